@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command line: a table of commands, and the manners they share. */
+#include "cli/command.h"
+
+#include "base/cleanup.h"
+#include "version.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct loci_command commands[] = {
+	{ "analyse", "turn a memory trace into a profile", loci_cmd_analyse },
+};
+
+int loci_fail(const struct loci_err *err)
+{
+	fflush(stdout);
+	fprintf(stderr, "loci: %s\n", err->text[0] ? err->text : "failed");
+	return LOCI_EXIT_FAILED;
+}
+
+int loci_usage(const char *command, const char *fmt, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fprintf(stderr, "loci %s: ", command);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fprintf(stderr, "\nTry 'loci %s -h'.\n", command);
+	return LOCI_EXIT_USAGE;
+}
+
+int loci_finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno == EPIPE) /* the reader had enough: `loci report | head` */
+		return status;
+	fprintf(stderr, "loci: standard output: %s\n", strerror(errno));
+	return LOCI_EXIT_FAILED;
+}
+
+static int help(void)
+{
+	printf("loci measures how far apart a program's reuses of its data are.\n\n"
+	       "usage: loci COMMAND [OPTIONS] [FILE..]\n\n");
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(commands); i++)
+		printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+	printf("\n'loci COMMAND -h' explains a command, 'man loci-COMMAND' at length.\n");
+	return loci_finish(LOCI_EXIT_OK);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	if (!name || !strcmp(name, "help") || !strcmp(name, "-h") || !strcmp(name, "--help"))
+		return help();
+	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+		printf("loci %s\n", LOCI_VERSION);
+		return loci_finish(LOCI_EXIT_OK);
+	}
+	if (!strcmp(name, "analyze"))
+		name = "analyse";
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	fprintf(stderr, "loci: there is no command \"%s\"; 'loci help' lists them\n", name);
+	return LOCI_EXIT_USAGE;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Per-set distances for every power-of-two set count at once (METHODS 4): for each alpha in
+ * 0..LOCI_SETS_MAX_BITS, 2^alpha LRU lists of up to 64 blocks. A cache of 2^alpha sets and A <= 64
+ * ways hits exactly when the position found at alpha is below A; its write-backs, final flush
+ * included, are the writes whose dirty level at alpha is A or more. */
+#ifndef LOCI_ENGINE_SETS_H
+#define LOCI_ENGINE_SETS_H
+
+#include "base/err.h"
+#include "engine/isa.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOCI_SETS_MAX_BITS 16
+#define LOCI_SETS_WAYS     64
+
+struct loci_sets;
+
+struct loci_sets_options {
+	enum loci_isa isa;
+	unsigned max_bits; /* 0..LOCI_SETS_MAX_BITS */
+};
+
+int loci_sets_new(const struct loci_sets_options *options, struct loci_sets **ret,
+	struct loci_err *err);
+void loci_sets_free(struct loci_sets *sets);
+
+/* As loci_stack_feed. */
+int loci_sets_feed(struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write,
+	size_t n, struct loci_err *err);
+
+struct loci_sets_counts {
+	uint64_t position[LOCI_SETS_WAYS]; /* touches found at this position */
+	uint64_t absent;                   /* not among the 64: reuses from further and first touches */
+	uint64_t dirty[LOCI_SETS_WAYS];    /* writes with this dirty level */
+	uint64_t dirty_absent;             /* writes with a dirty level of 64 or more, or infinite */
+};
+/* For alpha = set_bits <= max_bits. */
+void loci_sets_counts(const struct loci_sets *sets, unsigned set_bits,
+	struct loci_sets_counts *ret);
+uint64_t loci_sets_bytes(const struct loci_sets *sets); /* memory used */
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The exact engine: stack distance, time distance and dirty level of every touch, in one pass, at
+ * one block size (METHODS 2 and 4). Knows block numbers only, neither bytes nor addresses.
+ *
+ * Space is O(distinct blocks). With max_bytes set, an engine that would outgrow it turns to
+ * fixed-size hash sampling of blocks (SHARDS; Waldspurger et al. 2015): from then on it follows a
+ * shrinking random subset of the blocks, scales distances and weights, and its histograms are
+ * estimates with the error in the result. */
+#ifndef LOCI_ENGINE_STACK_H
+#define LOCI_ENGINE_STACK_H
+
+#include "base/err.h"
+#include "engine/isa.h"
+#include "hist/hist.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct loci_stack;
+
+struct loci_stack_options {
+	enum loci_isa isa;  /* LOCI_ISA_BEST unless a test wants another */
+	uint64_t max_bytes; /* memory of this engine; 0: no limit */
+};
+
+int loci_stack_new(const struct loci_stack_options *options, struct loci_stack **ret,
+	struct loci_err *err);
+void loci_stack_free(struct loci_stack *stack);
+
+/* One touch per element, in order. is_write (0 or 1 each) may be NULL: all reads. Where
+ * ret_distance is not NULL it receives every touch's stack distance, LOCI_INFINITE for a first
+ * touch; while sampling, LOCI_UNSAMPLED for touches not followed. */
+#define LOCI_UNSAMPLED (UINT64_MAX - 1)
+int loci_stack_feed(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write,
+	size_t n, uint64_t *ret_distance, struct loci_err *err);
+
+struct loci_stack_result {
+	uint64_t touches; /* exact, also when sampled */
+	uint64_t writes;  /* exact, also when sampled */
+	double blocks;    /* distinct blocks */
+	struct loci_hist stack;
+	struct loci_hist time;  /* in touches, at least 1 */
+	struct loci_hist dirty; /* dirty levels of writes; cold: infinite ones */
+	double sampling_rate;   /* at the end; 1 while exact */
+	uint64_t sampled_from;  /* the touch at which sampling began; 0 while exact */
+	double error_points;    /* 95 % half-width of the miss ratio, in points, at its worst size */
+	uint64_t bytes;         /* memory used */
+};
+
+/* A snapshot; the engine may go on. Finish with loci_stack_result_fini. */
+int loci_stack_result(const struct loci_stack *stack, struct loci_stack_result *ret,
+	struct loci_err *err);
+void loci_stack_result_fini(struct loci_stack_result *result);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How well one histogram stands for another (METHODS 10). */
+#ifndef LOCI_MODEL_ACCURACY_H
+#define LOCI_MODEL_ACCURACY_H
+
+#include "hist/hist.h"
+
+struct loci_accuracy {
+	double s_rdx;    /* S over RDX's 20 bins of bytes: [0,4K), then doubling */
+	double s_rdx_smooth; /* S^: the same over averages of neighbouring bins */
+	double s_log2;   /* S over log2 bins of blocks */
+	double s_beyond; /* S over RDX's bins after the first; NAN where nothing is there */
+	double s_schuff; /* S over 10 bins per power of two */
+	double worst_points; /* miss ratio error in percentage points, over power-of-two sizes */
+	uint64_t worst_blocks; /* where */
+	double mean_points;
+};
+
+/* truth and other: stack histograms. block_bytes turns blocks into bytes for RDX's bins. */
+void loci_accuracy(const struct loci_hist *truth, const struct loci_hist *other,
+	uint64_t block_bytes, struct loci_accuracy *ret);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From words to references: keeps the block definitions, the current block of every thread and of
+ * interrupted code, and hands out references in batches and all other markers as events. */
+#ifndef LOCI_STREAM_DECODE_H
+#define LOCI_STREAM_DECODE_H
+
+#include "base/err.h"
+#include "stream/stream.h"
+
+struct loci_ref {
+	uint64_t address;
+	uint64_t size_bytes; /* of a range: its length, may be 0 */
+	uint32_t definition; /* which reference of which definition: see loci_decoder_site */
+	uint32_t thread;     /* the stream's thread id */
+	uint16_t flags;      /* enum loci_ref_flag */
+	uint8_t op;          /* enum loci_op; FRAME is handed out too */
+};
+
+/* A marker that is not about references; raw points into the words given. */
+struct loci_event {
+	unsigned kind; /* enum loci_marker, known or not */
+	uint64_t payload;
+	const uint64_t *raw;
+	unsigned n_raw;
+	uint32_t thread;
+};
+
+struct loci_decoder;
+
+int loci_decoder_new(struct loci_decoder **ret, struct loci_err *err);
+void loci_decoder_free(struct loci_decoder *decoder);
+
+/* Decodes from words[*pos] on, advancing *pos, until refs is full, an event turns up, or the words
+ * are used up. *ret_refs references were decoded; if *ret_event.kind is not LOCI_MARK_PAD, this
+ * event follows them. Malformed words give -EBADMSG and a message with the word's position in the
+ * whole stream. Words may be cut anywhere except between a marker and its raw words. */
+int loci_decoder_next(struct loci_decoder *decoder, const uint64_t *words, size_t n_words,
+	size_t *pos, struct loci_ref *refs, size_t cap, size_t *ret_refs,
+	struct loci_event *ret_event, struct loci_err *err);
+
+/* The static side of a reference: where its definition says it stands. Valid as long as the
+ * decoder. */
+struct loci_ref_site {
+	uint64_t block;  /* block id */
+	uint32_t module; /* module id */
+	uint32_t ordinal; /* which reference of the block */
+	uint64_t site;   /* the collector's number for it */
+};
+int loci_decoder_site(const struct loci_decoder *decoder, uint32_t definition,
+	struct loci_ref_site *ret);
+
+/* A STRING seen so far, or NULL. */
+const char *loci_decoder_string(const struct loci_decoder *decoder, uint64_t id);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The stream: what passes from collecting to analysing. This header is the format's documentation.
+ *
+ * A stream is a sequence of 64-bit little-endian words, in the order in which one thread (or the
+ * threads of a collector that serialises them, see SWITCH) executed.
+ *
+ *	bit 63 clear   an address (or, where a definition says so, a length)
+ *	bit 63 set     a marker:   62..56 kind   55..48 n   47..0 payload
+ *	               followed by n raw words, which are data whatever their bits
+ *
+ * Because every marker carries n, a reader skips kinds it does not know, and raw words beyond
+ * those it knows: both may grow, nothing may change. Kinds and their meaning are fixed for ever.
+ *
+ * References. `BLOCK id` says that a block starts: straight-line code defined once by `DEFINE id`.
+ * The address words that follow belong to the block's references in order. When all of them are
+ * used up a further address starts the same block again, so that a block repeated without another
+ * in between needs no BLOCK. Any other BLOCK may come early (a side exit): only what executed is in
+ * the stream. Markers other than BLOCK and RESUME may stand between the addresses of a block
+ * without disturbing it. An address that needs bit 63 is `WIDE` with one raw word in its place. A
+ * reference of size 0 is a range: the word after its address is its length in bytes (0 allowed:
+ * nothing was touched). A reference of kind FRAME stands first in a function's entry block and
+ * carries the frame address; it is no access. An address before any BLOCK is an error.
+ *
+ * This file is part of the closure of code that runs inside users' programs: freestanding C. */
+#ifndef LOCI_STREAM_H
+#define LOCI_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOCI_STREAM_VERSION 1
+
+#define LOCI_WORD_MARKER  (1ull << 63)
+#define LOCI_PAYLOAD_BITS 48
+#define LOCI_PAYLOAD_MASK ((1ull << LOCI_PAYLOAD_BITS) - 1)
+#define LOCI_RAW_MAX      255
+
+enum loci_marker {
+	/* kind                       payload            raw words */
+	LOCI_MARK_PAD = 0x00,      /* -                  any; means nothing */
+	LOCI_MARK_BLOCK = 0x01,    /* block id           */
+	LOCI_MARK_WIDE = 0x02,     /* -                  0: an address of 64 bits */
+	LOCI_MARK_RESUME = 0x03,   /* block id           0: words of the block already given. Sets the
+	                              current block and position without starting it: a trace's frames
+	                              begin so when they begin inside a block */
+	LOCI_MARK_DEFINE = 0x04,   /* block id           0: module id << 32 | enum loci_block_flag,
+	                              1: code address, then two words per reference: descriptor (see
+	                              loci_ref_word) and site, a number that the collector's symbol
+	                              source understands (a code address; an index into a section).
+	                              A second DEFINE of an id replaces the first */
+	LOCI_MARK_DEFINE_MORE = 0x05, /* block id        two words per reference, appended */
+	LOCI_MARK_UNDEFINE = 0x06, /* block id           (its translation was discarded) */
+	LOCI_MARK_STRING = 0x07,   /* string id          bytes, padded with NULs to a word. A second
+	                              STRING of an id that is not terminated by a NUL so far appends */
+	LOCI_MARK_SWITCH = 0x08,   /* thread id          what follows belongs to this thread; thread 0
+	                              is current until the first */
+	LOCI_MARK_THREAD_START = 0x09, /* thread id      0: parent's thread id, 1: system's id,
+	                                  2: ns, monotonic, 3: sequence */
+	LOCI_MARK_THREAD_EXIT = 0x0a,  /* thread id      0: ns, 1: sequence */
+	LOCI_MARK_FORK = 0x0b,     /* child's process id */
+	LOCI_MARK_EXEC = 0x0c,     /* string id of path  */
+	LOCI_MARK_END = 0x0d,      /* exit status as wait(2) gives it; the stream ended in order */
+
+	/* Memory. Sequence numbers are global to the process and order these events between threads. */
+	LOCI_MARK_ALLOC = 0x10,    /* bytes              0: address, 1: sequence, 2: site of the call */
+	LOCI_MARK_FREE = 0x11,     /* -                  0: address, 1: sequence */
+	LOCI_MARK_RESIZE = 0x12,   /* new bytes          0: old address, 1: new, 2: sequence, 3: site */
+	LOCI_MARK_MAP = 0x13,      /* PROT_* | MAP_* << 8  0: address, 1: bytes, 2: sequence, 3: site */
+	LOCI_MARK_UNMAP = 0x14,    /* -                  0: address, 1: bytes, 2: sequence */
+	LOCI_MARK_OBJECT = 0x15,   /* bytes              0: address, 1: sequence, 2: string id of name */
+	LOCI_MARK_OBJECT_END = 0x16,  /* -               0: address, 1: sequence */
+	LOCI_MARK_MODULE_LOAD = 0x18, /* module id       0: load bias, 1: lowest address, 2: bytes,
+	                                 3: string id of path, 4: sequence, 5: build-id's length in
+	                                 bytes, then its bytes padded with NULs */
+	LOCI_MARK_MODULE_UNLOAD = 0x19, /* module id     0: sequence */
+
+	/* Order and time. */
+	LOCI_MARK_SYNC = 0x20,     /* enum loci_sync     0: object, 1: sequence at that object */
+	LOCI_MARK_BLOCKED = 0x21,  /* -                  the thread may wait from here on: do not wait
+	                              for its words */
+	LOCI_MARK_RUNNING = 0x22,  /* -                  it runs again */
+	LOCI_MARK_SIGNAL_ENTER = 0x23, /* signal number  the handler's words follow, bracketed; the
+	                                  interrupted block continues after the matching LEAVE */
+	LOCI_MARK_SIGNAL_LEAVE = 0x24, /* signal number  */
+	LOCI_MARK_TIME = 0x25,     /* -                  0: ns, monotonic */
+	LOCI_MARK_REGION_BEGIN = 0x28, /* string id of name */
+	LOCI_MARK_REGION_END = 0x29,   /* string id of name */
+
+	/* Sampling. References are counted per thread from its start, the current one included. */
+	LOCI_MARK_WINDOW_BEGIN = 0x30, /* -              0: references counted so far */
+	LOCI_MARK_WINDOW_END = 0x31,   /* -              0: references counted so far */
+	LOCI_MARK_SAMPLE_OPEN = 0x32,  /* sample id      0: address, 1: references so far, 2: site,
+	                                  3: reference descriptor, 4: watch slot, 5: frame address */
+	LOCI_MARK_SAMPLE_EVICT = 0x33, /* sample id      0: references so far, 1: id of the sample that
+	                                  took its place */
+	LOCI_MARK_SAMPLE_FIRE = 0x34,  /* sample id      0: address, 1: references so far, 2: site,
+	                                  3: reference descriptor, 4: thread, 5: frame address */
+	LOCI_MARK_STACK = 0x35,    /* -                  code addresses, innermost first, of the marker
+	                              before it */
+
+	/* Bookkeeping. */
+	LOCI_MARK_COUNT = 0x38,    /* -                  0: references executed so far by this thread */
+	LOCI_MARK_UNSEEN = 0x39,   /* string id of library  0: calls into it, 1: ns in it, 0 if unknown */
+	LOCI_MARK_LOST = 0x3a,     /* references lost here (a lower bound) */
+};
+
+enum loci_sync {
+	LOCI_SYNC_ACQUIRE = 0,
+	LOCI_SYNC_RELEASE = 1,
+	LOCI_SYNC_BARRIER_ARRIVE = 2,
+	LOCI_SYNC_BARRIER_LEAVE = 3,
+	LOCI_SYNC_THREAD_CREATE = 4, /* object: thread id */
+	LOCI_SYNC_THREAD_BEGIN = 5,
+	LOCI_SYNC_THREAD_FINISH = 6,
+	LOCI_SYNC_THREAD_JOIN = 7,
+};
+
+enum loci_block_flag {
+	LOCI_BLOCK_ENTRY = 1,  /* a function's first block: its first reference is a FRAME */
+	LOCI_BLOCK_LOOP = 2,   /* a loop's header */
+	LOCI_BLOCK_KERNEL = 4, /* memory touched by the kernel on the program's behalf */
+};
+
+enum loci_op {
+	LOCI_OP_LOAD = 0,
+	LOCI_OP_STORE = 1,
+	LOCI_OP_FETCH = 2, /* of an instruction */
+	LOCI_OP_FRAME = 3, /* a frame address, no access */
+};
+
+enum loci_ref_flag {
+	LOCI_REF_ATOMIC = 1,
+	LOCI_REF_KERNEL = 2,
+	LOCI_REF_BULK = 4,      /* memcpy, memset and their like */
+	LOCI_REF_STREAMING = 8, /* non-temporal */
+	LOCI_REF_VECTOR = 16,
+	LOCI_REF_MODIFY = 32,   /* load or store half of a read-modify-write */
+	LOCI_REF_PREFETCH = 64,
+};
+
+/* A reference's descriptor: 0..31 size in bytes (0: a range), 32..39 enum loci_op, 40..55 flags. */
+static inline uint64_t loci_ref_word(uint32_t size_bytes, enum loci_op op, unsigned flags)
+{
+	return size_bytes | (uint64_t)op << 32 | (uint64_t)(flags & 0xffff) << 40;
+}
+
+static inline uint64_t loci_mark_word(enum loci_marker kind, unsigned n_raw, uint64_t payload)
+{
+	return LOCI_WORD_MARKER | (uint64_t)kind << 56 | (uint64_t)(n_raw & 0xff) << 48 |
+		(payload & LOCI_PAYLOAD_MASK);
+}
+
+static inline int loci_word_is_marker(uint64_t word)
+{
+	return word >> 63;
+}
+
+static inline unsigned loci_word_kind(uint64_t word)
+{
+	return (unsigned)(word >> 56) & 0x7f;
+}
+
+static inline unsigned loci_word_n_raw(uint64_t word)
+{
+	return (unsigned)(word >> 48) & 0xff;
+}
+
+static inline uint64_t loci_word_payload(uint64_t word)
+{
+	return word & LOCI_PAYLOAD_MASK;
+}
+
+/* What a stream's header says, in a ring, a trace file or memory. Numbers are fixed for ever. */
+enum loci_arch {
+	LOCI_ARCH_UNKNOWN = 0,
+	LOCI_ARCH_X86_64 = 1,
+	LOCI_ARCH_AARCH64 = 2,
+};
+
+enum loci_collector {
+	LOCI_COLLECTOR_IMPORT = 0,
+	LOCI_COLLECTOR_ANY = 1, /* Valgrind */
+	LOCI_COLLECTOR_CC = 2,
+	LOCI_COLLECTOR_GCC = 3,
+	LOCI_COLLECTOR_PMU = 4,
+	LOCI_COLLECTOR_STEP = 5,
+};
+
+enum loci_unit {
+	LOCI_UNIT_BYTE = 0,   /* addresses, divided by the block size */
+	LOCI_UNIT_OBJECT = 1, /* ids of whole objects, never divided */
+};
+
+enum loci_capability {
+	LOCI_CAP_COMPLETE = 1, /* every reference */
+	LOCI_CAP_WINDOWS = 2,  /* every reference within windows */
+	LOCI_CAP_SAMPLES = 4,  /* samples opened, evicted, fired */
+	LOCI_CAP_STORES = 8,   /* loads and stores are told apart */
+	LOCI_CAP_SITES = 16,   /* references have sites */
+};
+
+struct loci_stream_info {
+	uint32_t version;      /* LOCI_STREAM_VERSION */
+	uint32_t arch;         /* enum loci_arch */
+	uint32_t collector;    /* enum loci_collector */
+	uint32_t unit;         /* enum loci_unit */
+	uint32_t capabilities; /* of enum loci_capability */
+	char origin[44];       /* format of an import ("lackey"), or the collector's own version */
+};
+
+#endif

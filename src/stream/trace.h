@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Trace files: a stream's words on disk, delta-coded, in zstd frames with an index at the end, so
+ * that a reader can start at any frame and a torn file is readable up to its last whole frame. The
+ * layout is described in trace.c. */
+#ifndef LOCI_STREAM_TRACE_H
+#define LOCI_STREAM_TRACE_H
+
+#include "stream/source.h"
+
+#include <stdbool.h>
+
+#define LOCI_TRACE_MAGIC "\x89loci\r\n\x1a" /* 8 bytes: catches text-mode damage, as PNG's does */
+
+struct loci_trace_writer;
+
+/* Writes to a temporary name beside path; close renames, free without close removes it. */
+int loci_trace_create(const char *path, const struct loci_stream_info *info,
+	struct loci_trace_writer **ret, struct loci_err *err);
+/* Whole markers only. */
+int loci_trace_write(struct loci_trace_writer *writer, const uint64_t *words, size_t n_words,
+	struct loci_err *err);
+int loci_trace_close(struct loci_trace_writer *writer, struct loci_err *err); /* and frees */
+void loci_trace_free(struct loci_trace_writer *writer); /* NULL allowed */
+
+/* A file (seekable or not) as a source. A torn file is read up to its last whole frame, and the
+ * source's note says so; damage inside a frame is an error. */
+int loci_trace_open_fd(int fd, const char *name, struct loci_source **ret, struct loci_err *err);
+/* Start at the frame holding word number `word` of the stream (definitions before it are
+ * delivered first). Only before the first read, only on seekable files. */
+int loci_trace_seek(struct loci_source *source, uint64_t word, struct loci_err *err);
+
+#endif
