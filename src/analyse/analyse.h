@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "profile/profile.h"
 #include "stream/source.h"
+#include "stream/trace.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct loci_analyse_options {
 	const char *caches;   /* the host's hierarchy, for the profile */
 	const char *machine;
 	const char *version;  /* of loci */
+	struct loci_trace_writer *keep; /* the stream is written here too; NULL: not */
 	const volatile sig_atomic_t *stop; /* nonzero: write what has been seen */
 	/* Called now and then; may be NULL. total 0: unknown. */
 	void (*progress)(void *data, uint64_t references, uint64_t done_bytes, uint64_t total_bytes);

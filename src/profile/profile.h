@@ -102,6 +102,11 @@ int loci_profile_commit(struct loci_profile *profile, struct loci_err *err);
 int loci_profile_open(const char *path, struct loci_profile **ret, struct loci_err *err);
 void loci_profile_close(struct loci_profile *profile); /* NULL allowed */
 
+static inline void loci_profile_closep(struct loci_profile **profile)
+{
+	loci_profile_close(*profile);
+}
+
 const char *loci_profile_path(const struct loci_profile *profile);
 int loci_profile_version(const struct loci_profile *profile);
 const struct loci_run *loci_profile_run(const struct loci_profile *profile);

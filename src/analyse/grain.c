@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/grain.h"
+
+#include "base/cleanup.h"
+#include "engine/naive.h"
+#include "engine/sets.h"
+#include "engine/stack.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define BATCH 8192
+
+struct loci_grain_engine {
+	struct loci_grain_options options;
+	unsigned shift;
+	struct loci_stack *stack;
+	struct loci_sets *sets;
+	uint64_t straddles;
+	struct loci_naive *naive;
+	uint64_t verified;
+	struct loci_hist time, dirty; /* the naive stack's */
+	size_t n;
+	uint64_t block[BATCH];
+	uint8_t is_write[BATCH];
+	uint64_t distance[BATCH]; /* only while verifying */
+};
+
+void loci_grain_free(struct loci_grain_engine *grain)
+{
+	if (!grain)
+		return;
+	loci_stack_free(grain->stack);
+	loci_sets_free(grain->sets);
+	loci_naive_free(grain->naive);
+	loci_hist_fini(&grain->time);
+	loci_hist_fini(&grain->dirty);
+	free(grain);
+}
+
+int loci_grain_new(const struct loci_grain_options *options, struct loci_grain_engine **ret,
+	struct loci_err *err)
+{
+	struct loci_stack_options stack = { .max_bytes = options->max_bytes };
+	struct loci_sets_options sets = { .max_bits = LOCI_SETS_MAX_BITS };
+	struct loci_grain_engine *grain = calloc(1, sizeof(*grain));
+	int r;
+
+	if (!grain)
+		return loci_err_nomem(err);
+	grain->options = *options;
+	grain->shift = (unsigned)__builtin_ctzll(options->block_bytes);
+	loci_hist_init(&grain->time, LOCI_SCHEME_FINE);
+	loci_hist_init(&grain->dirty, LOCI_SCHEME_FINE);
+	r = loci_stack_new(&stack, &grain->stack, err);
+	if (r == 0 && !options->no_sets)
+		r = loci_sets_new(&sets, &grain->sets, err);
+	if (r == 0 && options->verify)
+		r = loci_naive_new(&grain->naive, err);
+	if (r < 0) {
+		loci_grain_free(grain);
+		return r;
+	}
+	*ret = grain;
+	return 0;
+}
+
+static int mismatch(const struct loci_grain_engine *grain, const char *what, uint64_t where,
+	double engine, double naive, struct loci_err *err)
+{
+	return loci_err_set(err, EILSEQ,
+		"verify: %s %" PRIu64 " (%" PRIu64 "-byte blocks): the engine says %.17g, the naive "
+		"stack %.17g; this is a bug in loci",
+		what, where, grain->options.block_bytes, engine, naive);
+}
+
+/* At the end of the prefix: what the engine does not hand out touch by touch must agree as
+ * histograms. */
+static int verify_hist(const struct loci_grain_engine *grain, const char *what,
+	const struct loci_hist *engine, const struct loci_hist *naive, struct loci_err *err)
+{
+	for (uint32_t i = 0; i < engine->n_bins || i < naive->n_bins; i++) {
+		double got = i < engine->n_bins ? engine->weight[i] : 0;
+		double want = i < naive->n_bins ? naive->weight[i] : 0;
+
+		if (got != want)
+			return mismatch(grain, what, loci_bin_low(naive->scheme, i), got, want, err);
+	}
+	if (engine->cold != naive->cold)
+		return mismatch(grain, what, LOCI_INFINITE, engine->cold, naive->cold, err);
+	return 0;
+}
+
+static int verify_end(struct loci_grain_engine *grain, struct loci_err *err)
+{
+	loci_cleanup(loci_stack_result_fini) struct loci_stack_result result = { 0 };
+	int r = loci_stack_result(grain->stack, &result, err);
+
+	grain->options.verify = 0;
+	if (r == 0)
+		r = verify_hist(grain, "touches at time distance", &result.time, &grain->time, err);
+	if (r == 0)
+		r = verify_hist(grain, "writes at dirty level", &result.dirty, &grain->dirty, err);
+	return r;
+}
+
+static int count(struct loci_hist *hist, uint64_t value)
+{
+	if (value != LOCI_INFINITE)
+		return loci_hist_add(hist, value, 1);
+	hist->cold++;
+	return 0;
+}
+
+static int verify(struct loci_grain_engine *grain, struct loci_err *err)
+{
+	for (size_t i = 0; i < grain->n; i++) {
+		struct loci_naive_touch want;
+		int r = loci_naive_touch(grain->naive, grain->block[i], grain->is_write[i], &want,
+			err);
+
+		if (r < 0)
+			return r;
+		if (grain->distance[i] == LOCI_UNSAMPLED) {
+			/* from here on the engine estimates: nothing left to compare */
+			grain->options.verify = 0;
+			return 0;
+		}
+		if (grain->distance[i] != want.stack)
+			return mismatch(grain, "stack distance of touch", grain->verified,
+				(double)grain->distance[i], (double)want.stack, err);
+		if (count(&grain->time, want.time) < 0 ||
+			(grain->is_write[i] && count(&grain->dirty, want.dirty) < 0))
+			return loci_err_nomem(err);
+		grain->verified++;
+	}
+	return grain->verified < grain->options.verify ? 0 : verify_end(grain, err);
+}
+
+static int flush(struct loci_grain_engine *grain, struct loci_err *err)
+{
+	bool verifying = grain->options.verify > 0;
+	int r;
+
+	r = loci_stack_feed(grain->stack, grain->block, grain->is_write, grain->n,
+		verifying ? grain->distance : NULL, err);
+	if (r == 0 && grain->sets)
+		r = loci_sets_feed(grain->sets, grain->block, grain->is_write, grain->n, err);
+	if (r == 0 && verifying)
+		r = verify(grain, err);
+	grain->n = 0;
+	return r;
+}
+
+/* A reference that covers several blocks: one touch each, in address order. */
+static int spread(struct loci_grain_engine *grain, uint64_t first, uint64_t last, uint8_t is_write,
+	struct loci_err *err)
+{
+	for (uint64_t block = first;; block++) {
+		if (grain->n == BATCH) {
+			int r = flush(grain, err);
+
+			if (r < 0)
+				return r;
+		}
+		grain->block[grain->n] = block;
+		grain->is_write[grain->n++] = is_write;
+		if (block == last)
+			return 0;
+	}
+}
+
+int loci_grain_feed(struct loci_grain_engine *grain, const struct loci_ref *refs, size_t n,
+	struct loci_err *err)
+{
+	bool objects = grain->options.objects;
+	unsigned shift = grain->shift;
+	int r;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct loci_ref *ref = &refs[i];
+		uint8_t is_write = ref->op == LOCI_OP_STORE;
+		uint64_t first, last;
+
+		if (ref->op == LOCI_OP_FRAME || ref->size_bytes == 0)
+			continue;
+		first = ref->address >> shift;
+		last = (ref->address + ref->size_bytes - 1) >> shift;
+		if (grain->n == BATCH) {
+			r = flush(grain, err);
+			if (r < 0)
+				return r;
+		}
+		if (first == last || objects) {
+			grain->block[grain->n] = first;
+			grain->is_write[grain->n++] = is_write;
+			continue;
+		}
+		if (last < first) /* runs over the end of the address space */
+			last = UINT64_MAX >> shift;
+		if (!(ref->flags & LOCI_REF_BULK))
+			grain->straddles++;
+		r = spread(grain, first, last, is_write, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+uint64_t loci_grain_verified(const struct loci_grain_engine *grain)
+{
+	return grain->verified;
+}
+
+/* The lists of a single set and the stack are two engines for one number: its first 64 bins. */
+static int agree(const struct loci_grain_engine *grain, const struct loci_hist *stack,
+	struct loci_err *err)
+{
+	struct loci_sets_counts counts;
+
+	loci_sets_counts(grain->sets, 0, &counts);
+	for (uint32_t i = 0; i < LOCI_SETS_WAYS; i++) {
+		double want = i < stack->n_bins ? stack->weight[i] : 0;
+
+		if ((double)counts.position[i] != want)
+			return loci_err_set(err, EILSEQ,
+				"the engines disagree: %.0f and %" PRIu64
+				" touches at distance %u; this is a bug in loci",
+				want, counts.position[i], i);
+	}
+	return 0;
+}
+
+static int put_sets(const struct loci_grain_engine *grain, struct loci_profile *profile,
+	struct loci_err *err)
+{
+	for (unsigned bits = 0; grain->sets && bits <= LOCI_SETS_MAX_BITS; bits++) {
+		struct loci_hist_key key = { .distance = LOCI_DISTANCE_SET,
+			.block_bytes = grain->options.block_bytes,
+			.set_bits = bits };
+		loci_cleanup(loci_hist_fini) struct loci_hist hist = { 0 };
+		loci_cleanup(loci_hist_fini) struct loci_hist dirty = { 0 };
+		struct loci_sets_counts counts;
+		int r;
+
+		loci_sets_counts(grain->sets, bits, &counts);
+		loci_hist_init(&hist, LOCI_SCHEME_LINEAR);
+		loci_hist_init(&dirty, LOCI_SCHEME_LINEAR);
+		if (loci_hist_from_counts(&hist, counts.position, LOCI_SETS_WAYS) < 0 ||
+			loci_hist_from_counts(&dirty, counts.dirty, LOCI_SETS_WAYS) < 0)
+			return loci_err_nomem(err);
+		hist.cold = (double)counts.absent;
+		dirty.cold = (double)counts.dirty_absent;
+		r = loci_profile_put_hist(profile, &key, &hist, err);
+		key.distance = LOCI_DISTANCE_SET_DIRTY;
+		if (r == 0)
+			r = loci_profile_put_hist(profile, &key, &dirty, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int loci_grain_put(struct loci_grain_engine *grain, struct loci_profile *profile,
+	struct loci_grain *ret_totals, struct loci_err *err)
+{
+	loci_cleanup(loci_stack_result_fini) struct loci_stack_result result = { 0 };
+	struct loci_hist_key key = { .block_bytes = grain->options.block_bytes };
+	const struct {
+		enum loci_distance distance;
+		const struct loci_hist *hist;
+	} hists[] = {
+		{ LOCI_DISTANCE_STACK, &result.stack },
+		{ LOCI_DISTANCE_TIME, &result.time },
+		{ LOCI_DISTANCE_DIRTY, &result.dirty },
+	};
+	int r = flush(grain, err);
+
+	if (r == 0 && grain->options.verify)
+		r = verify_end(grain, err);
+	if (r == 0)
+		r = loci_stack_result(grain->stack, &result, err);
+	if (r == 0 && grain->sets && result.sampling_rate == 1)
+		r = agree(grain, &result.stack, err);
+	if (r < 0)
+		return r;
+	*ret_totals = (struct loci_grain){
+		.block_bytes = grain->options.block_bytes,
+		.touches = result.touches,
+		.writes = result.writes,
+		.straddles = grain->straddles,
+		.blocks = result.blocks,
+		.sampling_rate = result.sampling_rate,
+		.error_points = result.error_points,
+		.sampled_from = result.sampled_from,
+	};
+	r = loci_profile_put_grain(profile, ret_totals, err);
+	for (size_t i = 0; r == 0 && i < LOCI_ARRAY_SIZE(hists); i++) {
+		key.distance = hists[i].distance;
+		r = loci_profile_put_hist(profile, &key, hists[i].hist, err);
+	}
+	return r < 0 ? r : put_sets(grain, profile, err);
+}

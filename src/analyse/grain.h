@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The analysis at one block size: references split into touches, the engines they are fed to, and
+ * the naive stack that checks the engine on a prefix. */
+#ifndef LOCI_ANALYSE_GRAIN_H
+#define LOCI_ANALYSE_GRAIN_H
+
+#include "base/err.h"
+#include "profile/profile.h"
+#include "stream/decode.h"
+
+#include <stdbool.h>
+
+struct loci_grain_engine;
+
+struct loci_grain_options {
+	uint64_t block_bytes; /* a power of two; 1 where references are whole objects */
+	bool objects;         /* addresses are ids: a reference is one touch whatever its size */
+	bool no_sets;
+	uint64_t max_bytes; /* of the stack engine; 0: no limit */
+	uint64_t verify;    /* touches to compare with the naive stack */
+};
+
+int loci_grain_new(const struct loci_grain_options *options, struct loci_grain_engine **ret,
+	struct loci_err *err);
+void loci_grain_free(struct loci_grain_engine *grain); /* NULL allowed */
+
+/* Frames are passed over. */
+int loci_grain_feed(struct loci_grain_engine *grain, const struct loci_ref *refs, size_t n,
+	struct loci_err *err);
+
+uint64_t loci_grain_verified(const struct loci_grain_engine *grain);
+
+/* Totals and histograms into the profile; *ret_totals as they were put. */
+int loci_grain_put(struct loci_grain_engine *grain, struct loci_profile *profile,
+	struct loci_grain *ret_totals, struct loci_err *err);
+
+#endif
