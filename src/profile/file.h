@@ -49,7 +49,5 @@ int loci_profile_db_error(const struct loci_profile *profile, struct loci_err *e
 /* name.c */
 int loci_distance_from_name(const char *name, enum loci_distance *ret);
 int loci_owner_from_name(const char *name, enum loci_owner *ret);
-/* A bin's upper edge as the file has it: positions in a set stop at their last. */
-uint64_t loci_profile_bin_high(enum loci_scheme scheme, uint32_t bin);
 
 #endif
