@@ -163,8 +163,8 @@ const char *loci_conversion_name(enum loci_conversion conversion)
 	return names[conversion];
 }
 
-/* Misses expected at miss ratio m, from reuses only: each of the m (d-1) misses in between evicts
- * the block with probability 1/lines. keep_log is ln(1 - 1/lines). */
+/* Misses expected of the reuses if a fraction m of touches evicts some block: each of the m (d-1)
+ * evictions in between hits this one with probability 1/lines. keep_log is ln(1 - 1/lines). */
 static double reuse_misses(const struct loci_hist *time, double keep_log, double m)
 {
 	double c = -m * keep_log, misses = 0;
@@ -186,7 +186,7 @@ static double reuse_misses(const struct loci_hist *time, double keep_log, double
 double loci_convert_statcache(const struct loci_hist *time, double distinct_blocks, uint64_t lines)
 {
 	double total = loci_hist_total(time), never = time->cold + time->coherence;
-	double low, high = 1, keep_log;
+	double fill = 0, low, high = 1, keep_log;
 
 	if (!(total > 0))
 		return 0;
@@ -197,15 +197,18 @@ double loci_convert_statcache(const struct loci_hist *time, double distinct_bloc
 	if (lines == 1)
 		return (never + loci_hist_at_least(time, 2, NULL)) / total;
 	keep_log = log1p(-1 / (double)lines);
-	/* misses expected minus m * total is concave in m, at least 0 at m = 0 and at most 0 at 1:
-	 * the largest root lies where it turns negative. Without cold misses 0 is a root too. */
-	low = never > 0 ? 0 : 1e-9;
-	if (never + reuse_misses(time, keep_log, low) < low * total)
-		return 0;
+	if (distinct_blocks > 0) /* as a fraction of touches, whatever the weights are scaled to */
+		fill = (double)lines / distinct_blocks * time->cold / total;
+	/* misses expected minus m * total is concave in m from fill on, not negative there and not
+	 * positive at 1: the largest root lies where it turns negative. Without cold misses 0 is a
+	 * root too. */
+	low = never > 0 ? fill : 1e-9;
+	if (never + reuse_misses(time, keep_log, low - fill) < low * total)
+		return never > 0 ? low : 0;
 	for (int i = 0; i < 50; i++) {
 		double m = (low + high) / 2;
 
-		if (never + reuse_misses(time, keep_log, m) >= m * total)
+		if (never + reuse_misses(time, keep_log, m - fill) >= m * total)
 			low = m;
 		else
 			high = m;

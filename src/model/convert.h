@@ -18,7 +18,10 @@ int loci_convert_shen(
 /* By the conversion named; NONE is -EINVAL. */
 int loci_convert(enum loci_conversion conversion, const struct loci_hist *time,
 	double distinct_blocks, struct loci_hist *ret_stack);
-/* Miss ratio of a random-replacement cache of this many lines. */
+/* Miss ratio of a random-replacement cache of this many lines. With distinct_blocks the run is
+ * taken to start on an empty cache, whose first misses evict nothing (Berg and Hagersten let them
+ * evict, which costs several points on short runs); 0 is a window of a longer run, on a full one.
+ */
 double loci_convert_statcache(const struct loci_hist *time, double distinct_blocks, uint64_t lines);
 
 #endif

@@ -32,18 +32,17 @@ static const struct {
 		"addresses, up to 7 seen on regular strides",
 		7 },
 	[LOCI_BASIS_STATSTACK] = { "StatStack",
-		"LRU from time distances: close on loops, streams and tiles, up to 25 points off "
-		"where "
-		"data is walked back and forth",
-		25 },
+		"LRU from time distances: close on loops, streams and tiles; up to 25 points off "
+		"where data is walked back and forth, 33 where phases differ",
+		33 },
 	[LOCI_BASIS_SHEN] = { "Shen",
 		"LRU from time distances with a binomial spread: up to 45 points off on tiled code",
 		45 },
 	[LOCI_BASIS_STATCACHE] = { "StatCache",
-		"random replacement, fully associative, from time distances: up to 10 points off "
-		"for a loop "
-		"that just fills the cache",
-		10 },
+		"random replacement, fully associative, from time distances: mostly within a "
+		"point; up to "
+		"10 off for tiles that just fill the cache, 25 where phases differ",
+		25 },
 	[LOCI_BASIS_SAMPLED] = { "sampled",
 		"from a sample of the blocks; the error is a 95 % interval", 0 },
 };
