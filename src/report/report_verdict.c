@@ -44,15 +44,20 @@ const char *loci_report_noun(const struct loci_subject *subject)
 	return subject->is_object ? "requests" : "references";
 }
 
+const char *loci_report_cell(
+	char buf[LOCI_UNITS_MAX], const struct loci_subject *subject, double blocks)
+{
+	if (subject->is_object)
+		return loci_units_count(buf, blocks);
+	return loci_units_bytes(buf, blocks * (double)subject->grain->block_bytes);
+}
+
 const char *loci_report_size(
 	char buf[LOCI_UNITS_MAX + 16], const struct loci_subject *subject, double blocks)
 {
 	char number[LOCI_UNITS_MAX], *space;
 
-	if (subject->is_object)
-		loci_units_count(number, blocks);
-	else
-		loci_units_bytes(number, blocks * (double)subject->grain->block_bytes);
+	loci_report_cell(number, subject, blocks);
 	space = strchr(number, ' ');
 	if (space)
 		*space++ = '\0';
