@@ -12,6 +12,7 @@
 
 static const struct loci_command commands[] = {
 	{ "analyse", "turn a memory trace into a profile", loci_cmd_analyse },
+	{ "report", "show what a profile says, on one screen", loci_cmd_report },
 };
 
 int loci_fail(const struct loci_err *err)

@@ -1,71 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The screen's tables: the miss-ratio curve at a handful of sizes, and the machine's levels. */
+/* The screen's table of the machine's levels. */
 #include "report/report_screen.h"
 
 #include "report/report_verdict.h"
 #include "report/table.h"
-
-#include <inttypes.h>
-#include <string.h>
-
-#define CURVE_COLUMNS 9
-#define CURVE_START   0.995 /* sizes that miss nearly all are not worth a column */
-
-/* "256K": columns are narrow. */
-static const char *short_size(
-	const struct loci_subject *subject, uint64_t blocks, char buf[LOCI_UNITS_MAX])
-{
-	if (subject->is_object)
-		return loci_units_count(buf, (double)blocks);
-	return loci_units_size(buf, blocks * subject->grain->block_bytes);
-}
-
-/* Powers of two from the first that helps to the one that holds all, evenly thinned out. */
-static unsigned curve_sizes(const struct loci_subject *subject, uint64_t size[CURVE_COLUMNS])
-{
-	unsigned low = 0, high, step, n = 0;
-
-	while (low < 40 && loci_curve_ratio(subject->stack, 1ull << low) > CURVE_START)
-		low++;
-	for (high = low; high < 40 && loci_hist_at_least(subject->stack, 1ull << high, NULL) > 0;)
-		high++;
-	step = (high - low + CURVE_COLUMNS - 2) / (CURVE_COLUMNS - 1);
-	if (!step)
-		step = 1;
-	for (unsigned i = low; n < CURVE_COLUMNS; i += step) {
-		size[n++] = 1ull << i;
-		if (i >= high)
-			break;
-	}
-	return n;
-}
-
-int loci_screen_curve(const struct loci_screen *screen)
-{
-	const struct loci_subject *subject = screen->subject;
-	struct loci_table_column column[CURVE_COLUMNS + 1] = { { "cache size", LOCI_ALIGN_LEFT } };
-	char title[CURVE_COLUMNS][LOCI_UNITS_MAX], number[LOCI_TEXT_NUMBER];
-	uint64_t size[CURVE_COLUMNS];
-	struct loci_table table;
-	unsigned n;
-	int r;
-
-	if (screen->verdict.kind <= LOCI_VERDICT_ONE_BLOCK)
-		return 0;
-	n = curve_sizes(subject, size);
-	for (unsigned i = 0; i < n; i++)
-		column[i + 1] = (struct loci_table_column){ short_size(subject, size[i], title[i]),
-			LOCI_ALIGN_RIGHT };
-	loci_table_init(&table, column, n + 1);
-	loci_table_add(&table, LOCI_STYLE_PLAIN, "misses %%");
-	for (unsigned i = 0; i < n; i++)
-		loci_table_add(&table, LOCI_STYLE_PLAIN, "%s",
-			loci_text_points(number, loci_curve_ratio(subject->stack, size[i])));
-	fputc('\n', screen->text->out);
-	r = loci_table_print(&table, screen->text, 2);
-	loci_table_fini(&table);
-	return r;
-}
 
 static void add_share(struct loci_table *table, double part, double whole)
 {

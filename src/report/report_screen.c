@@ -38,23 +38,23 @@ static const char *shell_word(const char *path, char *buf, size_t size)
 	return buf;
 }
 
+/* Commands that go on from here; a sweep of the first level from half its size to 16 times. */
 static void print_next(const struct loci_screen *screen)
 {
 	const struct loci_text *text = screen->text;
-	const char *level = screen->verdict.n_levels ? screen->verdict.level[0].name : NULL;
-	char file[256], line[1024];
+	const struct loci_verdict *v = &screen->verdict;
+	char file[256], sweep[320] = "", line[1024], low[LOCI_UNITS_MAX], high[LOCI_UNITS_MAX];
 
 	shell_word(loci_profile_path(screen->subject->profile), file, sizeof(file));
-	if (level)
-		snprintf(line, sizeof(line),
-			"next: loci\u00a0cache\u00a0%s\u00a0--sweep\u00a0%s=16K..1M%s"
-			"loci\u00a0diff\u00a0%s\u00a0OTHER.loci%sloci\u00a0info\u00a0%s",
-			file, level, text->glyph->separator, file, text->glyph->separator, file);
-	else
-		snprintf(line, sizeof(line),
-			"next: loci\u00a0diff\u00a0%s\u00a0OTHER.loci%sloci\u00a0info\u00a0%s%s"
-			"loci\u00a0export\u00a0%s\u00a0--format\u00a0csv",
-			file, text->glyph->separator, file, text->glyph->separator, file);
+	if (v->n_levels && !screen->subject->is_object) {
+		uint64_t bytes = 1ull << (63 - __builtin_clzll(v->level[0].size_bytes));
+
+		snprintf(sweep, sizeof(sweep),
+			"loci\u00a0cache\u00a0%s\u00a0--sweep\u00a0%s=%s..%s%s", file,
+			v->level[0].name, loci_units_size(low, bytes / 2),
+			loci_units_size(high, bytes * 16), text->glyph->separator);
+	}
+	snprintf(line, sizeof(line), "next: %sloci\u00a0diff\u00a0%s\u00a0OTHER.loci", sweep, file);
 	loci_text_paragraph(text, LOCI_STYLE_DIM, 2, line);
 }
 
@@ -84,7 +84,8 @@ int loci_report_screen(
 		return 0;
 	fputc('\n', text->out);
 	loci_screen_histogram(&screen);
-	if (loci_screen_curve(&screen) < 0 || loci_screen_levels(&screen) < 0)
+	loci_screen_curve(&screen);
+	if (loci_screen_levels(&screen) < 0)
 		return loci_err_nomem(err);
 	fputc('\n', text->out);
 	print_percentiles(&screen);

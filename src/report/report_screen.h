@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `loci report`: one screen about one profile, or the same as JSON. */
+/* `loci report`: one screen about one profile. */
 #ifndef LOCI_REPORT_SCREEN_H
 #define LOCI_REPORT_SCREEN_H
 
 #include "model/verdict.h"
-#include "report/json.h"
 #include "report/text.h"
 
 /* What the parts of the screen share. */
@@ -20,10 +19,7 @@ int loci_report_screen(
 /* The parts. */
 void loci_screen_header(const struct loci_screen *screen);
 void loci_screen_histogram(const struct loci_screen *screen);
-int loci_screen_curve(const struct loci_screen *screen);
+void loci_screen_curve(const struct loci_screen *screen);
 int loci_screen_levels(const struct loci_screen *screen);
-
-/* One profile's object, as doc/report.schema.json describes it. */
-void loci_report_json(const struct loci_subject *subject, struct loci_json *json);
 
 #endif
