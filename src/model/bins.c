@@ -28,7 +28,8 @@ static void end_row(struct cutter *c, uint64_t high, double threshold, bool must
 		if (c->row.share[i] > loudest)
 			loudest = c->row.share[i];
 	}
-	if (loudest >= (must ? QUIET : threshold) && c->bins->n_rows < LOCI_BINS_ROWS)
+	if (loudest >= (must && threshold > QUIET ? QUIET : threshold) &&
+		c->bins->n_rows < LOCI_BINS_ROWS)
 		c->bins->row[c->bins->n_rows++] = c->row;
 	else if (!must)
 		return;
@@ -63,4 +64,14 @@ void loci_bins_cut(const struct loci_hist *first, const struct loci_hist *second
 		if (ret->n_rows <= max_rows)
 			return;
 	}
+}
+
+void loci_bins_log2(const struct loci_hist *hist, struct loci_bins *ret)
+{
+	struct cutter c = { .hist = { hist, NULL }, .bins = ret };
+
+	c.total[0] = loci_hist_total(hist);
+	cut(&c, NULL, 0, 0);
+	while (ret->n_rows && !(ret->row[ret->n_rows - 1].share[0] > 0))
+		ret->n_rows--;
 }

@@ -25,5 +25,7 @@ struct loci_bins {
  * louder ones are merged. */
 void loci_bins_cut(const struct loci_hist *first, const struct loci_hist *second,
 	const uint64_t *edge, unsigned n_edges, unsigned max_rows, struct loci_bins *ret);
+/* Every power of two up to the longest reuse, quiet ones too. */
+void loci_bins_log2(const struct loci_hist *hist, struct loci_bins *ret);
 
 #endif

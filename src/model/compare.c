@@ -207,6 +207,14 @@ static void find_boundary(struct loci_compare *c)
 	c->boundary_level = verdict.near.blocks ? verdict.near.level : -1;
 }
 
+/* A sample's weights add up to less than the touches there were. */
+static double first_touches(const struct loci_subject *subject)
+{
+	double total = loci_hist_total(subject->stack);
+
+	return total > 0 ? subject->stack->cold * (double)subject->grain->touches / total : 0;
+}
+
 void loci_compare(const struct loci_subject *before, const struct loci_subject *after,
 	unsigned max_rows, struct loci_compare *ret)
 {
@@ -221,7 +229,7 @@ void loci_compare(const struct loci_subject *before, const struct loci_subject *
 		.references = { (double)before->run->references, (double)after->run->references },
 		.touches = { (double)before->grain->touches, (double)after->grain->touches },
 		.blocks = { before->grain->blocks, after->grain->blocks },
-		.cold = { before->stack->cold, after->stack->cold },
+		.cold = { first_touches(before), first_touches(after) },
 	};
 	for (unsigned i = 0; i < LOCI_COMPARE_PERCENTILES; i++)
 		ret->percentile[i] = (struct loci_change){

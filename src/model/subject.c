@@ -63,8 +63,21 @@ static int judge(struct loci_subject *subject, struct loci_err *err)
 	return loci_predict(subject->profile, &known, &options, subject->level, err);
 }
 
+static int find_machine(struct loci_subject *subject, const char *machine, struct loci_err *err)
+{
+	subject->is_given = machine != NULL;
+	if (machine && subject->is_object)
+		return loci_hierarchy_parse_objects(machine, &subject->hierarchy, err);
+	if (machine)
+		return loci_hierarchy_parse(machine, &subject->hierarchy, err);
+	if (subject->is_object || !subject->run->caches ||
+		loci_hierarchy_parse(subject->run->caches, &subject->hierarchy, NULL) < 0)
+		subject->hierarchy.n_levels = 0; /* an unknown machine is no error */
+	return 0;
+}
+
 int loci_subject_init(struct loci_subject *subject, struct loci_profile *profile,
-	uint64_t block_bytes, const struct loci_hierarchy *machine, struct loci_err *err)
+	uint64_t block_bytes, const char *machine, struct loci_err *err)
 {
 	struct loci_hist_key key = { .distance = LOCI_DISTANCE_STACK, .owner = LOCI_OWNER_WHOLE };
 	int r;
@@ -85,12 +98,9 @@ int loci_subject_init(struct loci_subject *subject, struct loci_profile *profile
 			err, ENOENT, "%s holds no stack distances", loci_profile_path(profile));
 	if (r < 0)
 		return r;
-	subject->is_given = machine != NULL;
-	if (machine)
-		subject->hierarchy = *machine;
-	else if (subject->is_object || !subject->run->caches ||
-		loci_hierarchy_parse(subject->run->caches, &subject->hierarchy, NULL) < 0)
-		subject->hierarchy.n_levels = 0; /* an unknown machine is no error */
+	r = find_machine(subject, machine, err);
+	if (r < 0)
+		return r;
 	return judge(subject, err);
 }
 

@@ -22,9 +22,10 @@ struct loci_subject {
 };
 
 /* block_bytes 0: 64 where the profile has it, else the next smaller, else the smallest. machine
- * NULL: the one the profile was recorded on. */
+ * NULL: the one the profile was recorded on; else what loci_hierarchy_parse takes, in objects where
+ * that is the unit. */
 int loci_subject_init(struct loci_subject *subject, struct loci_profile *profile,
-	uint64_t block_bytes, const struct loci_hierarchy *machine, struct loci_err *err);
+	uint64_t block_bytes, const char *machine, struct loci_err *err);
 
 /* The sizes, in blocks of the subject, of those levels whose lines are its blocks: ascending, at
  * most LOCI_LEVELS_MAX. level, where not NULL, receives their indexes. Returns how many. */

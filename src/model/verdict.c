@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "model/verdict.h"
 
+#include <math.h>
+
 #define MOST           0.5
 #define CONFLICT_SHARE 0.01 /* of all touches: worth a sentence */
 
@@ -65,21 +67,22 @@ static uint64_t longest(const struct loci_hist *stack)
 
 static void find_steps(struct loci_verdict *v, const struct loci_hist *stack)
 {
-	const struct loci_knee *largest = NULL, *last = NULL;
+	const struct loci_knee *last = NULL;
+	double share;
 
 	for (size_t i = 0; i < v->n_knees; i++) {
 		const struct loci_knee *knee = &v->knee[i];
 
 		if (knee->blocks <= v->near.blocks)
 			continue;
+		/* a step that begins below near counts from there */
+		share = fmin(knee->fall, fits(stack, knee->blocks) - v->near.share);
 		if (!v->next.blocks)
-			v->next = size_of(v, knee->blocks, knee->fall);
-		if (!largest || knee->fall > largest->fall)
-			largest = knee;
+			v->next = size_of(v, knee->blocks, share);
+		else if (share > fmax(v->next.share, v->largest.share))
+			v->largest = size_of(v, knee->blocks, share);
 		last = knee;
 	}
-	if (largest && largest->blocks != v->next.blocks)
-		v->largest = size_of(v, largest->blocks, largest->fall);
 	v->enough = last ? size_of(v, last->blocks, fits(stack, last->blocks))
 			 : size_of(v, longest(stack), fits(stack, longest(stack)));
 }

@@ -44,15 +44,20 @@ const char *loci_report_noun(const struct loci_subject *subject)
 	return subject->is_object ? "requests" : "references";
 }
 
+const char *loci_report_cell(
+	char buf[LOCI_UNITS_MAX], const struct loci_subject *subject, double blocks)
+{
+	if (subject->is_object)
+		return loci_units_count(buf, blocks);
+	return loci_units_bytes(buf, blocks * (double)subject->grain->block_bytes);
+}
+
 const char *loci_report_size(
 	char buf[LOCI_UNITS_MAX + 16], const struct loci_subject *subject, double blocks)
 {
 	char number[LOCI_UNITS_MAX], *space;
 
-	if (subject->is_object)
-		loci_units_count(number, blocks);
-	else
-		loci_units_bytes(number, blocks * (double)subject->grain->block_bytes);
+	loci_report_cell(number, subject, blocks);
 	space = strchr(number, ' ');
 	if (space)
 		*space++ = '\0';
@@ -200,29 +205,25 @@ static void (*const say_kind[])(struct sentence *) = {
 static void say_memory(struct sentence *s)
 {
 	const struct loci_verdict *v = s->verdict;
-	bool far = v->beyond >= MINOR, new = v->cold >= MINOR && v->kind != LOCI_VERDICT_NEW;
+	bool is_far = v->beyond >= MINOR, is_new = v->cold >= MINOR;
 
 	if (v->kind == LOCI_VERDICT_FITS || v->kind == LOCI_VERDICT_ONE_BLOCK || !v->n_levels ||
-		v->beyond + v->cold < NOTABLE || !(far || new))
+		v->beyond + v->cold < NOTABLE || (v->kind == LOCI_VERDICT_NEW && !is_far))
 		return;
 	say(s, " ");
-	say_share(s, v->beyond + v->cold);
-	say(s, " go to memory: ");
-	if (far) {
-		if (v->cold >= MINOR)
-			say_share(s, v->beyond);
-		say(s, "%s reach further back than %s", v->cold >= MINOR ? "" : "they",
+	say_share(s, is_far && is_new ? v->beyond + v->cold : is_far ? v->beyond : v->cold);
+	if (is_far && is_new) {
+		say(s, " go to memory: ");
+		say_share(s, v->beyond);
+		say(s, " reach further back than %s, ", v->level[v->n_levels - 1].name);
+		say_share(s, v->cold);
+		say(s, " are first touches.");
+	} else if (is_far) {
+		say(s, " reach further back than %s and go to memory.",
 			v->level[v->n_levels - 1].name);
+	} else {
+		say(s, " are first touches and go to memory.");
 	}
-	if (v->cold >= MINOR) {
-		say(s, "%s", far ? ", " : "");
-		if (far) {
-			say_share(s, v->cold);
-			say(s, " are ");
-		}
-		say(s, "first touches");
-	}
-	say(s, ".");
 }
 
 static void say_conflict(struct sentence *s)

@@ -12,6 +12,9 @@
  * break. */
 const char *loci_report_size(
 	char buf[LOCI_UNITS_MAX + 16], const struct loci_subject *subject, double blocks);
+/* The same in a table that says objects once, with plain spaces: "12 MiB", "1.2 M". */
+const char *loci_report_cell(
+	char buf[LOCI_UNITS_MAX], const struct loci_subject *subject, double blocks);
 /* What the subject counts: "references", or "requests" where the unit is object. */
 const char *loci_report_noun(const struct loci_subject *subject);
 
