@@ -8,19 +8,22 @@ cd "$(dirname "$0")/.." || exit 1
 dir=$1
 shift
 
-configure=
 targets=
 only=
-while [ $# -gt 0 ]; do
-	case $1 in
+n=$#
+while [ "$n" -gt 0 ]; do
+	argument=$1
+	shift
+	n=$((n - 1))
+	case $argument in
 	--configure-only) only=1 ;;
 	--target)
-		targets="$targets --target $2"
+		targets="$targets --target $1"
 		shift
+		n=$((n - 1))
 		;;
-	*) configure="$configure $1" ;;
+	*) set -- "$@" "$argument" ;; # for the configuration
 	esac
-	shift
 done
 
 mkdir -p "$dir" || exit 1
@@ -30,7 +33,7 @@ if ! command -v cmake >/dev/null 2>&1; then
 	exit 1
 fi
 # Notes about parts left out go to standard error and are meant to be seen.
-cmake -S . -B "$dir" $configure >"$log" || {
+cmake -S . -B "$dir" "$@" >"$log" || {
 	tail -n 20 "$log" >&2
 	exit 1
 }

@@ -48,7 +48,9 @@ scripts/build.sh "$build" "-DLOCI_VARIANTS=${variants#;}" \
 	"-DLOCI_TEST_SECONDS=$((300 + ${FUZZ_SECONDS:-0}))" || exit 1
 case $variants in *asan*)
 	say "building with address and undefined behaviour sanitizers"
-	scripts/build.sh "$build/asan" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 \
+	# Messages are cut to size on purpose, which this compiler overlooks under sanitizers.
+	scripts/build.sh "$build/asan" -DCMAKE_BUILD_TYPE=Debug \
+		"-DCMAKE_C_FLAGS=-O1 -Wno-format-truncation" \
 		-DLOCI_SANITIZE=address,undefined -DLOCI_WERROR=ON || exit 1
 	;;
 esac
