@@ -23,5 +23,5 @@ echo "The inner loop walks a matrix by column. With two loops exchanged it walks
 run 'matmul ikj | loci analyse -o ikj.loci -'
 run 'loci diff ijk.loci ikj.loci'
 echo
-echo "The profiles are in ${build#"$PWD/"}/demo. Next: loci cache ijk.loci --cache L1=32K/8,L2=1M/16,"
+echo "The profiles are in ${BUILD:-build}/demo. Next: loci cache ijk.loci --cache L1=32K/8,L2=1M/16,"
 echo "or a program of yours: valgrind --tool=lackey --trace-mem=yes ./prog 2>&1 | loci analyse -o prog.loci -"
