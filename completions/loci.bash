@@ -44,14 +44,14 @@ _loci() {
 		--policy) words='lru random' ;;
 		--from) words='stack time' ;;
 		--conversion) words='statstack shen' ;;
-		--format)
+		-f | --format)
 			case $command in
 			export) words='json csv' ;;
 			*) words=$(_loci_formats "$program") ;;
 			esac
 			;;
-		--fail-if | --sweep | --max-memory | -b) ;;
-		-o | --trace) files=any ;;
+		--fail-if | --sweep | --max-memory | -b | --block) ;;
+		-o | --output | --trace) files=any ;;
 		*)
 			case $command in
 			analyse | analyze) files=any ;;
