@@ -378,7 +378,7 @@ static bool csv_recognise(const struct loci_input *input)
 		else
 			bad++;
 	}
-	return good > bad || (layout.heading && good + bad == 0);
+	return layout.heading ? good >= bad : good && good >= bad;
 }
 
 const struct loci_importer loci_importer_csv = { csv_recognise, csv_open };

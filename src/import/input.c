@@ -51,7 +51,7 @@ int loci_input_open(const char *path, struct loci_input **ret, struct loci_err *
 	}
 	if (r == 0)
 		r = loci_input_more(input, err);
-	if (r == 0 && input->end == 0)
+	if (r == 0 && !input->end)
 		r = loci_err_set(err, ENODATA, "%s is empty", input->name);
 	if (r < 0) {
 		loci_input_close(input);
@@ -81,17 +81,20 @@ int loci_input_more(struct loci_input *input, struct loci_err *err)
 	input->offset += input->pos;
 	input->pos = 0;
 	input->end = kept;
-	while (!input->eof && input->end < LOCI_INPUT_BYTES) {
-		ssize_t n = loci_codec_read(
-			input->codec, input->data + input->end, LOCI_INPUT_BYTES - input->end, err);
+	while (!input->eof && !input->failed && input->end < LOCI_INPUT_BYTES) {
+		ssize_t n = loci_codec_read(input->codec, input->data + input->end,
+			LOCI_INPUT_BYTES - input->end, &input->err);
 
 		if (n == -EINTR)
 			return loci_err_set(err, EINTR, "interrupted");
 		if (n < 0)
-			return (int)n;
+			input->failed = (int)n;
+		else
+			input->end += (size_t)n;
 		input->eof = n == 0;
-		input->end += (size_t)n;
 	}
+	if (input->failed && input->end == kept)
+		return loci_err_set(err, -input->failed, "%s", input->err.text);
 	return 0;
 }
 

@@ -25,6 +25,8 @@ struct loci_input {
 	struct loci_codec *codec;
 	uint64_t total; /* bytes of the file, 0: unknown */
 	int64_t start;  /* where in the file we began */
+	int failed;     /* an error kept back */
+	struct loci_err err;
 	char *name_buf;
 	void *memory;
 };
@@ -34,7 +36,8 @@ struct loci_input {
 int loci_input_open(const char *path, struct loci_input **ret, struct loci_err *err);
 void loci_input_close(struct loci_input *input); /* NULL allowed */
 
-/* Moves what is unused to the front and reads on until the buffer is full or the input ends. */
+/* Moves what is unused to the front and reads on until the buffer is full or the input ends. An
+ * error is kept back until everything before it has been given. */
 int loci_input_more(struct loci_input *input, struct loci_err *err);
 
 void loci_input_progress(const struct loci_input *input, uint64_t *ret_done, uint64_t *ret_total);

@@ -62,7 +62,6 @@ void loci_text_close(struct loci_source *source)
 static int more(struct loci_text *text)
 {
 	struct loci_input *input = text->input;
-	int r;
 
 	if (input->end - text->start >= LOCI_INPUT_BYTES)
 		return loci_err_set(&text->err, EBADMSG,
@@ -71,9 +70,7 @@ static int more(struct loci_text *text)
 	input->pos = text->start;
 	text->scanned -= text->start;
 	text->start = 0;
-	r = loci_input_more(input, &text->err);
-	/* Interrupted or not, the buffer is as it should be, and the call may be repeated. */
-	return r;
+	return loci_input_more(input, &text->err);
 }
 
 unsigned loci_text_index(struct loci_text *text)
@@ -237,8 +234,8 @@ bool loci_text_is_text(const struct loci_input *input)
 	return true;
 }
 
-/* The first line that tells must be of the format, and most of the first ones: a single broken line
- * is the parser's to report. */
+/* The first line that tells must be of the format, and half of the first ones at least: a broken
+ * line is the parser's to report. */
 bool loci_text_recognise(const struct loci_input *input,
 	enum loci_line_is (*classify)(const char *line, const char *end))
 {
@@ -257,5 +254,5 @@ bool loci_text_recognise(const struct loci_input *input,
 			return false;
 		n[is]++;
 	}
-	return n[LOCI_LINE_MINE] > n[LOCI_LINE_NOT];
+	return n[LOCI_LINE_MINE] && n[LOCI_LINE_MINE] >= n[LOCI_LINE_NOT];
 }
