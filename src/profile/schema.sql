@@ -291,3 +291,14 @@ FROM (
 		total - sum(weight) OVER (PARTITION BY histogram_id ORDER BY low) AS misses
 	FROM v_histogram JOIN bin USING (histogram_id)
 	WHERE owner = 'whole' AND distance = 'stack');
+
+CREATE VIEW v_cache AS -- misses and write-backs of every set-associative LRU cache, the whole run
+WITH RECURSIVE way(ways) AS (SELECT 1 UNION ALL SELECT ways + 1 FROM way WHERE ways < 64)
+SELECT h.block_bytes, 1 << h.set_bits AS sets, ways, h.block_bytes * ways << h.set_bits AS cache_bytes,
+	h.cold + h.coherence + (SELECT coalesce(sum(weight), 0) FROM bin
+		WHERE histogram_id = h.id AND low >= ways) AS misses,
+	w.cold + w.coherence + (SELECT coalesce(sum(weight), 0) FROM bin
+		WHERE histogram_id = w.id AND low >= ways) AS writebacks
+FROM histogram h JOIN way LEFT JOIN histogram w ON w.owner = h.owner AND w.owner_id = h.owner_id
+	AND w.distance = 'set_dirty' AND w.block_bytes = h.block_bytes AND w.set_bits = h.set_bits
+WHERE h.owner = 'whole' AND h.distance = 'set';

@@ -148,7 +148,7 @@ static const struct {
 	{ "DROP TABLE thread; CREATE VIRTUAL TABLE thread USING fts5(id, refs)",
 		"of its tables it has only" },
 	{ "ALTER TABLE run RENAME COLUMN lost TO found", "no such column: lost" },
-	{ "DROP VIEW v_bin; DROP VIEW v_curve; DROP VIEW v_histogram;"
+	{ "DROP VIEW v_bin; DROP VIEW v_curve; DROP VIEW v_histogram; DROP VIEW v_cache;"
 	  "ALTER TABLE bin RENAME TO b;"
 	  "CREATE TABLE bin (histogram_id, low, high, square, w,"
 	  " weight AS (w + length(zeroblob(20000000))));"
