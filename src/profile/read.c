@@ -41,15 +41,16 @@ int loci_profile_damaged(
 int loci_profile_db_error(const struct loci_profile *profile, struct loci_err *err)
 {
 	bool writing = profile->replace.temporary != NULL;
-	int code = sqlite3_extended_errcode(profile->db), system;
+	int code = sqlite3_extended_errcode(profile->db) & 0xff, system = 0;
 
 	if (code == SQLITE_NOMEM || !profile->db)
 		return loci_err_nomem(err);
-	system = sqlite3_system_errno(profile->db);
-	if ((code & 0xff) == SQLITE_FULL)
+	if (code == SQLITE_FULL)
 		system = ENOSPC;
-	else if ((code & 0xff) != SQLITE_IOERR && (code & 0xff) != SQLITE_CANTOPEN)
-		system = 0;
+	else if (code == SQLITE_CANTOPEN)
+		system = sqlite3_system_errno(profile->db);
+	else if (code == SQLITE_IOERR) /* of the file: the connection's own is not set by COMMIT */
+		sqlite3_file_control(profile->db, "main", SQLITE_FCNTL_LAST_ERRNO, &system);
 	if (system)
 		return loci_err_set(err, system, "%s: cannot %s: %s", profile->path,
 			writing ? "write" : "read", strerror(system));

@@ -272,22 +272,33 @@ CREATE TABLE bin ( -- finite distances; empty bins have no row
 -- For people. loci itself reads no view.
 
 CREATE VIEW v_histogram AS -- one line per histogram, with its totals
-SELECT h.id AS histogram_id, owner, owner_id, distance, block_bytes, 1 << set_bits AS sets, sampled,
-	finite, cold, coherence, finite + cold + coherence AS total
-FROM histogram h JOIN (
-	SELECT id, coalesce((SELECT sum(weight) FROM bin WHERE histogram_id = histogram.id), 0) AS finite
-	FROM histogram) f ON f.id = h.id;
+SELECT id AS histogram_id, owner, owner_id, distance, block_bytes, 1 << set_bits AS sets, sampled,
+	(SELECT coalesce(sum(weight), 0) FROM bin WHERE histogram_id = id) AS finite,
+	cold, coherence,
+	(SELECT coalesce(sum(weight), 0) FROM bin WHERE histogram_id = id) + cold + coherence AS total
+FROM histogram;
 
 CREATE VIEW v_bin AS -- one line per bin; share: of the histogram's total, infinite ones included
-SELECT h.histogram_id, owner, owner_id, distance, block_bytes, sets, low, high, weight, square,
+SELECT histogram_id, owner, owner_id, distance, block_bytes, sets, low, high, weight, square,
 	1.0 * weight / total AS share
-FROM v_histogram h JOIN bin b ON b.histogram_id = h.histogram_id;
+FROM v_histogram JOIN bin USING (histogram_id);
 
-CREATE VIEW v_curve AS -- misses of fully associative LRU caches of the whole run, at every step
+CREATE VIEW v_curve AS -- misses of fully associative LRU caches, the whole run, at every step
 SELECT block_bytes, high AS cache_blocks, high * block_bytes AS cache_bytes, misses,
 	1.0 * misses / total AS miss_ratio
 FROM (
-	SELECT h.block_bytes, high, total, total - sum(weight) OVER (
-		PARTITION BY h.histogram_id ORDER BY low) AS misses
-	FROM v_histogram h JOIN bin b ON b.histogram_id = h.histogram_id
+	SELECT block_bytes, high, total,
+		total - sum(weight) OVER (PARTITION BY histogram_id ORDER BY low) AS misses
+	FROM v_histogram JOIN bin USING (histogram_id)
 	WHERE owner = 'whole' AND distance = 'stack');
+
+CREATE VIEW v_cache AS -- misses and write-backs of every set-associative LRU cache, the whole run
+WITH RECURSIVE way(ways) AS (SELECT 1 UNION ALL SELECT ways + 1 FROM way WHERE ways < 64)
+SELECT h.block_bytes, 1 << h.set_bits AS sets, ways, h.block_bytes * ways << h.set_bits AS cache_bytes,
+	h.cold + h.coherence + (SELECT coalesce(sum(weight), 0) FROM bin
+		WHERE histogram_id = h.id AND low >= ways) AS misses,
+	w.cold + w.coherence + (SELECT coalesce(sum(weight), 0) FROM bin
+		WHERE histogram_id = w.id AND low >= ways) AS writebacks
+FROM histogram h JOIN way LEFT JOIN histogram w ON w.owner = h.owner AND w.owner_id = h.owner_id
+	AND w.distance = 'set_dirty' AND w.block_bytes = h.block_bytes AND w.set_bits = h.set_bits
+WHERE h.owner = 'whole' AND h.distance = 'set';
