@@ -277,7 +277,7 @@ static struct loci_cache_table table_of(
 
 static int show_levels(const struct command *c, struct loci_err *err)
 {
-	struct loci_prediction level[LOCI_LEVELS_MAX];
+	struct loci_prediction level[LOCI_LEVELS_MAX] = { 0 };
 	struct loci_cache_table table = table_of(c, level, c->hierarchy.n_levels);
 	double cycles;
 	struct loci_text text;
