@@ -12,6 +12,7 @@
 
 static const struct loci_command commands[] = {
 	{ "analyse", "turn a memory trace into a profile", loci_cmd_analyse },
+	{ "cache", "the misses and traffic of any cache hierarchy", loci_cmd_cache },
 	{ "merge", "add profiles up", loci_cmd_merge },
 	{ "export", "write a profile as JSON or CSV", loci_cmd_export },
 	{ "report", "show what a profile says, on one screen", loci_cmd_report },

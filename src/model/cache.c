@@ -376,13 +376,13 @@ static void format_size(const struct loci_cache *cache, char buf[LOCI_UNITS_MAX]
 /* "48K/12@128": what follows the name. */
 static void format_shape(const struct loci_cache *cache, char buf[64])
 {
-	char size[LOCI_UNITS_MAX], line[LOCI_UNITS_MAX], ways[16] = "", at[LOCI_UNITS_MAX + 1] = "";
+	char size[LOCI_UNITS_MAX], line[LOCI_UNITS_MAX], ways[12] = "", at[24] = "";
 
 	format_size(cache, size);
 	if (cache->ways)
 		snprintf(ways, sizeof(ways), "/%" PRIu32, cache->ways);
 	if (cache->line_bytes != LOCI_LINE_DEFAULT)
-		snprintf(at, sizeof(at), "@%s", loci_units_size(line, cache->line_bytes));
+		snprintf(at, sizeof(at), "@%.20s", loci_units_size(line, cache->line_bytes));
 	snprintf(buf, 64, "%.24s%s%s", size, ways, at);
 }
 

@@ -222,7 +222,9 @@ static void random_replacement(const struct loci_predict_input *input, struct lo
 	ret->has_split = true;
 	ret->cold = scale * input->time->cold;
 	ret->coherence = scale * input->time->coherence;
-	ret->capacity = fmax(0, ret->misses - ret->cold - ret->coherence);
+	ret->capacity = ret->misses - ret->cold - ret->coherence;
+	if (ret->capacity < 1e-9 * ret->accesses) /* by rounding */
+		ret->capacity = 0;
 }
 
 int loci_predict_cache(const struct loci_predict_input *input, const struct loci_cache *cache,

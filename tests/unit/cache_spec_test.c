@@ -187,7 +187,7 @@ static void machines(void)
 }
 
 /* Files of a made-up tree, below the temporary directory. */
-static char root[] = "/tmp/loci-cache-test-XXXXXX";
+static char root[] = "/tmp/loci-cache-spec-XXXXXX";
 
 static void put(const char *path, const char *text)
 {
