@@ -22,7 +22,7 @@ double loci_change_relative(struct loci_change change)
 		return INFINITY;
 	if (isinf(change.before))
 		return -1;
-	return change.after / change.before - 1;
+	return (change.after - change.before) / change.before;
 }
 
 enum loci_trend loci_change_trend(struct loci_change change, double whole, double error_points)

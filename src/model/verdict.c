@@ -48,7 +48,7 @@ static uint64_t longest(const struct loci_hist *stack)
 {
 	for (uint32_t i = stack->n_bins; i-- > 0;)
 		if (stack->weight[i] > 0)
-			return loci_bin_low(stack->scheme, i) + 1;
+			return loci_bin_high(stack->scheme, i);
 	return 1;
 }
 
