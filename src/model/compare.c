@@ -22,7 +22,7 @@ double loci_change_relative(struct loci_change change)
 		return INFINITY;
 	if (isinf(change.before))
 		return -1;
-	return change.after / change.before - 1;
+	return (change.after - change.before) / change.before;
 }
 
 enum loci_trend loci_change_trend(struct loci_change change, double whole, double error_points)
@@ -88,7 +88,8 @@ int loci_compare_block(const struct loci_profile *before, const struct loci_prof
 }
 
 /* Walks both histograms in step, shortest reuses first, each run's reuses adding up to one, and
- * hands out stretches that lie within one bin of either. */
+ * hands out stretches that lie within one bin of either, with the caches, in blocks, that would
+ * hold them. */
 struct matcher {
 	const struct loci_hist *hist[2];
 	double whole[2]; /* weight of all reuses */
@@ -106,8 +107,8 @@ static bool matcher_next(
 			m->left[i] = m->hist[i]->weight[m->bin[i]++] / m->whole[i];
 		}
 	*ret_share = fmin(m->left[0], m->left[1]);
-	*ret_before = loci_bin_low(m->hist[0]->scheme, m->bin[0] - 1);
-	*ret_after = loci_bin_low(m->hist[1]->scheme, m->bin[1] - 1);
+	*ret_before = loci_bin_high(m->hist[0]->scheme, m->bin[0] - 1);
+	*ret_after = loci_bin_high(m->hist[1]->scheme, m->bin[1] - 1);
 	m->left[0] -= *ret_share;
 	m->left[1] -= *ret_share;
 	return true;
@@ -129,13 +130,13 @@ static void tally_groups(struct loci_compare *c)
 	uint64_t before, after;
 
 	while (m.whole[0] > 0 && m.whole[1] > 0 && matcher_next(&m, &share, &before, &after)) {
-		struct loci_compare_group *group = before < c->boundary_blocks ? &c->near : &c->far;
+		struct loci_compare_group *group =
+			before <= c->boundary_blocks ? &c->near : &c->far;
 
 		group->share += share;
-		/* the caches that would hold them, so that distance 0 has a double too */
-		if (after + 1 >= 2 * (before + 1))
+		if (after / 2 >= before)
 			group->longer += share;
-		else if (before + 1 >= 2 * (after + 1))
+		else if (before / 2 >= after)
 			group->shorter += share;
 	}
 }
@@ -155,8 +156,8 @@ static void find_medians(struct loci_compare *c)
 		sum += share;
 		for (; g < 2 && sum >= rank[g] - 1e-12; g++)
 			if (group[g]->share > 0)
-				group[g]->median = (struct loci_change){ (double)before + 1,
-					(double)after + 1 };
+				group[g]->median =
+					(struct loci_change){ (double)before, (double)after };
 	}
 	for (g = 0; g < 2; g++)
 		if (group[g]->share > 0) {

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define MOST           0.5
+#define MINOR          0.01 /* of all touches: not worth a step */
 #define CONFLICT_SHARE 0.01 /* of all touches: worth a sentence */
 
 static double fits(const struct loci_hist *stack, uint64_t blocks)
@@ -42,27 +43,29 @@ static void find_knees(struct loci_verdict *v, const struct loci_subject *subjec
 			v->knee[v->n_knees++] = all[i];
 }
 
-/* Without a machine: the first effective size that holds most touches, or the last one. */
-static uint64_t near_blocks(const struct loci_verdict *v, const struct loci_hist *stack)
-{
-	uint64_t blocks;
-
-	if (v->n_levels)
-		return loci_cache_blocks(&v->level[0]);
-	for (size_t i = 0; i < v->n_knees; i++)
-		if (i + 1 == v->n_knees || fits(stack, v->knee[i].blocks) >= MOST)
-			return v->knee[i].blocks;
-	blocks = loci_hist_percentile(stack, MOST);
-	return blocks != LOCI_INFINITE ? blocks : loci_bin_high(stack->scheme, stack->n_bins - 1);
-}
-
 /* Just enough to hold every reuse. */
 static uint64_t longest(const struct loci_hist *stack)
 {
 	for (uint32_t i = stack->n_bins; i-- > 0;)
 		if (stack->weight[i] > 0)
-			return loci_bin_low(stack->scheme, i) + 1;
+			return loci_bin_high(stack->scheme, i);
 	return 1;
+}
+
+/* Without a machine: the first effective size that holds most touches, or the last one; all of
+ * them, where little is missing. */
+static uint64_t near_blocks(const struct loci_verdict *v, const struct loci_hist *stack)
+{
+	uint64_t blocks = 0;
+
+	if (v->n_levels)
+		return loci_cache_blocks(&v->level[0]);
+	for (size_t i = 0; !blocks && i < v->n_knees; i++)
+		if (i + 1 == v->n_knees || fits(stack, v->knee[i].blocks) >= MOST)
+			blocks = v->knee[i].blocks;
+	if (!blocks)
+		blocks = loci_hist_percentile(stack, MOST);
+	return farther(stack, blocks) < MINOR ? longest(stack) : blocks;
 }
 
 static void find_steps(struct loci_verdict *v, const struct loci_hist *stack)

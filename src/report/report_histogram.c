@@ -55,25 +55,28 @@ static void print_row(struct picture *p, const char *label, double share, enum l
 	p->is_first = false;
 }
 
-/* "L1 ─ 48 KiB ────────" */
-static void print_rule(struct picture *p)
+void loci_screen_rule(const struct loci_text *text, const struct loci_subject *subject,
+	const struct loci_cache *level, unsigned label_cells)
 {
-	const struct loci_text *text = p->screen->text;
-	const struct loci_cache *level = &p->screen->verdict.level[p->n_rules++];
 	char size[LOCI_UNITS_MAX];
-	unsigned used = LABEL_CELLS + 1, name;
+	unsigned name = loci_text_width(level->name) + 1, used = label_cells + 1;
 
-	loci_report_cell(size, p->screen->subject, (double)loci_cache_blocks(level));
-	name = loci_text_width(level->name) + 1;
+	loci_report_cell(size, subject, (double)loci_cache_blocks(level));
 	loci_text_spaces(text, INDENT);
 	loci_text_print(text, LOCI_STYLE_BOLD, "%s ", level->name);
-	if (name + strlen(size) + 1 < LABEL_CELLS)
-		loci_text_rule(text, LABEL_CELLS - name - (unsigned)strlen(size) - 1);
+	if (name + strlen(size) + 1 < label_cells)
+		loci_text_rule(text, label_cells - name - (unsigned)strlen(size) - 1);
 	else
 		used = name + (unsigned)strlen(size) + 2;
 	loci_text_print(text, LOCI_STYLE_BOLD, " %s ", size);
 	loci_text_rule(text, text->columns - INDENT - used);
 	fputc('\n', text->out);
+}
+
+static void print_rule(struct picture *p)
+{
+	loci_screen_rule(p->screen->text, p->screen->subject,
+		&p->screen->verdict.level[p->n_rules++], LABEL_CELLS);
 }
 
 static void print_title(const struct loci_screen *screen)

@@ -12,17 +12,17 @@ static const unsigned percents[] = { 70, 80, 90, 95 };
 static void print_percentiles(const struct loci_screen *screen)
 {
 	const struct loci_text *text = screen->text;
-	char size[LOCI_UNITS_MAX + 16], line[320] = "";
+	char size[LOCI_UNITS_MAX], line[320] = "";
 	size_t used = 0;
 
 	for (size_t i = 0; i < LOCI_ARRAY_SIZE(percents); i++) {
 		uint64_t blocks = loci_hist_percentile(screen->subject->stack, percents[i] / 100.);
 
-		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%u\u00a0%%%s in %s",
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%u %%%s in %s",
 			i ? text->glyph->separator : "", percents[i], i ? "" : " fit",
 			blocks == LOCI_INFINITE
-				? "no\u00a0cache"
-				: loci_report_size(size, screen->subject, (double)blocks));
+				? "no cache"
+				: loci_report_cell(size, screen->subject, (double)blocks));
 	}
 	loci_text_paragraph(text, LOCI_STYLE_PLAIN, 2, line);
 }
@@ -88,7 +88,8 @@ int loci_report_screen(
 	if (loci_screen_levels(&screen) < 0)
 		return loci_err_nomem(err);
 	fputc('\n', text->out);
-	print_percentiles(&screen);
+	if (screen.verdict.kind != LOCI_VERDICT_ALL_NEW)
+		print_percentiles(&screen);
 	print_next(&screen);
 	return 0;
 }

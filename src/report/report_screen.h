@@ -22,4 +22,8 @@ void loci_screen_histogram(const struct loci_screen *screen);
 void loci_screen_curve(const struct loci_screen *screen);
 int loci_screen_levels(const struct loci_screen *screen);
 
+/* A level as a line across a histogram, its size under the rows' labels: "L1 ─ 48 KiB ────". */
+void loci_screen_rule(const struct loci_text *text, const struct loci_subject *subject,
+	const struct loci_cache *level, unsigned label_cells);
+
 #endif
