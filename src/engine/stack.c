@@ -82,11 +82,12 @@ static int make_room(struct loci_stack *stack, struct loci_err *err)
 				(unsigned long long)stack->now);
 	}
 	if (!loci_stack_slots_have_room(&stack->slots)) {
-		uint64_t n_slots = stack->slots.live * SLOTS_PER_BLOCK;
+		uint64_t n_live = stack->map.n_entries - stack->n_top;
+		uint64_t n_slots = n_live * SLOTS_PER_BLOCK;
 
 		if (n_slots < stack->tuning.min_slots)
 			n_slots = stack->tuning.min_slots;
-		if (loci_stack_slots_renumber(&stack->slots, &stack->map, n_slots) < 0)
+		if (loci_stack_slots_renumber(&stack->slots, &stack->map, n_live, n_slots) < 0)
 			return loci_err_nomem(err);
 	}
 	return 0;

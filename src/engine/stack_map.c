@@ -98,6 +98,7 @@ static unsigned take(struct loci_stack_bucket *b, struct entry *ret)
 	for (; n < LOCI_STACK_WAYS && b->slot[n]; n++) {
 		ret[n] = (struct entry){ b->key[n], b->stamp[n], b->slot[n] };
 		b->slot[n] = 0;
+		b->key[n] = 0;
 	}
 	return n;
 }

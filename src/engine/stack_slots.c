@@ -89,7 +89,6 @@ int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint
 		.n_far = layout.n_far,
 		.n_lines = (uint32_t)layout.n_lines,
 		.next = number(0),
-		.live = n_live,
 		.memory = memory,
 		.mapped_bytes = layout.bytes,
 	};
@@ -136,10 +135,10 @@ uint64_t loci_stack_slots_after(const struct loci_stack_slots *slots, uint32_t s
 }
 
 int loci_stack_slots_renumber(
-	struct loci_stack_slots *slots, struct loci_stack_map *map, uint64_t n_slots)
+	struct loci_stack_slots *slots, struct loci_stack_map *map, uint64_t n_live, uint64_t n_slots)
 {
 	struct loci_stack_slots fresh;
-	int r = loci_stack_slots_init(&fresh, n_slots, slots->live);
+	int r = loci_stack_slots_init(&fresh, n_slots, n_live);
 
 	if (r < 0)
 		return r;
@@ -149,7 +148,7 @@ int loci_stack_slots_renumber(
 
 			if (*slot >= LOCI_STACK_DEEP)
 				*slot = LOCI_STACK_DEEP +
-					number(slots->live - 1 -
+					number(n_live - 1 -
 						loci_stack_slots_after(
 							slots, *slot - LOCI_STACK_DEEP));
 		}

@@ -43,10 +43,10 @@
 #define LOCI_STACK_WAYS 3 /* entries of a bucket */
 
 struct loci_stack_bucket {
-	uint64_t key[LOCI_STACK_WAYS]; /* the block's hash: hashing loses nothing */
-	uint64_t stamp[LOCI_STACK_WAYS];
+	uint64_t key[LOCI_STACK_WAYS]; /* the block's hash, which loses nothing; 0 when empty */
 	uint32_t slot[LOCI_STACK_WAYS];
 	uint32_t unused;
+	uint64_t stamp[LOCI_STACK_WAYS];
 };
 
 /* Where an entry is: bucket << 2 | which of the three. */
@@ -79,7 +79,6 @@ struct loci_stack_slots {
 	uint32_t open;      /* the line being filled */
 	uint32_t next;      /* the next slot's number */
 	uint32_t open_live; /* set bits in the open line */
-	uint64_t live;      /* set bits in all */
 	void *memory;
 	uint64_t mapped_bytes;
 };
@@ -89,8 +88,6 @@ struct loci_stack_counts {
 	uint64_t time[LOCI_STACK_BINS];
 	uint64_t dirty[LOCI_STACK_BINS];
 };
-
-struct loci_stack_work; /* a kernel's scratch */
 
 /* Processes n <= CHUNK touches, for which map and slots have room. when gives each touch's time;
  * NULL: consecutive, from stack->now on. */
@@ -169,6 +166,6 @@ void loci_stack_slots_close_line(struct loci_stack_slots *slots);
 /* Renumbers the slots of all entries of the map, in order and without gaps, in a bitmap of n_slots.
  * 0 or -ENOMEM, nothing having changed. */
 int loci_stack_slots_renumber(
-	struct loci_stack_slots *slots, struct loci_stack_map *map, uint64_t n_slots);
+	struct loci_stack_slots *slots, struct loci_stack_map *map, uint64_t n_live, uint64_t n_slots);
 
 #endif
