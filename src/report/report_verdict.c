@@ -232,9 +232,9 @@ static void say_conflict(struct sentence *s)
 
 	if (v->conflict_level < 0)
 		return;
-	say(s, " Uneven use of %s's sets adds ", v->level[v->conflict_level].name);
+	say(s, " Another ");
 	say_share(s, v->conflict);
-	say(s, " of misses that fit by size.");
+	say(s, " miss %s because its sets are used unevenly.", v->level[v->conflict_level].name);
 }
 
 const char *loci_report_verdict(const struct loci_subject *subject,

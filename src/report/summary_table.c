@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NAME_CELLS 22
+#define NAME_CELLS 18 /* leaves room for the numbers in 80 columns */
 
 const unsigned loci_summary_percents[LOCI_SUMMARY_PERCENTS] = { 70, 80, 90, 95 };
 
@@ -60,6 +60,19 @@ static void add_name(struct loci_table *table, const char *path)
 		loci_table_add(table, LOCI_STYLE_PLAIN, "...%s", path + length - NAME_CELLS + 3);
 }
 
+/* "12.5K": a table of nine columns has no room for "12.5 KiB". */
+static const char *short_size(
+	char buf[LOCI_UNITS_MAX], const struct loci_subject *subject, double blocks)
+{
+	char *space = strchr(loci_report_cell(buf, subject, blocks), ' ');
+
+	if (!space || subject->is_object)
+		return buf;
+	space[0] = space[1] == 'B' ? '\0' : space[1];
+	space[1] = '\0';
+	return buf;
+}
+
 void loci_summary_add(struct loci_table *table, const struct loci_subject *subject)
 {
 	char number[LOCI_UNITS_MAX];
@@ -67,13 +80,13 @@ void loci_summary_add(struct loci_table *table, const struct loci_subject *subje
 	add_name(table, loci_profile_path(subject->profile));
 	loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
 		loci_units_count(number, (double)subject->run->references));
-	loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
-		loci_report_cell(number, subject, subject->grain->blocks));
+	loci_table_add(
+		table, LOCI_STYLE_PLAIN, "%s", short_size(number, subject, subject->grain->blocks));
 	for (unsigned i = 0; i < LOCI_SUMMARY_PERCENTS; i++) {
 		double blocks = percentile(subject, loci_summary_percents[i]);
 
 		loci_table_add(table, isinf(blocks) ? LOCI_STYLE_DIM : LOCI_STYLE_PLAIN, "%s",
-			isinf(blocks) ? "cold" : loci_report_cell(number, subject, blocks));
+			isinf(blocks) ? "cold" : short_size(number, subject, blocks));
 	}
 	add_level(table, subject->n_levels ? &subject->level[0] : NULL);
 	add_level(table, loci_subject_llc(subject));

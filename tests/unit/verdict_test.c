@@ -136,9 +136,9 @@ static const struct scene scenes[] = {
 		.cold = 10,
 		.has_machine = true,
 		.conflict = 0.12,
-		.verdict =
-			"99 % of references fit in L1 (32 KiB); the rest are first touches. Uneven "
-			"use of L1's sets adds 12 % of misses that fit by size.",
+		.verdict = "99 % of references fit in L1 (32 KiB); the rest are first touches. "
+			   "Another "
+			   "12 % miss L1 because its sets are used unevenly.",
 		.knees = "704 B (99 %)" },
 	{ .name = "a step through L1",
 		.weight = { { 255, 200 }, { 511, 300 }, { 1023, 300 }, { 2047, 199 } },
