@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/open.h"
+#include "cli/option.h"
 #include "report/diff_screen.h"
 
 #include <getopt.h>
@@ -132,7 +133,8 @@ int loci_cmd_diff(int argc, char **argv)
 	struct diff diff = { 0 };
 	int c, status = 0;
 
-	while ((c = getopt_long(argc, argv, "b:h", options, NULL)) != -1) {
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":b:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'b':
 			status = loci_aim_block(&diff.aim, "diff", optarg);
@@ -153,7 +155,7 @@ int loci_cmd_diff(int argc, char **argv)
 			fputs(help, stdout);
 			return loci_finish(LOCI_EXIT_OK);
 		default:
-			return LOCI_EXIT_USAGE;
+			return loci_option_refused("diff", c, argv);
 		}
 		if (status)
 			return status;

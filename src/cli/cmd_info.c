@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/open.h"
+#include "cli/option.h"
 #include "cli/pick.h"
 #include "report/info_screen.h"
 
@@ -112,7 +113,8 @@ int loci_cmd_info(int argc, char **argv)
 	struct info_options wanted = { 0 };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (c) {
 		case OPT_ACCURACY:
 			wanted.with_accuracy = true;
@@ -127,7 +129,7 @@ int loci_cmd_info(int argc, char **argv)
 			fputs(help, stdout);
 			return loci_finish(LOCI_EXIT_OK);
 		default:
-			return LOCI_EXIT_USAGE;
+			return loci_option_refused("info", c, argv);
 		}
 	}
 	if (argc - optind > 1)

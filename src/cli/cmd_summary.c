@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/open.h"
+#include "cli/option.h"
 #include "report/pairs.h"
 #include "report/summary_table.h"
 
@@ -93,7 +94,8 @@ int loci_cmd_summary(int argc, char **argv)
 	struct summary summary = { 0 };
 	int c, status = 0;
 
-	while ((c = getopt_long(argc, argv, "b:h", options, NULL)) != -1) {
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":b:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'b':
 			status = loci_aim_block(&summary.aim, "summary", optarg);
@@ -111,7 +113,7 @@ int loci_cmd_summary(int argc, char **argv)
 			fputs(help, stdout);
 			return loci_finish(LOCI_EXIT_OK);
 		default:
-			return LOCI_EXIT_USAGE;
+			return loci_option_refused("summary", c, argv);
 		}
 		if (status)
 			return status;

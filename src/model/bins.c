@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define QUIET 5e-5 /* rounds to less than 0.01 % */
+#define QUIET 5e-5 /* rounds to less than 0.01 %: not worth a row of its own even at an edge */
+#define SOFT  5e-4 /* not worth one elsewhere */
 
 struct cutter {
 	const struct loci_hist *hist[2];
@@ -59,7 +60,7 @@ void loci_bins_cut(const struct loci_hist *first, const struct loci_hist *second
 
 	c.total[0] = loci_hist_total(first);
 	c.total[1] = second ? loci_hist_total(second) : 0;
-	for (double threshold = QUIET; threshold < 1; threshold *= 1.5) {
+	for (double threshold = SOFT; threshold < 1; threshold *= 1.5) {
 		cut(&c, edge, n_edges, threshold);
 		if (ret->n_rows <= max_rows)
 			return;

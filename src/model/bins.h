@@ -21,8 +21,8 @@ struct loci_bins {
 };
 
 /* second may be NULL. No row straddles an edge (ascending, at most 8). Rows of less than a
- * 20000th of the touches are merged or, before an edge, dropped; if more than max_rows remain, ever
- * louder ones are merged. */
+ * 2000th of the touches are merged (before an edge, those of less than a 20000th are dropped); if
+ * more than max_rows remain, ever louder ones are merged. */
 void loci_bins_cut(const struct loci_hist *first, const struct loci_hist *second,
 	const uint64_t *edge, unsigned n_edges, unsigned max_rows, struct loci_bins *ret);
 /* Every power of two up to the longest reuse, quiet ones too. */

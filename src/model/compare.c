@@ -205,7 +205,9 @@ static void find_boundary(struct loci_compare *c)
 
 	loci_verdict(c->subject[0], &verdict);
 	c->boundary_blocks = verdict.near.blocks ? verdict.near.blocks : 1;
-	c->boundary_level = verdict.near.blocks ? verdict.near.level : -1;
+	if (verdict.near.blocks && verdict.near.level >= 0)
+		memcpy(c->boundary_name, verdict.level[verdict.near.level].name,
+			sizeof(c->boundary_name));
 }
 
 /* A sample's weights add up to less than the touches there were. */

@@ -43,7 +43,7 @@ struct loci_compare {
 	unsigned n_levels;
 	uint64_t boundary_blocks; /* between short and long: the first level, or what half of the
 				     touches before need */
-	int boundary_level;       /* or -1 */
+	char boundary_name[16];   /* of that level, or "" */
 	struct loci_compare_group near, far;
 	struct loci_bins bins;
 };

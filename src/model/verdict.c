@@ -99,7 +99,7 @@ static void find_conflicts(
 		const struct loci_prediction *level = &subject->level[index[i]];
 		double share = level->accesses > 0 ? level->conflict / level->accesses : 0;
 
-		if (share >= v->conflict && share * 100 > level->error_points) {
+		if (share > v->conflict && share * 100 > level->error_points) {
 			v->conflict = share;
 			v->conflict_level = (int)i;
 		}

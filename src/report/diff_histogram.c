@@ -74,16 +74,11 @@ static void print_row(
 
 static void print_title(const struct picture *p)
 {
-	char title[96], size[LOCI_UNITS_MAX];
+	char blocks[LOCI_UNITS_MAX + 16];
 
-	if (p->c->is_object)
-		snprintf(title, sizeof(title), "stack distance, objects");
-	else
-		snprintf(title, sizeof(title), "stack distance, %s-byte blocks",
-			loci_units_size(size, p->c->block_bytes));
 	fputc('\n', p->text->out);
-	loci_text_print(p->text, LOCI_STYLE_DIM, "  %s, %% of %s\n", title,
-		loci_report_noun(p->c->subject[0]));
+	loci_text_print(p->text, LOCI_STYLE_DIM, "  stack distance, %s, %% of %s\n",
+		loci_report_blocks(blocks, p->c->subject[0]), loci_report_noun(p->c->subject[0]));
 	loci_text_print(p->text, LOCI_STYLE_DIM, "  %*s%*s%*s%*s\n", LABEL_CELLS, "up to",
 		SHARE_CELLS, "before ", SHARE_CELLS, "after ", SHARE_CELLS - 1, "change");
 }

@@ -96,23 +96,38 @@ static void say_group(struct words *w, const struct loci_compare_group *group)
 		say(w, "hardly any changed");
 }
 
+static bool is_changed(const struct loci_compare_group *group)
+{
+	return group->shorter >= NOTABLE || group->longer >= NOTABLE;
+}
+
 static void say_groups(struct words *w)
 {
 	const struct loci_compare *c = w->c;
-	char size[LOCI_UNITS_MAX + 16];
+	char size[LOCI_UNITS_MAX + 16], where[96];
 	bool has_near = c->near.share >= NOTABLE, has_far = c->far.share >= NOTABLE;
 
 	if (!has_near && !has_far)
 		return;
+	if (w->buf[0])
+		say(w, " ");
+	if (!is_changed(&c->near) && !is_changed(&c->far)) {
+		say(w, "Hardly a reuse is shorter or longer.");
+		return;
+	}
 	loci_report_size(size, c->subject[0], (double)c->boundary_blocks);
-	say(w, "%sOf the ", w->buf[0] ? " " : "");
+	snprintf(where, sizeof(where), c->boundary_name[0] ? "%s\u00a0(%s)" : "%s%s",
+		c->boundary_name, size);
+	say(w, "Of the reuses that ");
 	if (has_far) {
-		say(w, "reuses that reached beyond %s, ", size);
+		say(w, "reached beyond %s, ", where);
 		say_group(w, &c->far);
 	}
 	if (has_near) {
-		say(w, "%s%s, ", has_far ? "; of the shorter ones" : "reuses within ",
-			has_far ? "" : size);
+		if (has_far)
+			say(w, "; of the others, ");
+		else
+			say(w, "fitted in %s, ", where);
 		say_group(w, &c->near);
 	}
 	say(w, ".");

@@ -208,11 +208,8 @@ static int print_accuracy(const struct loci_info *info, const struct loci_text *
 	add_errors(&table, info, a->block_bytes, a->random.worst_points, a->random.worst_blocks,
 		a->random.mean_points);
 	fputc('\n', text->out);
-	if (is_object(info))
-		loci_text_print(text, LOCI_STYLE_DIM, "  from time distances, objects\n");
-	else
-		loci_text_print(text, LOCI_STYLE_DIM, "  from time distances, %s-byte blocks\n",
-			loci_units_size(size, a->block_bytes));
+	loci_text_print(text, LOCI_STYLE_DIM, "  from time distances, blocks of %s\n",
+		is_object(info) ? "one object" : loci_units_bytes(size, (double)a->block_bytes));
 	r = loci_table_print(&table, text, 2);
 	loci_table_fini(&table);
 	return r;

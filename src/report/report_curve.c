@@ -28,6 +28,8 @@ static void choose_sizes(struct curve *c)
 
 	while (c->low < LOG2_MAX && loci_curve_ratio(c->stack, 1ull << c->low) > START)
 		c->low++;
+	if (c->low)
+		c->low--; /* from where nothing is gained yet */
 	high = c->low;
 	while (high < LOG2_MAX && loci_hist_at_least(c->stack, 1ull << high, NULL) > 0)
 		high++;

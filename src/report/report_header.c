@@ -47,14 +47,14 @@ static void machine(const struct loci_screen *screen, char *buf, size_t size)
 {
 	const struct loci_hierarchy *h = &screen->subject->hierarchy;
 	const char *name = screen->subject->is_given ? h->name : "host";
-	char spec[512], label[64];
+	char label[64];
 	size_t used;
 
 	buf[0] = '\0';
 	if (!h->n_levels)
 		return;
-	/* a specification given by hand need not be said twice */
-	if (!strcmp(name, loci_hierarchy_format(h, spec, sizeof(spec))) || strchr(name, '='))
+	/* a specification given by hand has no name, or is its own */
+	if (!name[0] || strchr(name, '='))
 		name = "caches";
 	used = (size_t)snprintf(buf, size, "(%s:", name);
 	for (unsigned i = 0; i < h->n_levels && used + 80 < size; i++)
@@ -96,8 +96,9 @@ void loci_screen_header(const struct loci_screen *screen)
 		add_item(line, sizeof(line), item);
 	}
 	add_item(line, sizeof(line), how_measured(screen, item, sizeof(item)));
-	snprintf(item, sizeof(item), "%s %s",
+	snprintf(item, sizeof(item), "%s %.*s",
 		loci_units_count(number, (double)subject->run->references),
+		(int)strlen(loci_report_noun(subject)) - (subject->run->references == 1),
 		loci_report_noun(subject));
 	add_item(line, sizeof(line), item);
 	snprintf(item, sizeof(item), "%s touched",

@@ -83,13 +83,9 @@ static void print_title(const struct loci_screen *screen)
 {
 	const struct loci_subject *subject = screen->subject;
 	const struct loci_text *text = screen->text;
-	char title[96], right[48], size[LOCI_UNITS_MAX];
+	char title[96], right[48], blocks[LOCI_UNITS_MAX + 16];
 
-	if (subject->is_object)
-		snprintf(title, sizeof(title), "stack distance, objects");
-	else
-		snprintf(title, sizeof(title), "stack distance, %s-byte blocks",
-			loci_units_size(size, subject->grain->block_bytes));
+	snprintf(title, sizeof(title), "stack distance, %s", loci_report_blocks(blocks, subject));
 	snprintf(right, sizeof(right), "%% of %s", loci_report_noun(subject));
 	loci_text_spaces(text, INDENT);
 	loci_text_print(text, LOCI_STYLE_DIM, "%s%*s\n", title,

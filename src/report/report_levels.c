@@ -5,6 +5,8 @@
 #include "report/report_verdict.h"
 #include "report/table.h"
 
+#define ANOMALY 0.005 /* share of the touches that needs a word */
+
 static void add_share(struct loci_table *table, double part, double whole)
 {
 	char number[LOCI_TEXT_NUMBER];
@@ -32,24 +34,51 @@ static void add_level(struct loci_table *table, const struct loci_prediction *p,
 			table, LOCI_STYLE_PLAIN, "%s", loci_units_bytes(number, p->moved_bytes));
 }
 
+static bool same_basis(const struct loci_prediction *p, const struct loci_prediction *q)
+{
+	return p->basis == q->basis && p->error_points == q->error_points && p->why == q->why;
+}
+
+/* "~ L1, L2: binomial model (the profile is sampled), may be off by 8.4 points", from level i on if
+ * no level before has said it. */
+static void print_basis(const struct loci_screen *screen, unsigned i)
+{
+	const struct loci_prediction *level = screen->subject->level, *p = &level[i];
+	char line[512] = "~ ";
+	size_t used = 2;
+
+	for (unsigned j = 0; j < i; j++)
+		if (same_basis(&level[j], p))
+			return;
+	for (unsigned j = i; j < screen->subject->n_levels; j++)
+		if (same_basis(&level[j], p))
+			used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s",
+				j > i ? ", " : "", level[j].cache.name);
+	snprintf(line + used, sizeof(line) - used, ": %s%s%s%s, may be off by %.2g points",
+		loci_basis_name(p->basis), p->why ? " (" : "", p->why ? p->why : "",
+		p->why ? ")" : "", p->error_points);
+	loci_text_paragraph(screen->text, LOCI_STYLE_DIM, 2, line);
+}
+
 /* What the numbers of the table rest on, where it is not plain counting. */
 static void print_footnotes(const struct loci_screen *screen)
 {
 	const struct loci_subject *subject = screen->subject;
 	char line[512], size[LOCI_UNITS_MAX];
-	bool lacks_writebacks = false;
+	bool lacks_writebacks = false, has_anomaly = false;
 
 	for (unsigned i = 0; i < subject->n_levels; i++) {
 		const struct loci_prediction *p = &subject->level[i];
 
 		lacks_writebacks |= !p->has_writebacks;
-		if (p->basis == LOCI_BASIS_EXACT)
-			continue;
-		snprintf(line, sizeof(line), "~ %s: %s, off by %.2g points at most", p->cache.name,
-			loci_basis_name(p->basis), p->error_points);
-		loci_text_paragraph(screen->text, LOCI_STYLE_DIM, 2, line);
+		has_anomaly |= p->conflict < -ANOMALY * p->accesses;
+		if (subject->level[i].basis != LOCI_BASIS_EXACT)
+			print_basis(screen, i);
 	}
-	if (lacks_writebacks && subject->n_levels && !subject->is_object)
+	if (has_anomaly)
+		loci_text_paragraph(screen->text, LOCI_STYLE_DIM, 2,
+			"conflict below 0: the sets keep part of a loop that LRU loses whole");
+	if (lacks_writebacks && !subject->is_object)
 		loci_text_paragraph(screen->text, LOCI_STYLE_DIM, 2,
 			"moved: without write-backs, since loads and stores were not told apart");
 	if (subject->unjudged[0]) {

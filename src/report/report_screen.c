@@ -46,15 +46,18 @@ static void print_next(const struct loci_screen *screen)
 	char file[256], sweep[320] = "", line[1024], low[LOCI_UNITS_MAX], high[LOCI_UNITS_MAX];
 
 	shell_word(loci_profile_path(screen->subject->profile), file, sizeof(file));
-	if (v->n_levels && !screen->subject->is_object) {
+	if (v->n_levels && !v->level[0].is_tlb && !screen->subject->is_object) {
 		uint64_t bytes = 1ull << (63 - __builtin_clzll(v->level[0].size_bytes));
 
 		snprintf(sweep, sizeof(sweep),
-			"loci\u00a0cache\u00a0%s\u00a0--sweep\u00a0%s=%s..%s%s", file,
+			"loci\u00a0cache\u00a0%s\u00a0--sweep\u00a0%s=%s..%s", file,
 			v->level[0].name, loci_units_size(low, bytes / 2),
-			loci_units_size(high, bytes * 16), text->glyph->separator);
+			loci_units_size(high, bytes * 16));
 	}
-	snprintf(line, sizeof(line), "next: %sloci\u00a0diff\u00a0%s\u00a0OTHER.loci", sweep, file);
+	snprintf(line, sizeof(line), "next: %s%sloci\u00a0diff\u00a0%s\u00a0OTHER.loci", sweep,
+		sweep[0] ? text->glyph->separator : "", file);
+	if (sweep[0] && loci_text_width(line) + 2 > text->columns)
+		snprintf(line, sizeof(line), "next: %s", sweep); /* one line is enough */
 	loci_text_paragraph(text, LOCI_STYLE_DIM, 2, line);
 }
 

@@ -44,6 +44,21 @@ const char *loci_report_noun(const struct loci_subject *subject)
 	return subject->is_object ? "requests" : "references";
 }
 
+const char *loci_report_blocks(char buf[LOCI_UNITS_MAX + 16], const struct loci_subject *subject)
+{
+	uint64_t bytes = subject->grain->block_bytes;
+	char number[LOCI_UNITS_MAX];
+
+	if (subject->is_object)
+		snprintf(buf, LOCI_UNITS_MAX + 16, "objects");
+	else if (bytes < 1024)
+		snprintf(buf, LOCI_UNITS_MAX + 16, "%u-byte blocks", (unsigned)bytes);
+	else
+		snprintf(buf, LOCI_UNITS_MAX + 16, "%s blocks",
+			loci_units_bytes(number, (double)bytes));
+	return buf;
+}
+
 const char *loci_report_cell(
 	char buf[LOCI_UNITS_MAX], const struct loci_subject *subject, double blocks)
 {
@@ -207,6 +222,8 @@ static void say_memory(struct sentence *s)
 	const struct loci_verdict *v = s->verdict;
 	bool is_far = v->beyond >= MINOR, is_new = v->cold >= MINOR;
 
+	if (v->n_levels && v->level[v->n_levels - 1].is_tlb)
+		return; /* beyond it are page tables */
 	if (v->kind == LOCI_VERDICT_FITS || v->kind == LOCI_VERDICT_ONE_BLOCK || !v->n_levels ||
 		v->beyond + v->cold < NOTABLE || (v->kind == LOCI_VERDICT_NEW && !is_far))
 		return;
@@ -232,9 +249,10 @@ static void say_conflict(struct sentence *s)
 
 	if (v->conflict_level < 0)
 		return;
-	say(s, " Another ");
+	say(s, " But another ");
 	say_share(s, v->conflict);
-	say(s, " miss %s because its sets are used unevenly.", v->level[v->conflict_level].name);
+	say(s, " miss %s by conflict: its sets are used unevenly.",
+		v->level[v->conflict_level].name);
 }
 
 const char *loci_report_verdict(const struct loci_subject *subject,

@@ -15,6 +15,8 @@ const char *loci_report_size(
 /* The same in a table that says objects once, with plain spaces: "12 MiB", "1.2 M". */
 const char *loci_report_cell(
 	char buf[LOCI_UNITS_MAX], const struct loci_subject *subject, double blocks);
+/* "64-byte blocks", "4 KiB blocks", "objects". */
+const char *loci_report_blocks(char buf[LOCI_UNITS_MAX + 16], const struct loci_subject *subject);
 /* What the subject counts: "references", or "requests" where the unit is object. */
 const char *loci_report_noun(const struct loci_subject *subject);
 

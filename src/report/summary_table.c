@@ -101,9 +101,8 @@ int loci_summary_end(struct loci_table *table, const struct loci_text *text, str
 		return loci_err_nomem(err);
 	fputc('\n', text->out);
 	loci_text_paragraph(text, LOCI_STYLE_DIM, 0,
-		"70 % to 95 %: the cache size that this share of the references needs; cold: none "
-		"is "
-		"large enough. L1 %, LLC %: misses of the first and the last level.");
+		"70 % to 95 %: the cache, in bytes, that this share of the references needs; cold: "
+		"none is large enough. L1 %, LLC %: misses of the first and the last level.");
 	return 0;
 }
 

@@ -22,7 +22,7 @@ make_profile cold.loci cyclic:5000:1
 make_profile stride.loci wstride:60:64:100
 make_profile object.loci unit=object caches= command=cdn.csv random:1000:20000
 make_profile sampled.loci error=1.4 caches=L1=4K/4,L2=24K/12 cyclic:2:5000 +random:1500:9000
-make_profile reads.loci stores=no caches= cyclic:300:20
+make_profile reads.loci stores=no caches=L1=16K/4,DTLB=4e@4K cyclic:300:20
 make_profile torn.loci complete=no note='input torn after 3 of 4 frames' lost=17 cyclic:9:9
 make_profile two.loci block=64,4096 caches=L1=4K/4,DTLB=16e/4@4K random:3000:20000
 for case in empty one block cold stride object sampled reads torn two; do
@@ -61,6 +61,7 @@ expect 1 loci report -b 64 object.loci
 has err 'no block sizes'
 expect 1 loci report # now there are many
 expect 2 loci report --frobnicate
+has err 'loci report: there is no option --frobnicate'
 expect 0 loci report -h
 has out 'usage: loci report'
 echo garbage >bad.loci

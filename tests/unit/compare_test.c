@@ -63,7 +63,7 @@ static void make(struct side *a, struct side *b)
 static void check_groups(const struct loci_compare *c)
 {
 	CHECK_U64(c->boundary_blocks, 64);
-	CHECK(c->boundary_level == 0);
+	CHECK_STR(c->boundary_name, "L1");
 	CHECK_NEAR(c->near.share, 600. / 900, 1e-12);
 	CHECK_NEAR(c->far.share, 300. / 900, 1e-12);
 	CHECK_NEAR(c->near.longer, 1. / 6, 1e-9); /* from 2 blocks to 8 */

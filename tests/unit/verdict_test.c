@@ -137,8 +137,8 @@ static const struct scene scenes[] = {
 		.has_machine = true,
 		.conflict = 0.12,
 		.verdict = "99 % of references fit in L1 (32 KiB); the rest are first touches. "
-			   "Another "
-			   "12 % miss L1 because its sets are used unevenly.",
+			   "But "
+			   "another 12 % miss L1 by conflict: its sets are used unevenly.",
 		.knees = "704 B (99 %)" },
 	{ .name = "a step through L1",
 		.weight = { { 255, 200 }, { 511, 300 }, { 1023, 300 }, { 2047, 199 } },
