@@ -96,6 +96,22 @@ static struct counter *counter_new(uint64_t block_bytes)
 	return c;
 }
 
+static void counter_free(struct counter *c)
+{
+	for (unsigned a = 0; a <= SET_BITS; a++) {
+		loci_hist_fini(&c->set[a]);
+		loci_hist_fini(&c->set_dirty[a]);
+		for (unsigned i = 0; i < 1u << a; i++)
+			free(c->sets[a][i].list);
+		free(c->sets[a]);
+	}
+	loci_hist_fini(&c->hist);
+	loci_hist_fini(&c->time);
+	loci_hist_fini(&c->dirty);
+	free(c->stack.list);
+	free(c);
+}
+
 static void add(struct loci_hist *hist, uint64_t value)
 {
 	if (value == UINT32_MAX)
@@ -302,5 +318,7 @@ int main(int argc, char **argv)
 	if (loci_profile_commit(profile, &err) < 0)
 		die(err.text);
 	loci_profile_close(profile);
+	for (unsigned i = 0; i < m.n_counters; i++)
+		counter_free(m.counter[i]);
 	return 0;
 }
