@@ -89,6 +89,32 @@ static void check_numbers(const struct loci_compare *c)
 	CHECK_NEAR(c->cold.after, 100, 0);
 }
 
+/* At the very edges: 64 blocks do fit in L1, and from 2 blocks to 4 is twice as long. */
+static void check_boundaries(void)
+{
+	static struct loci_compare c;
+	struct side a, b;
+
+	side_init(&a, 100);
+	loci_hist_add(&a.stack, 1, 30);
+	loci_hist_add(&a.stack, 63, 30);
+	loci_hist_add(&a.stack, 64, 40);
+	side_level(&a, "L1", 64, 40, 0);
+	side_init(&b, 100);
+	loci_hist_add(&b.stack, 3, 30);
+	loci_hist_add(&b.stack, 31, 30);
+	loci_hist_add(&b.stack, 64, 40);
+	side_level(&b, "L1", 64, 40, 0);
+	loci_compare(&a.subject, &b.subject, 20, &c);
+	CHECK_NEAR(c.near.share, 0.6, 1e-12);
+	CHECK_NEAR(c.near.longer, 0.5, 1e-9);
+	CHECK_NEAR(c.near.shorter, 0.5, 1e-9);
+	CHECK_NEAR(c.far.share, 0.4, 1e-12);
+	CHECK_NEAR(c.far.longer + c.far.shorter, 0, 1e-12);
+	loci_hist_fini(&a.stack);
+	loci_hist_fini(&b.stack);
+}
+
 static void check_trends(void)
 {
 	CHECK(loci_change_trend((struct loci_change){ 100, 90 }, 1000, 0) == LOCI_TREND_BETTER);
@@ -189,6 +215,7 @@ int main(void)
 	loci_compare(&a.subject, &b.subject, 20, &c);
 	check_groups(&c);
 	check_numbers(&c);
+	check_boundaries();
 	check_trends();
 	check_criteria(&c);
 	loci_hist_fini(&a.stack);

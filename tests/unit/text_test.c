@@ -90,6 +90,7 @@ static void check_numbers(void)
 	percent_is(99.5, "99.5 %");
 	percent_is(99.97, "99.97 %");
 	percent_is(99.999, "more than 99.99 %");
+	percent_is(9.4, "9.4 %");
 	percent_is(9.96, "10 %");
 	CHECK_STR(loci_text_points(buf, 0.374), "37.4 ");
 	CHECK_STR(loci_text_points(buf, 0.0002), "0.02");
