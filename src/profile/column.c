@@ -100,7 +100,7 @@ int loci_bind_edge(sqlite3_stmt *stmt, int index, uint64_t edge)
 {
 	if (edge <= INT64_MAX)
 		return sqlite3_bind_int64(stmt, index, (sqlite3_int64)edge);
-	return sqlite3_bind_double(stmt, index, edge == LOCI_INFINITE ? 0x1p64 : (double)edge);
+	return sqlite3_bind_double(stmt, index, (double)edge); /* infinity rounds to 2^64 */
 }
 
 bool loci_column_edge(sqlite3_stmt *stmt, int index, uint64_t *ret)

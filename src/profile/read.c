@@ -21,8 +21,8 @@
 #define HEADER_BYTES    100
 #define MAX_VALUE_BYTES (1 << 24) /* of one text */
 #define MAX_BLOCK_BYTES (UINT64_C(1) << 30)
-/* Files up to this size have their structure checked at once (4 ms); larger ones as they are
- * read. */
+/* Files up to this size have their structure checked at once (5 ms a megabyte), larger ones as they
+ * are read. */
 #define CHECKED_BYTES   (4 << 20)
 
 int loci_profile_damaged(

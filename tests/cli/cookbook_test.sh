@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every query of the cookbook in doc/profile-format.md gives the answer printed there.
 . "$SRC/tests/cli/expect.sh"
+docs=$SRC/doc
 
 cp "$SRC/tests/golden/profile-v1.loci" mm.loci
 expect 0 loci merge -o other.loci mm.loci mm.loci
@@ -9,7 +10,7 @@ awk '
 	/^```text$/ { file = sprintf("%02d.want", n); next }
 	/^```$/ { file = ""; next }
 	file { print >file }
-' "$SRC/doc/profile-format.md"
+' "$docs/profile-format.md"
 count=0
 for query in *.sql; do
 	sqlite3 -header -column mm.loci <"$query" 2>&1 | sed 's/ *$//' >got
@@ -21,6 +22,6 @@ done
 # and the document names every table and view there is
 for name in $(sqlite3 mm.loci "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
 	AND name NOT LIKE 'sqlite_%'"); do
-	has "$SRC/doc/profile-format.md" "\`$name\`"
+	has "$docs/profile-format.md" "\`$name\`"
 done
 finish
