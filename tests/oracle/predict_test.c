@@ -3,6 +3,7 @@
 #include "check.h"
 #include "oracle/locality.h"
 
+#include "model/binomial.h"
 #include "model/predict.h"
 
 static const struct loci_predict_options lru;
@@ -135,6 +136,30 @@ static void binomial(void)
 		}
 		histograms_fini(&h);
 		stream_fini(&s[k]);
+	}
+}
+
+/* A wide bin stands for all its values: the mean of the tail over every one of them. */
+static void wide_bins(void)
+{
+	struct loci_cache cache = cache_of(12, 100);
+	struct loci_hist hist;
+
+	for (uint64_t value = 700; value < 2000; value = value * 5 / 4) {
+		uint32_t bin = loci_bin_coarse(value);
+		uint64_t low = loci_bin_low(LOCI_SCHEME_COARSE, bin);
+		uint64_t high = loci_bin_high(LOCI_SCHEME_COARSE, bin);
+		struct loci_predict_input input = { .touches = 1000, .stack = &hist };
+		struct loci_prediction p;
+		double sum = 0;
+
+		loci_hist_init(&hist, LOCI_SCHEME_COARSE);
+		CHECK(loci_hist_add(&hist, value, 1000) == 0);
+		CHECK(loci_predict_cache(&input, &cache, &lru, &p, NULL) == 0);
+		for (uint64_t d = low; d < high; d++)
+			sum += loci_binomial_at_least((double)d, 1.0 / 12, 100);
+		CHECK_NEAR(p.misses / 1000, sum / (double)(high - low), 0.002);
+		loci_hist_fini(&hist);
 	}
 }
 
@@ -305,6 +330,7 @@ int main(void)
 		stream_fini(&s[i]);
 	}
 	binomial();
+	wide_bins();
 	reasons();
 	anomaly();
 	hierarchy();
