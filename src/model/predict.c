@@ -5,7 +5,8 @@
  * from a stack distance of C or more. A set-associative one of a power of two of sets misses what
  * lies at or beyond its ways in the per-set histogram. For all others each of the d blocks in
  * between is thought to fall into the same set with probability 1/sets, independently: good for
- * unstructured addresses, wrong for strides that favour some sets. */
+ * unstructured addresses, wrong for strides that favour some sets and for loops over contiguous
+ * memory, which favour none. */
 #include "model/predict.h"
 
 #include "base/units.h"
@@ -29,8 +30,8 @@ static const struct {
 	[LOCI_BASIS_BINOMIAL] = { "binomial model",
 		"blocks are thought to fall into sets at random: off by about 2 points on "
 		"unstructured "
-		"addresses, up to 7 seen on regular strides",
-		7 },
+		"addresses, up to 40 for a loop that just fits, whose blocks share the sets evenly",
+		40 },
 	[LOCI_BASIS_STATSTACK] = { "StatStack",
 		"LRU from time distances: close on loops, streams and tiles; up to 25 points off "
 		"where data is walked back and forth, 33 where phases differ",

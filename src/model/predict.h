@@ -14,7 +14,7 @@ enum loci_policy { LOCI_POLICY_LRU, LOCI_POLICY_RANDOM };
 enum loci_basis {
 	LOCI_BASIS_EXACT,        /* equals simulating this cache on the stream */
 	LOCI_BASIS_INTERPOLATED, /* fully associative, size within a bin; error_points bounds it */
-	LOCI_BASIS_BINOMIAL,     /* sets modelled as random (error about 2 points, 7 on strides) */
+	LOCI_BASIS_BINOMIAL,     /* sets modelled as random; see loci_basis_note */
 	LOCI_BASIS_STATSTACK,    /* LRU from time distances */
 	LOCI_BASIS_SHEN,
 	LOCI_BASIS_STATCACHE, /* random replacement */

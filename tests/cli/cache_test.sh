@@ -82,6 +82,11 @@ has out "write-backs: not known"
 expect 0 loci cache d.loci
 has out "StatStack"
 
+"$write" e.loci sampled
+expect 0 loci cache e.loci --cache L1=4K/4,L2=32K
+has out "since the profile is sampled"
+has out "1.2 points"
+
 # nonsense
 expect 2 loci cache a.loci --cache L1=33000/8
 has err "32960 or 32.25K would be"

@@ -157,6 +157,32 @@ static void unstructured(void)
 	stream_fini(&s);
 }
 
+/* Time distances 1..n alike: F(r) = (r-1) (1 - r/2n), and what is fractional is rounded. */
+static void closed_forms(void)
+{
+	struct loci_hist time, stack;
+	double n = 4096, want = 0;
+
+	loci_hist_init(&time, LOCI_SCHEME_FINE);
+	for (uint64_t r = 1; r <= 4096; r++) {
+		CHECK(loci_hist_add(&time, r, 1) == 0);
+		want += ((double)r - 1) * (1 - (double)r / (2 * n)) / n;
+	}
+	CHECK(loci_convert_statstack(&time, &stack) == 0);
+	CHECK_NEAR(mean(&stack), want, 1);
+	loci_hist_fini(&stack);
+	loci_hist_fini(&time);
+	for (int most = 0; most < 2; most++) {
+		loci_hist_init(&time, LOCI_SCHEME_FINE);
+		CHECK(loci_hist_add(&time, 1, most ? 400 : 600) == 0);
+		CHECK(loci_hist_add(&time, 2, most ? 600 : 400) == 0); /* F(2) = 0.6 or 0.4 */
+		CHECK(loci_convert_statstack(&time, &stack) == 0);
+		CHECK_NEAR(stack.weight[0], most ? 400 : 1000, 1e-9);
+		loci_hist_fini(&stack);
+		loci_hist_fini(&time);
+	}
+}
+
 /* Shen's distribution itself: one time distance D among N blocks. */
 static void shen_spread(void)
 {
@@ -290,6 +316,7 @@ int main(void)
 	tiled();
 	sawtooth();
 	unstructured();
+	closed_forms();
 	shen_spread();
 	statcache();
 	coarse();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From a profile on disk to predictions of hierarchies and sweeps, against simulation. Called with
  * a file name it only writes such a profile there, for the command's own test: `byte`, `object`,
- * `loads` (stores not told apart), `watch` (time distances alone). */
+ * `loads` (stores not told apart), `watch` (time distances alone), `sampled`. */
 #include "check.h"
 #include "oracle/locality.h"
 
@@ -45,9 +45,10 @@ static void put_hist(struct loci_profile *profile, enum loci_distance distance,
 	CHECK_STR(err.text, "");
 }
 
-static void put_grain(
-	struct loci_profile *profile, const struct stream *s, uint64_t block_bytes, bool only_time)
+static void put_grain(struct loci_profile *profile, const struct stream *s, uint64_t block_bytes,
+	const char *kind)
 {
+	bool only_time = !strcmp(kind, "watch");
 	struct loci_grain grain = {
 		.block_bytes = block_bytes, .touches = s->n, .sampling_rate = 1
 	};
@@ -68,6 +69,11 @@ static void put_grain(
 			put_hist(profile, LOCI_DISTANCE_SET_DIRTY, block_bytes, bits, &h.dirty);
 		}
 		histograms_fini(&h);
+	}
+	if (!strcmp(kind, "sampled")) {
+		grain.sampling_rate = 0.1;
+		grain.error_points = 1.25;
+		grain.sampled_from = 100;
 	}
 	CHECK(loci_profile_put_grain(profile, &grain, NULL) == 0);
 }
@@ -100,7 +106,7 @@ static void write_profile(const char *path, const char *kind, const struct strea
 		struct stream at;
 
 		at_block_size(s, block_sizes[i], &at);
-		put_grain(profile, &at, is_object ? 1 : block_sizes[i], !strcmp(kind, "watch"));
+		put_grain(profile, &at, is_object ? 1 : block_sizes[i], kind);
 		stream_fini(&at);
 	}
 	CHECK(loci_profile_put_run(profile, &run, &err) == 0);

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "oracle/locality.h"
 
+#include "model/binomial.h"
 #include "model/predict.h"
 
 static const struct loci_predict_options lru;
@@ -47,7 +48,7 @@ static void fully_associative(const struct stream *s, const struct histograms *h
 {
 	struct loci_predict_input input = input_of(s, h);
 
-	for (uint32_t blocks = 1; blocks < h->distinct + 3; blocks += blocks < 300 ? 1 : 37) {
+	for (uint32_t blocks = 1; blocks < h->distinct + 3; blocks += blocks < 130 ? 1 : 23) {
 		struct loci_cache cache = cache_of(1, blocks);
 		struct loci_prediction p;
 		struct simulated sim;
@@ -135,6 +136,54 @@ static void binomial(void)
 		}
 		histograms_fini(&h);
 		stream_fini(&s[k]);
+	}
+}
+
+/* What the documentation says of its weakness: a loop over contiguous blocks that just fits fills
+ * the sets evenly, and random sets would overflow here and there. */
+static void binomial_weakness(void)
+{
+	struct stream s;
+	struct histograms h;
+	struct loci_predict_input input;
+	struct loci_cache cache = cache_of(96, 5);
+	struct loci_prediction p;
+	struct simulated sim;
+	double off;
+
+	stream_init(&s, "loop");
+	stream_cyclic(&s, 400, 60);
+	histograms_make(&s, 1, &h);
+	input = input_of(&s, &h);
+	simulate_lru(&s, 96, 5, &sim);
+	CHECK(loci_predict_cache(&input, &cache, &lru, &p, NULL) == 0);
+	off = 100 * (p.misses - (double)sim.misses) / (double)s.n;
+	CHECK(off > 35 && off < 40 && off < p.error_points);
+	histograms_fini(&h);
+	stream_fini(&s);
+}
+
+/* A wide bin stands for all its values: the mean of the tail over every one of them. */
+static void wide_bins(void)
+{
+	struct loci_cache cache = cache_of(12, 100);
+	struct loci_hist hist;
+
+	for (uint64_t value = 700; value < 2000; value = value * 5 / 4) {
+		uint32_t bin = loci_bin_coarse(value);
+		uint64_t low = loci_bin_low(LOCI_SCHEME_COARSE, bin);
+		uint64_t high = loci_bin_high(LOCI_SCHEME_COARSE, bin);
+		struct loci_predict_input input = { .touches = 1000, .stack = &hist };
+		struct loci_prediction p;
+		double sum = 0;
+
+		loci_hist_init(&hist, LOCI_SCHEME_COARSE);
+		CHECK(loci_hist_add(&hist, value, 1000) == 0);
+		CHECK(loci_predict_cache(&input, &cache, &lru, &p, NULL) == 0);
+		for (uint64_t d = low; d < high; d++)
+			sum += loci_binomial_at_least((double)d, 1.0 / 12, 100);
+		CHECK_NEAR(p.misses / 1000, sum / (double)(high - low), 0.002);
+		loci_hist_fini(&hist);
 	}
 }
 
@@ -289,6 +338,61 @@ static void first_hits(const struct stream *s, const struct histograms *h)
 	CHECK_NEAR(sum + p[2].misses, (double)s->n, 0);
 }
 
+/* Misses of an outer level that sees only what the inner one misses. */
+static uint64_t simulate_outer(const struct stream *s, uint32_t sets, uint32_t ways,
+	uint32_t outer_sets, uint32_t outer_ways)
+{
+	uint32_t *list = calloc((size_t)sets * (ways + 1), sizeof(*list));
+	uint32_t *length = calloc(sets, sizeof(*length));
+	struct stream missed;
+	struct simulated sim;
+
+	if (!list || !length)
+		abort();
+	stream_init(&missed, "missed");
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t set = s->block[i] % sets;
+
+		if (list_touch(list + (size_t)set * (ways + 1), &length[set], s->block[i]) ==
+			LOCI_INFINITE)
+			stream_touch(&missed, s->block[i], 0);
+		if (length[set] > ways)
+			length[set] = ways;
+	}
+	simulate_lru(&missed, outer_sets, outer_ways, &sim);
+	stream_fini(&missed);
+	free(list);
+	free(length);
+	return sim.misses;
+}
+
+/* How far real hierarchies are from levels that see every touch: the documentation's figures. */
+static void filtered(void)
+{
+	static const struct {
+		uint32_t sets, ways, outer_sets, outer_ways;
+		double least, most; /* percent of the outer level's hits */
+	} shapes[] = { { 32, 8, 64, 8, 5, 8 }, { 16, 4, 64, 8, 0, .2 }, { 64, 8, 256, 16, 0, .2 } };
+	struct stream s;
+
+	stream_init(&s, "skewed");
+	stream_skewed(&s, 4000, 60000);
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct simulated inner, outer;
+		double hits, all_seen;
+
+		simulate_lru(&s, shapes[i].sets, shapes[i].ways, &inner);
+		simulate_lru(&s, shapes[i].outer_sets, shapes[i].outer_ways, &outer);
+		all_seen = (double)inner.misses - (double)outer.misses;
+		hits = (double)inner.misses -
+			(double)simulate_outer(&s, shapes[i].sets, shapes[i].ways,
+				shapes[i].outer_sets, shapes[i].outer_ways);
+		CHECK(100 * fabs(all_seen - hits) / hits >= shapes[i].least);
+		CHECK(100 * fabs(all_seen - hits) / hits <= shapes[i].most);
+	}
+	stream_fini(&s);
+}
+
 int main(void)
 {
 	struct stream s[6];
@@ -305,8 +409,11 @@ int main(void)
 		stream_fini(&s[i]);
 	}
 	binomial();
+	binomial_weakness();
+	wide_bins();
 	reasons();
 	anomaly();
 	hierarchy();
+	filtered();
 	return check_status();
 }

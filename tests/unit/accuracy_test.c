@@ -102,6 +102,13 @@ int main(void)
 	CHECK_NEAR(s.s_beyond, 1, 1e-12);
 	CHECK_NEAR(s.s_log2, 0, 1e-12);
 
+	/* the last window of the smoothed S is the last two bins: 512 MiB and 1 GiB */
+	loci_hist_fini(&b);
+	add(&b, 1ull << 23, 1);
+	loci_accuracy(&a, &b, 64, &s);
+	CHECK_NEAR(s.s_rdx, 0, 1e-12);
+	CHECK_NEAR(s.s_rdx_smooth, .75, 1e-12);
+
 	/* nothing to compare agrees; something with nothing does not */
 	loci_accuracy(&none, &none, 64, &s);
 	CHECK_NEAR(s.s_rdx, 1, 0);

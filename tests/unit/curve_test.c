@@ -83,6 +83,15 @@ int main(void)
 	CHECK_NEAR(loci_curve_ratio(&hist, 12345), 1 - 12345 / 65536.0, 1e-12);
 	loci_hist_fini(&hist);
 
+	/* a fall below a point in the next doubling is no part of a small knee */
+	loci_hist_init(&hist, LOCI_SCHEME_FINE);
+	hist.cold = 7910;
+	add(&hist, 49, 2000);
+	add(&hist, 100, 90);
+	CHECK_U64(loci_curve_knees(&hist, knee, 8), 1);
+	CHECK_U64(knee[0].blocks, 50);
+	loci_hist_fini(&hist);
+
 	/* all hits at distance 0: one block is enough */
 	loci_hist_init(&hist, LOCI_SCHEME_COARSE);
 	add(&hist, 0, 99);
