@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define CODEC_BYTES (256 << 10) /* compressed bytes taken at a time */
 #define PEEK_BYTES  4           /* enough for every magic */
@@ -116,11 +117,7 @@ static void gzip_stop(struct loci_codec *codec)
 static int zstd_start(struct loci_codec *codec, struct loci_err *err)
 {
 	codec->zstd = ZSTD_createDStream();
-	if (!codec->zstd)
-		return loci_err_nomem(err);
-	/* As zstd -d --long=31: a window larger than the default is no reason to refuse a trace. */
-	ZSTD_DCtx_setParameter(codec->zstd, ZSTD_d_windowLogMax, 31);
-	return 0;
+	return codec->zstd ? 0 : loci_err_nomem(err);
 }
 
 static int zstd_step(
@@ -137,6 +134,11 @@ static int zstd_step(
 	r = ZSTD_decompressStream(codec->zstd, &out, &in);
 	codec->pos = in.pos;
 	*ret_size = out.pos;
+	if (ZSTD_getErrorCode(r) == ZSTD_error_frameParameter_windowTooLarge)
+		return loci_err_set(err, ENOMEM,
+			"%s needs more than 128 MiB to decompress; if it is no forgery, zstd -d "
+			"--long=31 -c %s | loci analyse - reads it",
+			codec->name, codec->name);
 	if (ZSTD_isError(r))
 		return damaged(codec, ZSTD_getErrorName(r), err);
 	codec->between = r == 0;

@@ -144,8 +144,11 @@ static int open_own(struct loci_input *input, struct loci_source **ret, struct l
 {
 	int fd, r = loci_input_take_fd(input, &fd, err);
 
-	if (r == 0)
+	if (r == 0) {
 		r = loci_trace_open_fd(fd, input->name, ret, err);
+		if (r < 0)
+			close(fd);
+	}
 	loci_input_close(input);
 	return r;
 }

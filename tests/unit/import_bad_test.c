@@ -321,6 +321,12 @@ static void compressed(void)
 			free(got.refs.text);
 		}
 	}
+	/* A frame whose first bytes ask for a window of 2 GiB. */
+	import_write("t", "\x28\xb5\x2f\xfd\x04\xa8\x85\xea\xea", 9);
+	fails("t", NULL,
+		"t needs more than 128 MiB to decompress; if it is no forgery, zstd -d --long=31 "
+		"-c t | "
+		"loci analyse - reads it");
 	/* Padding after the last gzip member is none of our business. */
 	memset(out[0] + n[0], 0, 512);
 	import_write("t", out[0], n[0] + 512);
