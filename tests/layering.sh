@@ -31,7 +31,7 @@ api: base hist engine profile model
 cli: base hist stream engine symbol profile model import collect analyse report
 '
 # What a collector puts into the target program starts from these.
-in_target='src/stream/stream.h src/stream/producer.h src/stream/producer.c'
+in_target='src/stream/stream.h src/stream/ring_producer.h src/stream/ring_producer.c'
 
 fail() {
 	echo "layering: $*" >&2
@@ -178,6 +178,7 @@ for file in "${all[@]}"; do
 	LICENSES/* | tests/golden/* | tests/fuzz/corpus/*) ;;
 	*)
 		while IFS=: read -r line document; do
+			document=${document#SRC/} # as tests say it
 			[ -e "$document" ] || [ -e "doc/$document" ] || [ -e "${file%/*}/$document" ] ||
 				fail "$file:$line: there is no $document"
 		done < <(grep -noIE '[[:alnum:]_./-]*[[:alnum:]]\.md\b' "$file")
