@@ -10,7 +10,7 @@ awk '
 	/^```text$/ { file = sprintf("%02d.want", n); next }
 	/^```$/ { file = ""; next }
 	file { print >file }
-' "$docs/profile-format.md"
+' "$docs"/profile-format.md
 count=0
 for query in *.sql; do
 	sqlite3 -header -column mm.loci <"$query" 2>&1 | sed 's/ *$//' >got
@@ -22,6 +22,6 @@ done
 # and the document names every table and view there is
 for name in $(sqlite3 mm.loci "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
 	AND name NOT LIKE 'sqlite_%'"); do
-	has "$docs/profile-format.md" "\`$name\`"
+	has "$docs"/profile-format.md "\`$name\`"
 done
 finish
