@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Named machines. Sizes, ways and lines are the vendors' (optimisation guides, technical reference
- * manuals, CPUID dumps) for the product named; other products of a family have other last levels.
+/* Named machines. Sizes, ways and lines are those of the product named; other products of a family
+ * have other last levels.
  *
- * Latencies are load-to-use cycles at the core's clock. "guide": the vendor's figure. "measured":
- * published pointer-chasing measurements (7-cpu.com, AnandTech, Chips and Cheese), rounded; they
- * vary with clock, slice and memory by 10 to 20 %, which is as well as a number of cycles per
- * reference can be known. 0 is unknown: no figure is better than a guessed one. Prefetchers, which
- * hide much of these latencies, are not modelled. */
+ * Latencies are load-to-use cycles at the core's clock. "guide" is the vendor's figure as commonly
+ * quoted, "measured" a published pointer-chasing measurement, rounded and, where it was given in
+ * nanoseconds, multiplied by a typical clock. Looked up for this table: broadwell-ep and power8
+ * (AnandTech, LMbench), skylake-sp but for its memory (AnandTech), sapphire-rapids L2 and L3. The
+ * rest is quoted without looking it up again and wants checking before anything hangs on it. 0 is
+ * unknown. Prefetchers, which hide much of these latencies, are not modelled. */
 #include "model/cache.h"
 
 #define K << 10
