@@ -221,55 +221,66 @@ static void *shared_memory(void)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* The producer is killed at a random moment: all it committed arrives, in order, once. */
+struct killed_producer {
+	uint64_t ready, committed;
+};
+
+static void produce_until_killed(
+	const char *path, volatile struct killed_producer *shared, unsigned round)
+{
+	struct loci_ring_producer *producer;
+
+	if (loci_ring_producer_open(path, &producer) < 0)
+		_exit(1);
+	shared->ready = 1;
+	for (uint64_t i = 1;; i++) {
+		put_item(producer, i);
+		shared->committed = i;
+		if (round % 5 == 0 && i % 1000 == 0)
+			usleep(100);
+	}
+}
+
+/* The producer is killed at a random moment: all it committed arrives, in order, once. Every
+ * eighth time it may not even have come, which nobody but its parent knows. */
 static void check_kill_producer(unsigned times)
 {
-	volatile uint64_t *committed = shared_memory();
+	volatile struct killed_producer *shared = shared_memory();
 	struct loci_rundir *dir = rundir();
 
 	for (unsigned round = 0; round < times; round++) {
 		struct loci_source *source = create(dir, round % 3 ? 4096 : 0);
-		struct loci_ring_producer *producer;
+		bool may_be_absent = round % 8 == 1;
 		uint64_t got;
 		pid_t child, killer;
 
-		*committed = 0;
+		shared->ready = shared->committed = 0;
 		child = fork();
-		if (child == 0) {
-			if (loci_ring_producer_open(loci_ring_path(source), &producer) < 0)
-				_exit(1);
-			for (uint64_t i = 1;; i++) {
-				put_item(producer, i);
-				*committed = i;
-				if (round % 5 == 0 && i % 1000 == 0)
-					usleep(100);
-			}
-		}
+		if (child == 0)
+			produce_until_killed(loci_ring_path(source), shared, round);
 		killer = fork();
 		if (killer == 0) {
-			usleep(round * 7919 % 15000);
+			while (!may_be_absent && !shared->ready)
+				usleep(50);
+			usleep(round * 7919 % 12000 * (may_be_absent ? 1 : round % 2));
 			kill(child, SIGKILL);
 			_exit(0);
 		}
 		if (round % 4 == 0)
 			usleep(20000); /* the ring is full when the producer dies */
-		if (round % 16 == 1) { /* killed before it opened the ring */
+		if (may_be_absent) {
 			CHECK(waitpid(child, NULL, 0) == child);
-			loci_ring_stop(source);
-			child = 0;
-		} else if (round * 7919 % 15000 < 2000) {
-			usleep(5000); /* it may never have come: nobody but its parent knows */
 			loci_ring_stop(source);
 		}
 		got = drain(source, round % 2 ? 1024 : 8192);
-		CHECK(got == *committed || got == *committed + 1);
-		if (child)
+		CHECK(got == shared->committed || got == shared->committed + 1);
+		if (!may_be_absent)
 			CHECK(waitpid(child, NULL, 0) == child);
 		CHECK(waitpid(killer, NULL, 0) == killer);
 		loci_source_close(source);
 	}
 	loci_rundir_free(dir);
-	munmap((void *)committed, 4096);
+	munmap((void *)shared, 4096);
 }
 
 /* Consumes until killed, telling the last item seen. */
