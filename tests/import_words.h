@@ -147,7 +147,7 @@ static void import_words(
 }
 
 /* Imports path in reads of cap words. The caller frees refs.text. */
-static struct import_result import_path(
+static inline struct import_result import_path(
 	const char *path, const char *format, bool instructions, size_t cap)
 {
 	struct loci_import_options options = { format, instructions };
@@ -182,7 +182,7 @@ static struct import_result import_path(
 	return ret;
 }
 
-static void import_write(const char *path, const void *data, size_t n)
+static inline void import_write(const char *path, const void *data, size_t n)
 {
 	FILE *file = fopen(path, "wb");
 

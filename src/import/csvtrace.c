@@ -246,8 +246,7 @@ static uint64_t *parse(struct loci_text *text, uint64_t *out, const char *line, 
 	}
 	if (csv->layout.column[OP] != ABSENT && !parse_op(f[OP], &request))
 		text->emitter.n_unknown_op++;
-	out = loci_emit_request(&text->emitter, out, id_of(f[ID]), size, request);
-	return out ? out : loci_text_nomem(text);
+	return loci_emit_request(&text->emitter, out, id_of(f[ID]), size, request);
 }
 
 static ssize_t csv_read(

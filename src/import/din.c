@@ -72,8 +72,7 @@ static inline uint64_t *give(struct loci_text *text, uint64_t *out, enum label l
 	}
 	if (label == FETCH && !text->choice.instructions)
 		return out;
-	out = loci_emit(&text->emitter, out, address, size_bytes, (enum loci_access)label);
-	return out ? out : loci_text_nomem(text);
+	return loci_emit(&text->emitter, out, address, size_bytes, (enum loci_access)label);
 }
 
 static uint64_t *din_parse_slowly(

@@ -219,12 +219,13 @@ static uint64_t *parse(struct loci_text *text, uint64_t *out, const char *line, 
 	if (kind->access == LOCI_ACCESS_FETCH &&
 		(!text->choice.instructions || is_unfetched(operand.rest, end)))
 		return out;
-	if (thread != d->current || !d->n_threads)
+	if (thread != d->current || !d->n_threads) {
 		out = switch_to(d, out, thread);
-	if (out)
-		out = loci_emit(
-			&text->emitter, out, operand.address, (uint32_t)operand.size, kind->access);
-	return out ? out : loci_text_nomem(text);
+		if (!out)
+			return NULL;
+	}
+	return loci_emit(
+		&text->emitter, out, operand.address, (uint32_t)operand.size, kind->access);
 }
 
 static ssize_t drmemtrace_read(

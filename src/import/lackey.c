@@ -12,15 +12,33 @@
 
 #include <errno.h>
 
-/* First and third character of a line; the one between them tells loads, stores and modifies. */
-static inline bool is_data(const char *line)
+/* The three characters before the address, as a number that compares in one go. */
+#define HEAD(a, b, c) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16)
+
+static inline uint32_t head_of(const char *line)
 {
-	return line[0] == ' ' && line[2] == ' ';
+	uint32_t head;
+
+	memcpy(&head, line, sizeof(head));
+	return le32toh(head) & 0xffffff;
 }
 
-static inline bool is_fetch(const char *line)
+static bool access_of(const char *line, enum loci_access *ret)
 {
-	return line[0] == 'I' && line[1] == ' ' && line[2] == ' ';
+	static const uint32_t heads[LOCI_ACCESSES] = {
+		[LOCI_ACCESS_LOAD] = HEAD(' ', 'L', ' '),
+		[LOCI_ACCESS_STORE] = HEAD(' ', 'S', ' '),
+		[LOCI_ACCESS_FETCH] = HEAD('I', ' ', ' '),
+		[LOCI_ACCESS_MODIFY] = HEAD(' ', 'M', ' '),
+	};
+
+	for (unsigned i = 0; i < LOCI_ACCESSES; i++) {
+		if (heads[i] == head_of(line)) {
+			*ret = (enum loci_access)i;
+			return true;
+		}
+	}
+	return false;
 }
 
 static uint64_t *other_line(
@@ -35,17 +53,13 @@ static uint64_t *other_line(
 static __attribute__((noinline)) uint64_t *parse_slowly(
 	struct loci_text *text, uint64_t *out, const char *line, const char *end)
 {
-	static const char letters[] = "LSIM"; /* in the order of enum loci_access */
-	const char *letter, *comma;
+	const char *comma = memchr(line, ',', (size_t)(end - line));
+	enum loci_access access;
 	uint64_t address, size;
 	bool over;
 
-	if (end - line < 6 || !(is_data(line) || is_fetch(line)))
+	if (!comma || comma - line < 4 || !access_of(line, &access))
 		return other_line(text, out, line, end);
-	letter = memchr(letters, is_data(line) ? line[1] : 'I', 4);
-	comma = memchr(line, ',', (size_t)(end - line));
-	if (!letter || !comma || (is_data(line) && *letter == 'I'))
-		return loci_text_refuse(text, line, end);
 	if (!loci_hex_long(line + 3, comma, &address, &over))
 		return over ? loci_text_refuse_address(text, line, end)
 			    : loci_text_refuse(text, line, end);
@@ -53,43 +67,38 @@ static __attribute__((noinline)) uint64_t *parse_slowly(
 		return loci_text_refuse(text, line, end);
 	if (over || size >= LOCI_SIZE_LIMIT)
 		return loci_text_refuse_size(text, line, end);
-	if (*letter == 'I' && !text->choice.instructions)
+	if (access == LOCI_ACCESS_FETCH && !text->choice.instructions)
 		return out;
-	out = loci_emit_any(
-		&text->emitter, out, address, (uint32_t)size, (enum loci_access)(letter - letters));
-	return out ? out : loci_text_nomem(text);
+	return loci_emit_any(&text->emitter, out, address, (uint32_t)size, access);
 }
 
-/* Sizes of one and two digits are all there are but for a few instructions. */
+/* Sizes of one and two digits are all there are but for a few instructions. What differs from line
+ * to line is computed rather than branched on. */
 static inline uint64_t *parse(
 	struct loci_text *text, uint64_t *out, const char *line, const char *end)
 {
-	unsigned tens = 0, ones = (unsigned char)end[-1] - '0';
-	const char *comma = end - 2;
+	uint32_t head = head_of(line);
+	bool two = end[-2] != ',';
+	const char *comma = end - 2 - two;
+	unsigned tens = two ? (unsigned char)end[-2] - '0' : 0, ones = (unsigned char)end[-1] - '0';
 	enum loci_access access;
 	uint64_t address;
 
-	if (*comma != ',') {
-		tens = (unsigned char)*comma - '0';
-		comma--;
-	}
-	if (end - line < 6 || *comma != ',' || tens > 9 || ones > 9 || tens + ones == 0)
+	if (__builtin_expect(*comma != ',' || end - line < 6, 0))
 		return parse_slowly(text, out, line, end);
-	if (is_fetch(line)) {
+	if (head == HEAD('I', ' ', ' ')) {
 		if (!text->choice.instructions)
 			return out;
 		access = LOCI_ACCESS_FETCH;
-	} else if (is_data(line) && line[1] == 'L') {
-		access = LOCI_ACCESS_LOAD;
-	} else if (is_data(line) && line[1] == 'S') {
-		access = LOCI_ACCESS_STORE;
-	} else if (is_data(line) && line[1] == 'M') {
-		access = LOCI_ACCESS_MODIFY;
 	} else {
-		return parse_slowly(text, out, line, end);
+		access = head == HEAD(' ', 'S', ' ') ? LOCI_ACCESS_STORE : LOCI_ACCESS_LOAD;
+		access = head == HEAD(' ', 'M', ' ') ? LOCI_ACCESS_MODIFY : access;
+		if (__builtin_expect(access == LOCI_ACCESS_LOAD && head != HEAD(' ', 'L', ' '), 0))
+			return parse_slowly(text, out, line, end);
 	}
-	if (!loci_hex(line + 3, comma, &address))
+	if (__builtin_expect(tens > 9 || ones > 9 || !loci_hex(line + 3, comma, &address), 0))
 		return parse_slowly(text, out, line, end);
+	/* A size of 0 is not defined, hence never quick. */
 	return loci_emit(&text->emitter, out, address, 10 * tens + ones, access);
 }
 
@@ -112,13 +121,13 @@ static int lackey_open(struct loci_input *input, const struct loci_import_choice
 static enum loci_line_is classify(const char *line, const char *end)
 {
 	const char *comma = memchr(line, ',', (size_t)(end - line));
+	enum loci_access access;
 	uint64_t ignored;
 	bool over;
 
 	if (end - line >= 2 && line[0] == '=' && line[1] == '=')
 		return LOCI_LINE_EITHER;
-	if (end - line < 6 || !comma || !(is_fetch(line) || is_data(line)) ||
-		(is_data(line) && !memchr("LSM", line[1], 3)))
+	if (!comma || comma - line < 4 || !access_of(line, &access))
 		return LOCI_LINE_NOT;
 	return loci_hex_long(line + 3, comma, &ignored, &over) &&
 			loci_decimal(comma + 1, end, &ignored, &over)

@@ -70,9 +70,8 @@ static uint64_t *parse_slowly(struct plain *plain, uint64_t *out, const char *li
 				"them");
 		return loci_text_refuse(text, line, end);
 	}
-	out = loci_emit(&text->emitter, out, address, 1,
+	return loci_emit(&text->emitter, out, address, 1,
 		f.letter == 'w' ? LOCI_ACCESS_STORE : LOCI_ACCESS_LOAD);
-	return out ? out : loci_text_nomem(text);
 }
 
 static inline uint64_t *parse(

@@ -28,7 +28,7 @@ struct loci_text {
 };
 
 /* Writes the line's words at out and returns the end of them, or NULL after loci_text_refuse and
- * its like. line..end has no line end. */
+ * its like, or when out of memory. line..end has no line end. */
 typedef uint64_t *loci_text_parse(
 	struct loci_text *text, uint64_t *out, const char *line, const char *end);
 
@@ -70,22 +70,30 @@ static inline __attribute__((always_inline)) ssize_t loci_text_read(struct loci_
 {
 	uint64_t *out = words, *limit = words + cap - LOCI_EMIT_MAX;
 
-	while (!text->failed && out <= limit) {
-		const char *data = text->input->data, *line, *end;
-		uint64_t *after;
+	while (!text->failed) {
+		const char *data = text->input->data, *line = data + text->start;
+		unsigned next = text->next, n_lines = text->n_lines;
 
-		if (text->next == text->n_lines) {
-			if (!loci_text_index(text))
-				break;
-			continue;
+		for (; next < n_lines && out <= limit; next++) {
+			const char *newline = data + text->index[next], *end = newline;
+			uint64_t *after;
+
+			if (end > line && end[-1] == '\r')
+				end--;
+			text->next = next;
+			after = parse(text, out, line, end);
+			if (__builtin_expect(!after, 0)) {
+				if (!text->failed)
+					loci_text_nomem(text);
+				return loci_text_finish(text, words, out, err);
+			}
+			out = after;
+			line = newline + 1;
 		}
-		line = data + text->start;
-		end = data + text->index[text->next];
-		after = parse(text, out, line, end > line && end[-1] == '\r' ? end - 1 : end);
-		if (__builtin_expect(!after, 0))
+		text->next = next;
+		text->start = (size_t)(line - data);
+		if (out > limit || !loci_text_index(text))
 			break;
-		out = after;
-		text->start = text->index[text->next++] + 1;
 	}
 	return loci_text_finish(text, words, out, err);
 }

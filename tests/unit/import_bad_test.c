@@ -184,6 +184,7 @@ static void files(void)
 /* A line of 1 MiB, in every place. */
 static void long_lines(void)
 {
+	static const char first[] = { '0', ' ', '1', '0', '0', '0', '\n', '0', ' ' };
 	size_t n = 1 << 20;
 	char *text = malloc(n + 64);
 
@@ -191,11 +192,11 @@ static void long_lines(void)
 	import_write("t", text, n + 64);
 	fails("t", NULL, UNKNOWN);
 	fails("t", "plain", "t:1: a line of more than 1048576 bytes: not a text trace");
-	memcpy(text, "0 1000\n", 7);
+	memcpy(text, first, 7);
 	import_write("t", text, n + 64);
 	fails("t", NULL, "t:2: a line of more than 1048576 bytes: not a text trace");
-	memset(text + 7, '0', n);
-	memcpy(text + 7, "0 ", 2);
+	memset(text + 9, '0', n);
+	memcpy(text, first, sizeof(first));
 	text[n - 2] = '8';
 	text[n - 1] = '\n';
 	import_write("t", text, n);
@@ -236,6 +237,7 @@ static void garbage(void)
 
 static void binary(void)
 {
+	static const unsigned char start[] = { 0xf0, 0xde, 0xbc, 0x9a, 0x78, 0x56, 0x34, 0x12, 3 };
 	unsigned char bytes[8192 + 50] = { 0 };
 	struct import_result got;
 
@@ -253,7 +255,7 @@ static void binary(void)
 		"t does not begin with lcs's magic number (format lcs, as --format says)");
 
 	memset(bytes, 0, sizeof(bytes));
-	memcpy(bytes, "\xf0\xde\xbc\x9a\x78\x56\x34\x12\x03", 9);
+	memcpy(bytes, start, sizeof(start));
 	import_write("t", bytes, 1024);
 	fails("t", NULL,
 		"t: the lcs header has 1024 of 8192 bytes: truncated, or of before version 1");
