@@ -46,8 +46,8 @@ static uint64_t bytes_with(const struct loci_stack *stack, uint64_t n_homes)
 		2 * loci_stack_slots_bytes(n_slots, stack->tuning.page_bytes);
 }
 
-int loci_stack_new(const struct loci_stack_options *options, struct loci_stack **ret,
-	struct loci_err *err)
+int loci_stack_new(
+	const struct loci_stack_options *options, struct loci_stack **ret, struct loci_err *err)
 {
 	struct loci_stack_tuning tuning = {
 		.min_homes = 8192,
@@ -87,7 +87,8 @@ int loci_stack_new_tuned(const struct loci_stack_options *options,
 		return loci_err_nomem(err);
 	if (stack->max_bytes && bytes_with(stack, tuning->min_homes) > stack->max_bytes)
 		return loci_err_set(err, EINVAL,
-			"the stack engine cannot do with %llu KiB of memory; it needs at least %llu KiB",
+			"the stack engine cannot do with %llu KiB of memory; it needs at least "
+			"%llu KiB",
 			(unsigned long long)stack->max_bytes / 1024,
 			(unsigned long long)bytes_with(stack, tuning->min_homes) / 1024 + 1);
 	*ret = stack;
@@ -138,7 +139,8 @@ static int grow_map(struct loci_stack *stack, struct loci_err *err)
 		return loci_err_nomem(err);
 	if (n_homes == wanted && !loci_stack_map_has_room(&stack->map))
 		return loci_err_set(err, EOVERFLOW,
-			"touch %llu: too many blocks have nearly the same hash; was this trace made "
+			"touch %llu: too many blocks have nearly the same hash; was this trace "
+			"made "
 			"to break its reader?",
 			(unsigned long long)stack->now);
 	return 0;
@@ -173,8 +175,8 @@ int loci_stack_feed(struct loci_stack *stack, const uint64_t *block, const uint8
 	size_t n, uint64_t *ret_distance, struct loci_err *err)
 {
 	if (n >= LOCI_STACK_MAX_TIME - stack->now)
-		return loci_err_set(err, EOVERFLOW, "more than 2^%d touches",
-			64 - LOCI_STACK_BIN_BITS);
+		return loci_err_set(
+			err, EOVERFLOW, "more than 2^%d touches", 64 - LOCI_STACK_BIN_BITS);
 	for (size_t done = 0, take; done < n; done += take) {
 		int r = make_room(stack, err);
 
@@ -212,8 +214,8 @@ static int exact_result(const struct loci_stack *stack, struct loci_stack_result
 	return 0;
 }
 
-int loci_stack_result(const struct loci_stack *stack, struct loci_stack_result *ret,
-	struct loci_err *err)
+int loci_stack_result(
+	const struct loci_stack *stack, struct loci_stack_result *ret, struct loci_err *err)
 {
 	int r;
 

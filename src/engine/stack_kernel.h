@@ -11,7 +11,7 @@
 /* How many touches ahead of counting the first and the second stage run. */
 #define AHEAD_HASH 32
 #define AHEAD_FIND 12
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE     static inline __attribute__((always_inline))
 #define RING       64 /* a power of two, at least AHEAD_HASH + 1 */
 
 /* The engine's state while the loop runs, so that it can live in registers. */
@@ -59,7 +59,8 @@ INLINE uint64_t kernel_take_slot(struct kernel *k, uint32_t slot)
 	uint32_t line = slot >> 9, group = line / LOCI_STACK_NEAR;
 	unsigned word = slot >> 6 & 7;
 	uint64_t *l = k->line[line].word, counts = l[0], bits = l[word];
-	uint64_t after = kernel_popcount(bits >> 1 >> (slot & 63)) + (counts >> (9 * (word - 1)) & 511);
+	uint64_t after =
+		kernel_popcount(bits >> 1 >> (slot & 63)) + (counts >> (9 * (word - 1)) & 511);
 
 	l[0] = counts - kernel_words_before[word];
 	l[word] = bits & ~(1ull << (slot & 63));
@@ -79,8 +80,8 @@ INLINE uint64_t kernel_take_slot(struct kernel *k, uint32_t slot)
 	return after;
 }
 
-static __attribute__((noinline)) void kernel_close_line(struct loci_stack_slots *slots,
-	uint32_t open_live)
+static __attribute__((noinline)) void kernel_close_line(
+	struct loci_stack_slots *slots, uint32_t open_live)
 {
 	slots->open_live = open_live;
 	loci_stack_slots_close_line(slots);

@@ -37,8 +37,8 @@ static int reserve(struct loci_stack_map *map)
 			continue;
 		map->reserved = memory;
 		map->reserved_bytes = bytes + map->page_bytes;
-		map->bucket = (struct loci_stack_bucket *)(memory +
-			-(uintptr_t)memory % map->page_bytes);
+		map->bucket =
+			(struct loci_stack_bucket *)(memory + -(uintptr_t)memory % map->page_bytes);
 		return 0;
 	}
 	return -ENOMEM;
@@ -96,8 +96,8 @@ uint64_t loci_stack_map_next_homes(const struct loci_stack_map *map)
 	return larger > enough ? larger : enough;
 }
 
-uint32_t *loci_stack_bucket_add(struct loci_stack_bucket *home, uint64_t key, uint64_t stamp,
-	uint32_t slot)
+uint32_t *loci_stack_bucket_add(
+	struct loci_stack_bucket *home, uint64_t key, uint64_t stamp, uint32_t slot)
 {
 	unsigned i = 0;
 
@@ -186,8 +186,8 @@ int loci_stack_map_grow(struct loci_stack_map *map, uint64_t n_homes, uint32_t *
 
 /* From the first bucket up: an entry put back finds its way free up to where it was, and buckets
  * before that are never emptied again. */
-void loci_stack_map_filter(struct loci_stack_map *map, uint32_t **place, loci_stack_keep *keep,
-	void *data)
+void loci_stack_map_filter(
+	struct loci_stack_map *map, uint32_t **place, loci_stack_keep *keep, void *data)
 {
 	struct entry entry[LOCI_STACK_WAYS];
 

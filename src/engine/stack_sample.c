@@ -66,8 +66,8 @@ static double weight_of(const struct loci_stack_sample *sample, unsigned bin)
 }
 
 /* What has been counted in a bin of a metric, with its weight. */
-static double weight_in(const struct loci_stack *stack, unsigned metric, unsigned bin,
-	double *ret_square)
+static double weight_in(
+	const struct loci_stack *stack, unsigned metric, unsigned bin, double *ret_square)
 {
 	const struct loci_stack_sample *sample = stack->sample;
 	double deep = ldexp(1, (int)sample->shift), weight, n;
@@ -96,7 +96,7 @@ static void settle(struct loci_stack *stack)
 			sample->square[metric][bin] += square;
 		}
 	for (unsigned group = 0; group < LOCI_STACK_GROUPS; group++)
-		for (unsigned class = 0; class < LOCI_STACK_CLASSES; class++)
+		for (unsigned class = 0; class < LOCI_STACK_CLASSES; class ++)
 			sample->group_weight[group][class] +=
 				ldexp((double)sample->group[group][class], (int)sample->shift);
 	memset(stack->counts, 0, sizeof(*stack->counts));
@@ -161,15 +161,16 @@ int loci_stack_sample_less(struct loci_stack *stack, struct loci_err *err)
 	if (!stack->sample && begin(stack) < 0)
 		return loci_err_nomem(err);
 	if (stack->sample->shift == MAX_SHIFT)
-		return loci_err_set(err, EOVERFLOW, "touch %llu: too many blocks for the memory given",
+		return loci_err_set(err, EOVERFLOW,
+			"touch %llu: too many blocks for the memory given",
 			(unsigned long long)stack->now);
 	settle(stack);
 	stack->sample->shift++;
 	loci_stack_sample_clean(stack);
 	loci_stack_map_filter(&stack->map, stack->place, keep, stack);
 	n_deep = loci_stack_n_deep(stack);
-	if (loci_stack_slots_renumber(&stack->slots, &stack->map, n_deep,
-		    loci_stack_slots_for(stack, n_deep)) < 0)
+	if (loci_stack_slots_renumber(
+		    &stack->slots, &stack->map, n_deep, loci_stack_slots_for(stack, n_deep)) < 0)
 		return loci_err_nomem(err);
 	return 0;
 }
@@ -200,7 +201,8 @@ static int fill(const struct loci_stack *stack, unsigned metric, uint64_t total,
 	if (!hist->square)
 		return -ENOMEM;
 	for (unsigned bin = 0; bin < LOCI_FINE_BINS; bin++) {
-		hist->weight[bin] = sample->weight[metric][bin] + weight_in(stack, metric, bin, &square);
+		hist->weight[bin] =
+			sample->weight[metric][bin] + weight_in(stack, metric, bin, &square);
 		hist->square[bin] = sample->square[metric][bin] + square;
 	}
 	hist->cold = sample->weight[metric][LOCI_STACK_BIN_COLD] +
@@ -218,7 +220,7 @@ static double spread(const struct loci_stack_sample *sample, unsigned log2)
 
 	for (unsigned group = 0; group < LOCI_STACK_GROUPS; group++) {
 		misses[group] = 0;
-		for (unsigned class = log2 + 1; class < LOCI_STACK_CLASSES; class++)
+		for (unsigned class = log2 + 1; class < LOCI_STACK_CLASSES; class ++)
 			misses[group] += sample->group_weight[group][class] +
 				ldexp((double)sample->group[group][class], (int)sample->shift);
 		mean += misses[group] / LOCI_STACK_GROUPS;
@@ -230,8 +232,8 @@ static double spread(const struct loci_stack_sample *sample, unsigned log2)
 
 /* How much the misses change within the error of the size. sampled: stack distances counted while
  * sampling. */
-static double slope(const struct loci_stack_sample *sample, const struct loci_hist *sampled,
-	unsigned log2)
+static double slope(
+	const struct loci_stack_sample *sample, const struct loci_hist *sampled, unsigned log2)
 {
 	double size = ldexp(1, (int)log2), error = NORMAL * sqrt(ldexp(size, (int)sample->shift));
 	double at = loci_hist_at_least(sampled, (uint64_t)size, NULL);

@@ -92,8 +92,8 @@ static void *map_pages(uint64_t bytes, uint64_t page_bytes)
 	return memory + before;
 }
 
-int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live,
-	uint64_t page_bytes)
+int loci_stack_slots_init(
+	struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live, uint64_t page_bytes)
 {
 	struct layout layout = layout_for(n_slots, page_bytes);
 	char *memory = map_pages(layout.bytes, page_bytes);
@@ -170,8 +170,8 @@ void loci_stack_slots_clear(struct loci_stack_slots *slots, uint32_t slot)
 			slots->far[level][i]--;
 }
 
-int loci_stack_slots_renumber(
-	struct loci_stack_slots *slots, struct loci_stack_map *map, uint64_t n_live, uint64_t n_slots)
+int loci_stack_slots_renumber(struct loci_stack_slots *slots, struct loci_stack_map *map,
+	uint64_t n_live, uint64_t n_slots)
 {
 	struct loci_stack_slots fresh;
 	int r = loci_stack_slots_init(&fresh, n_slots, n_live, map->page_bytes);

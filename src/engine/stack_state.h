@@ -35,13 +35,13 @@
 /* A stamp is the time of the last touch and, in its low bits, the largest bin of the block's
  * distances since its last write. Distances matter for the dirty level by their bin only, since
  * bins keep the order of distances. */
-#define LOCI_STACK_BIN_BITS 13
-#define LOCI_STACK_BINS     (1u << LOCI_STACK_BIN_BITS)
+#define LOCI_STACK_BIN_BITS    13
+#define LOCI_STACK_BINS        (1u << LOCI_STACK_BIN_BITS)
 #define LOCI_STACK_BIN_COLD    (LOCI_STACK_BINS - 1) /* above all bins of finite distances */
 #define LOCI_STACK_BIN_UNKNOWN (LOCI_STACK_BINS - 2) /* while sampling: not counted */
-#define LOCI_STACK_MAX_TIME (1ull << (64 - LOCI_STACK_BIN_BITS))
+#define LOCI_STACK_MAX_TIME    (1ull << (64 - LOCI_STACK_BIN_BITS))
 
-#define LOCI_STACK_WAYS 3 /* entries of a bucket */
+#define LOCI_STACK_WAYS      3 /* entries of a bucket */
 /* Beyond this, slots of 32 bits would be renumbered too often. */
 #define LOCI_STACK_MAX_HOMES (1ull << 29)
 
@@ -191,19 +191,20 @@ static inline bool loci_stack_sampled(uint64_t hash, unsigned shift)
 }
 
 /* Is an entry one of a block that is not followed? */
-static inline bool loci_stack_in_front(const struct loci_stack_sample *sample, const uint32_t *entry)
+static inline bool loci_stack_in_front(
+	const struct loci_stack_sample *sample, const uint32_t *entry)
 {
 	return sample && (uintptr_t)entry - (uintptr_t)sample->front < LOCI_STACK_FRONT_BYTES;
 }
 
 /* distance: LOCI_INFINITE for a block that is new */
-static inline void loci_stack_sample_count(struct loci_stack_sample *sample, uint64_t hash,
-	uint64_t distance)
+static inline void loci_stack_sample_count(
+	struct loci_stack_sample *sample, uint64_t hash, uint64_t distance)
 {
 	unsigned group = loci_stack_sample_bits(hash) >> 16 & (LOCI_STACK_GROUPS - 1);
-	unsigned class = distance == LOCI_INFINITE ? LOCI_STACK_CLASSES - 1 :
-		distance			   ? 64u - (unsigned)__builtin_clzll(distance) :
-						     0;
+	unsigned class = distance == LOCI_INFINITE ? LOCI_STACK_CLASSES - 1
+		: distance                         ? 64u - (unsigned)__builtin_clzll(distance)
+						   : 0;
 
 	sample->group[group][class]++;
 }
@@ -222,15 +223,15 @@ int loci_stack_map_grow(struct loci_stack_map *map, uint64_t n_homes, uint32_t *
 
 /* Calls keep for every entry, and leaves out those for which it returns false. */
 typedef bool loci_stack_keep(void *data, uint64_t key, uint64_t stamp, uint32_t slot);
-void loci_stack_map_filter(struct loci_stack_map *map, uint32_t **place, loci_stack_keep *keep,
-	void *data);
+void loci_stack_map_filter(
+	struct loci_stack_map *map, uint32_t **place, loci_stack_keep *keep, void *data);
 /* The entry of a new key. */
-uint32_t *loci_stack_bucket_add(struct loci_stack_bucket *home, uint64_t key, uint64_t stamp,
-	uint32_t slot);
+uint32_t *loci_stack_bucket_add(
+	struct loci_stack_bucket *home, uint64_t key, uint64_t stamp, uint32_t slot);
 
 /* n_live slots in use, numbered from the first on. */
-int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live,
-	uint64_t page_bytes);
+int loci_stack_slots_init(
+	struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live, uint64_t page_bytes);
 void loci_stack_slots_fini(struct loci_stack_slots *slots);
 uint64_t loci_stack_slots_bytes(uint64_t n_slots, uint64_t page_bytes);
 /* Can they take a chunk of new blocks? */
