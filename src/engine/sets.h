@@ -22,23 +22,23 @@ struct loci_sets_options {
 	unsigned max_bits; /* 0..LOCI_SETS_MAX_BITS */
 };
 
-int loci_sets_new(const struct loci_sets_options *options, struct loci_sets **ret,
-	struct loci_err *err);
+int loci_sets_new(
+	const struct loci_sets_options *options, struct loci_sets **ret, struct loci_err *err);
 void loci_sets_free(struct loci_sets *sets);
 
 /* As loci_stack_feed. */
-int loci_sets_feed(struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write,
-	size_t n, struct loci_err *err);
+int loci_sets_feed(struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write, size_t n,
+	struct loci_err *err);
 
 struct loci_sets_counts {
 	uint64_t position[LOCI_SETS_WAYS]; /* touches found at this position */
-	uint64_t absent;                   /* not among the 64: reuses from further and first touches */
-	uint64_t dirty[LOCI_SETS_WAYS];    /* writes with this dirty level */
-	uint64_t dirty_absent;             /* writes with a dirty level of 64 or more, or infinite */
+	uint64_t absent; /* not among the 64: reuses from further and first touches */
+	uint64_t dirty[LOCI_SETS_WAYS]; /* writes with this dirty level */
+	uint64_t dirty_absent;          /* writes with a dirty level of 64 or more, or infinite */
 };
 /* For alpha = set_bits <= max_bits. */
-void loci_sets_counts(const struct loci_sets *sets, unsigned set_bits,
-	struct loci_sets_counts *ret);
+void loci_sets_counts(
+	const struct loci_sets *sets, unsigned set_bits, struct loci_sets_counts *ret);
 uint64_t loci_sets_bytes(const struct loci_sets *sets); /* memory used */
 
 #endif

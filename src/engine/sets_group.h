@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A group: three neighbouring set counts of the per-set engine, kept in one structure, and the
+ * kernels that pass a batch of touches through it. Private to sets*.c.
+ *
+ * The sets of the finest of the three are lists of 64 slots. Blocks stay where they are; a stamp
+ * per slot says when its block was last touched, so that a block's position is the number of newer
+ * stamps in its list. The four lists that make up one set of the coarsest count form a *cluster*
+ * with a clock of its own, and the positions at the coarser counts are the newer stamps of two and
+ * of all four lists: one search serves three set counts. A list that has dropped a block newer than
+ * some stamp still holds 64 newer ones, so positions below 64 are exact.
+ *
+ * A cluster of at most eight blocks lives in its *head*; most do at large set counts. All zero is
+ * empty, so that memory is backed when used. */
+#ifndef LOCI_ENGINE_SETS_GROUP_H
+#define LOCI_ENGINE_SETS_GROUP_H
+
+#include "engine/sets.h"
+
+#define SETS_LEVELS     3 /* of a group: coarse, middle, fine */
+#define SETS_LISTS      4
+#define SETS_HEAD_SLOTS 8
+#define SETS_LAST_STAMP 32767 /* compared as signed words */
+#define SETS_BATCH      512
+
+/* The bytes of a word hold what belongs to the levels, the coarsest lowest. */
+#define SETS_ABSENT (LOCI_SETS_WAYS * 0x010101u)
+#define SETS_FINE   0x010000u
+
+struct sets_head {
+	_Alignas(64) uint64_t block[SETS_HEAD_SLOTS];
+	uint32_t dirty[SETS_HEAD_SLOTS];
+	uint16_t stamp[SETS_HEAD_SLOTS]; /* 0: empty slot */
+	uint32_t clock;
+	uint32_t cluster; /* 1 + its number in the pool; 0: the blocks are here */
+};
+
+/* high and next are the two top bytes of each block, so that 64 are compared at once. A size that
+ * is no power of two spreads clusters over the sets of the machine's own caches. */
+struct sets_cluster {
+	_Alignas(64) uint16_t stamp[SETS_LISTS][LOCI_SETS_WAYS];
+	uint8_t high[SETS_LISTS][LOCI_SETS_WAYS];
+	uint8_t next[SETS_LISTS][LOCI_SETS_WAYS];
+	uint64_t block[SETS_LISTS][LOCI_SETS_WAYS];
+	uint32_t dirty[SETS_LISTS][LOCI_SETS_WAYS]; /* largest positions since the last write */
+	uint32_t clock;
+};
+
+/* Blocks are kept multiplied by an odd constant, which loses nothing and spreads them over the top
+ * bytes; the constant's low bits leave the set index as it is. */
+#define SETS_MULTIPLIER 0x9e3779b97f4a0001u
+
+struct sets_pool {
+	struct sets_cluster *cluster;
+	uint32_t n;
+};
+
+/* base, the coarsest set bits, is negative where fewer than three set counts were asked for: sets
+ * that cannot be told apart then. */
+struct sets_group {
+	int base;
+	uint64_t cluster_mask;
+	uint64_t level_mask[SETS_LEVELS];
+	struct sets_head *head;
+	struct sets_pool *pool;
+	uint64_t position[SETS_LEVELS][LOCI_SETS_WAYS + 1];
+	uint64_t dirty[SETS_LEVELS][256]; /* of writes from 128 on; the rest spares a branch */
+};
+
+#define SETS_AHEAD_HEAD    20
+#define SETS_AHEAD_CLUSTER 8
+
+struct sets_batch {
+	uint64_t block[SETS_BATCH + SETS_AHEAD_HEAD]; /* multiplied; stale ones at the end */
+	uint32_t write[SETS_BATCH];                   /* 0 or UINT32_MAX */
+	uint64_t found[SETS_BATCH];                   /* positions, and above them dirty levels */
+	size_t n;
+};
+
+/* The list of a cluster that block belongs to. Lists l and l^2 make up a set of the middle level.
+ */
+static inline unsigned sets_list_of(const struct sets_group *group, uint64_t block)
+{
+	return (unsigned)((block << 2) >> (group->base + 2)) & (SETS_LISTS - 1);
+}
+
+/* The head's blocks in a cluster of their own. */
+struct sets_cluster *sets_head_promote(struct sets_group *group, struct sets_head *head);
+/* Stamps 1, 2, ... in the same order. */
+void sets_head_renumber(struct sets_head *head);
+void sets_cluster_renumber(struct sets_cluster *cluster);
+
+/* Passes the batch through the group and leaves in it the touches that finer groups must see. */
+typedef void sets_group_fn(struct sets_group *group, struct sets_batch *batch);
+sets_group_fn sets_group_scalar;
+sets_group_fn sets_group_avx2;
+sets_group_fn sets_group_avx512;
+
+#endif

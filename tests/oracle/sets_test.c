@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The per-set engine against two oracles written here and sharing nothing with it or each other: a
+ * simulator of one LRU write-back cache (misses and write-backs, miss for miss, for every number of
+ * ways and sets), and naive move-to-front lists (positions and dirty levels, touch for touch). */
+#include "check.h"
+
+#include "engine/sets.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct touches {
+	uint64_t *block;
+	uint8_t *is_write;
+	size_t n;
+};
+
+static uint64_t random_state;
+
+static uint64_t draw(uint64_t limit)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (random_state >> 8) % limit;
+}
+
+/* Streams. Writes are drawn afterwards unless the stream sets them. */
+
+static void uniform(struct touches *t)
+{
+	uint64_t blocks = t->n / 8 + 3;
+
+	for (size_t i = 0; i < t->n; i++)
+		t->block[i] = draw(blocks);
+}
+
+static void zipf(struct touches *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		t->block[i] = (uint64_t)pow(60000, (double)draw(1 << 20) / (1 << 20)) * 2654435761u;
+}
+
+static void cyclic(struct touches *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		t->block[i] = i % 130;
+}
+
+/* A few blocks for ever: clusters that stay small, clocks that run out. */
+static void few(struct touches *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		t->block[i] = (draw(5) << 14) + draw(2);
+}
+
+/* Columns of a matrix whose rows are a power of two apart: all in one set up to 2^9 sets. */
+static void strided(struct touches *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		t->block[i] = (i % 80) * 512 + i / 8000;
+}
+
+static void stencil(struct touches *t)
+{
+	static const int64_t offset[] = { -1024, -1, 0, 1, 1024, 1 << 20 };
+
+	for (size_t i = 0; i < t->n; i++) {
+		t->block[i] = (uint64_t)((int64_t)(i / 6 % 3000) + 2048 + offset[i % 6]) / 2;
+		t->is_write[i] = i % 6 == 5;
+	}
+}
+
+static void matrix_product(struct touches *t)
+{
+	size_t i = 0, size = 24;
+
+	while (i + 4 <= t->n)
+		for (size_t row = 0; row < size; row++)
+			for (size_t column = 0; column < size; column++)
+				for (size_t k = 0; k < size && i + 4 <= t->n; k++) {
+					t->block[i++] = row * size / 2 + k / 2;
+					t->block[i++] = 1 << 12 | (k * size + column) / 2;
+					t->block[i++] = 1 << 13 | (row * size + column) / 2;
+					t->block[i] = t->block[i - 1];
+					t->is_write[i++] = 1;
+				}
+	for (; i < t->n; i++)
+		t->block[i] = 7;
+}
+
+/* Alternation and repetition, reads and writes in every mixture, with strangers in between. */
+static void ping_pong(struct touches *t)
+{
+	uint64_t a = 0, b = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (!draw(9)) {
+			a = draw(40) << draw(17);
+			b = a ^ (uint64_t)1 << draw(20);
+		}
+		t->block[i] = draw(12) ? (i & 1 ? a : b) : draw(3) ? a : draw(300);
+		t->is_write[i] = draw(3) == 0;
+	}
+}
+
+/* Low bits alike, differing in the topmost only; both ends of the range. */
+static void high_bits(struct touches *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		t->block[i] = draw(90) << 57 | draw(2) << 48 | draw(3);
+		if (!draw(5))
+			t->block[i] = draw(2) ? 0 : UINT64_MAX;
+		else if (!draw(5))
+			t->block[i] = UINT64_MAX - draw(70) * 65536;
+	}
+}
+
+/* Just over 64 of one set, forwards and backwards: the worst of LRU, then the best. */
+static void sweeps(struct touches *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		uint64_t step = i % 130, set = i / 1300 % 17;
+
+		t->block[i] = (step < 65 ? step : 129 - step) << set;
+	}
+}
+
+/* Phases of different working sets, so that lists drop blocks that come back. */
+static void phases(struct touches *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		t->block[i] = draw(20 << (i / 500 % 8)) * (1 + i / 4000 % 3);
+}
+
+static const struct {
+	const char *name;
+	void (*make)(struct touches *t);
+} streams[] = {
+	{ "uniform", uniform },
+	{ "zipf", zipf },
+	{ "cyclic", cyclic },
+	{ "few", few },
+	{ "strided", strided },
+	{ "stencil", stencil },
+	{ "matrix product", matrix_product },
+	{ "ping-pong", ping_pong },
+	{ "high bits", high_bits },
+	{ "sweeps", sweeps },
+	{ "phases", phases },
+};
+#define N_STREAMS (sizeof(streams) / sizeof(streams[0]))
+
+static struct touches make(size_t stream, size_t n)
+{
+	struct touches t = { malloc(n * sizeof(uint64_t)), calloc(n, 1), n };
+	bool any = false;
+
+	random_state = 88172645463325252u + stream;
+	streams[stream].make(&t);
+	for (size_t i = 0; i < n; i++)
+		any |= t.is_write[i];
+	for (size_t i = 0; i < n && !any; i++)
+		t.is_write[i] = draw(4) == 0;
+	return t;
+}
+
+static void drop(struct touches *t)
+{
+	free(t->block);
+	free(t->is_write);
+}
+
+/* The engine, fed in pieces of odd sizes (all at once if most is 0). */
+static struct loci_sets *run(
+	const struct touches *t, enum loci_isa isa, unsigned max_bits, size_t most)
+{
+	struct loci_sets_options options = { .isa = isa, .max_bits = max_bits };
+	struct loci_err err = { "" };
+	struct loci_sets *sets = NULL;
+
+	CHECK(loci_sets_new(&options, &sets, &err) == 0);
+	for (size_t i = 0, piece; i < t->n; i += piece) {
+		piece = most ? draw(most) + 1 : t->n;
+		if (piece > t->n - i)
+			piece = t->n - i;
+		CHECK(loci_sets_feed(sets, t->block + i, t->is_write + i, piece, &err) == 0);
+	}
+	return sets;
+}
+
+/* One cache. */
+
+struct way {
+	uint64_t block;
+	uint64_t stamp; /* 0: empty */
+	bool dirty;
+};
+
+static void simulate(const struct touches *t, unsigned set_bits, unsigned ways,
+	uint64_t *ret_misses, uint64_t *ret_write_backs)
+{
+	size_t n_ways = ((size_t)1 << set_bits) * ways;
+	struct way *cache = calloc(n_ways, sizeof(*cache));
+	uint64_t misses = 0, write_backs = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct way *set = &cache[(t->block[i] & (((uint64_t)1 << set_bits) - 1)) * ways];
+		struct way *hit = NULL, *oldest = set;
+
+		for (unsigned w = 0; w < ways; w++) {
+			if (set[w].stamp && set[w].block == t->block[i])
+				hit = &set[w];
+			if (set[w].stamp < oldest->stamp)
+				oldest = &set[w];
+		}
+		if (!hit) {
+			misses++;
+			write_backs += oldest->dirty;
+			hit = oldest;
+			hit->block = t->block[i];
+			hit->dirty = false;
+		}
+		hit->stamp = i + 1;
+		hit->dirty |= t->is_write[i];
+	}
+	for (size_t i = 0; i < n_ways; i++)
+		write_backs += cache[i].dirty;
+	free(cache);
+	*ret_misses = misses;
+	*ret_write_backs = write_backs;
+}
+
+static void check_cache(const char *name, const struct touches *t, const struct loci_sets *sets,
+	unsigned set_bits, unsigned ways)
+{
+	struct loci_sets_counts counts;
+	uint64_t misses, write_backs, want_misses, want_write_backs;
+
+	loci_sets_counts(sets, set_bits, &counts);
+	misses = counts.absent;
+	write_backs = counts.dirty_absent;
+	for (unsigned i = ways; i < LOCI_SETS_WAYS; i++) {
+		misses += counts.position[i];
+		write_backs += counts.dirty[i];
+	}
+	simulate(t, set_bits, ways, &want_misses, &want_write_backs);
+	check_count += 2;
+	if (misses != want_misses)
+		CHECK_FAIL("%s, 2^%u sets, %u ways: %" PRIu64 " misses, want %" PRIu64, name,
+			set_bits, ways, misses, want_misses);
+	if (write_backs != want_write_backs)
+		CHECK_FAIL("%s, 2^%u sets, %u ways: %" PRIu64 " write-backs, want %" PRIu64, name,
+			set_bits, ways, write_backs, want_write_backs);
+}
+
+/* Every cache on short streams. */
+static void test_all_caches(void)
+{
+	for (size_t stream = 0; stream < N_STREAMS; stream++) {
+		struct touches t = make(stream, 2500);
+		struct loci_sets *sets = run(&t, LOCI_ISA_BEST, LOCI_SETS_MAX_BITS, 100);
+
+		for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits++)
+			for (unsigned ways = 1; ways <= LOCI_SETS_WAYS; ways++)
+				check_cache(streams[stream].name, &t, sets, bits, ways);
+		loci_sets_free(sets);
+		drop(&t);
+	}
+}
+
+/* A spread of caches on longer ones. */
+static void test_long(void)
+{
+	static const unsigned ways[] = { 1, 2, 3, 4, 7, 8, 9, 12, 16, 24, 33, 48, 63, 64 };
+
+	for (size_t stream = 0; stream < N_STREAMS; stream++) {
+		struct touches t = make(stream, 120000);
+		struct loci_sets *sets = run(&t, LOCI_ISA_BEST, LOCI_SETS_MAX_BITS, 0);
+
+		for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits += 1 + bits % 2)
+			for (size_t i = bits % 3; i < sizeof(ways) / sizeof(ways[0]); i += 3)
+				check_cache(streams[stream].name, &t, sets, bits, ways[i]);
+		loci_sets_free(sets);
+		drop(&t);
+	}
+}
+
+/* Move-to-front lists of any length, one per set, searched from the top. */
+
+struct entry {
+	uint64_t block;
+	unsigned dirty; /* largest position since the last write; 64: that or more */
+	struct entry *next;
+};
+
+struct lists {
+	struct entry **top;
+	unsigned set_bits;
+	struct loci_sets_counts counts;
+};
+
+static void lists_touch(struct lists *lists, uint64_t block, bool is_write)
+{
+	struct entry **top = &lists->top[block & (((uint64_t)1 << lists->set_bits) - 1)];
+	struct entry **link = top, *entry;
+	unsigned position = 0;
+
+	for (; *link && (*link)->block != block; link = &(*link)->next)
+		position++;
+	entry = *link;
+	if (entry) {
+		*link = entry->next;
+	} else {
+		entry = malloc(sizeof(*entry));
+		entry->block = block;
+		entry->dirty = position = LOCI_SETS_WAYS;
+	}
+	if (position > LOCI_SETS_WAYS)
+		position = LOCI_SETS_WAYS;
+	if (entry->dirty < position)
+		entry->dirty = position;
+	(position < LOCI_SETS_WAYS ? &lists->counts.position[position]
+				   : &lists->counts.absent)[0]++;
+	if (is_write) {
+		(entry->dirty < LOCI_SETS_WAYS ? &lists->counts.dirty[entry->dirty]
+					       : &lists->counts.dirty_absent)[0]++;
+		entry->dirty = 0;
+	}
+	entry->next = *top;
+	*top = entry;
+}
+
+static void lists_init(struct lists *lists, unsigned set_bits)
+{
+	memset(lists, 0, sizeof(*lists));
+	lists->set_bits = set_bits;
+	lists->top = calloc((size_t)1 << set_bits, sizeof(*lists->top));
+}
+
+static void lists_fini(struct lists *lists)
+{
+	for (size_t i = 0; i < (size_t)1 << lists->set_bits; i++)
+		while (lists->top[i]) {
+			struct entry *next = lists->top[i]->next;
+
+			free(lists->top[i]);
+			lists->top[i] = next;
+		}
+	free(lists->top);
+}
+
+static bool same_counts(const struct loci_sets *sets, unsigned bits, const struct lists *lists)
+{
+	struct loci_sets_counts counts;
+
+	loci_sets_counts(sets, bits, &counts);
+	check_count++;
+	return !memcmp(&counts, &lists->counts, sizeof(counts));
+}
+
+static const enum loci_isa isas[] = { LOCI_ISA_SCALAR, LOCI_ISA_AVX2, LOCI_ISA_AVX512 };
+#define N_ISAS (sizeof(isas) / sizeof(isas[0]))
+
+/* Every touch by itself, at every set count, with every instruction set. */
+static void test_touch_for_touch(void)
+{
+	for (size_t stream = 0; stream < N_STREAMS; stream++) {
+		struct touches t = make(stream, 1500);
+		struct lists lists[LOCI_SETS_MAX_BITS + 1];
+		struct loci_sets *sets[N_ISAS];
+		bool good = true;
+
+		for (size_t k = 0; k < N_ISAS; k++) {
+			struct loci_sets_options options = { isas[k], LOCI_SETS_MAX_BITS };
+
+			CHECK(loci_sets_new(&options, &sets[k], NULL) == 0);
+		}
+		for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits++)
+			lists_init(&lists[bits], bits);
+		for (size_t i = 0; i < t.n && good; i++) {
+			for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits++)
+				lists_touch(&lists[bits], t.block[i], t.is_write[i]);
+			for (size_t k = 0; k < N_ISAS; k++) {
+				loci_sets_feed(sets[k], &t.block[i], &t.is_write[i], 1, NULL);
+				for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits++)
+					good &= same_counts(sets[k], bits, &lists[bits]);
+			}
+			if (!good)
+				CHECK_FAIL("%s: touch %zu differs", streams[stream].name, i);
+		}
+		for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits++)
+			lists_fini(&lists[bits]);
+		for (size_t k = 0; k < N_ISAS; k++)
+			loci_sets_free(sets[k]);
+		drop(&t);
+	}
+}
+
+/* Every count on long streams, with every instruction set and pieces of any size. */
+static void test_counts(void)
+{
+	for (size_t stream = 0; stream < N_STREAMS; stream++) {
+		struct touches t = make(stream, 150000);
+		struct loci_sets *sets[2 * N_ISAS];
+
+		for (size_t k = 0; k < N_ISAS; k++) {
+			sets[2 * k] = run(&t, isas[k], LOCI_SETS_MAX_BITS, 0);
+			sets[2 * k + 1] = run(&t, isas[k], LOCI_SETS_MAX_BITS, 1500);
+		}
+		for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits++) {
+			struct lists lists;
+
+			lists_init(&lists, bits);
+			for (size_t i = 0; i < t.n; i++)
+				lists_touch(&lists, t.block[i], t.is_write[i]);
+			for (size_t k = 0; k < 2 * N_ISAS; k++)
+				if (!same_counts(sets[k], bits, &lists))
+					CHECK_FAIL("%s, %s, 2^%u sets: counts differ",
+						streams[stream].name, loci_isa_name(isas[k / 2]),
+						bits);
+			lists_fini(&lists);
+		}
+		for (size_t k = 0; k < 2 * N_ISAS; k++)
+			loci_sets_free(sets[k]);
+		drop(&t);
+	}
+}
+
+/* Fewer set counts give the same counts; no writes at all are no writes. */
+static void test_options(void)
+{
+	struct touches t = make(0, 20000);
+	struct loci_sets *all = run(&t, LOCI_ISA_BEST, LOCI_SETS_MAX_BITS, 0);
+	struct loci_sets_options options = { LOCI_ISA_BEST, LOCI_SETS_MAX_BITS + 1 };
+	struct loci_sets_counts counts, want;
+	struct loci_sets *sets;
+	struct loci_err err = { "" };
+
+	CHECK(loci_sets_new(&options, &sets, &err) == -EINVAL);
+	CHECK(err.text[0]);
+	for (unsigned max_bits = 0; max_bits < LOCI_SETS_MAX_BITS; max_bits++) {
+		sets = run(&t, LOCI_ISA_BEST, max_bits, 700);
+		for (unsigned bits = 0; bits <= max_bits; bits++) {
+			loci_sets_counts(sets, bits, &counts);
+			loci_sets_counts(all, bits, &want);
+			CHECK(!memcmp(&counts, &want, sizeof(counts)));
+		}
+		loci_sets_free(sets);
+	}
+	options.max_bits = 4;
+	CHECK(loci_sets_new(&options, &sets, &err) == 0);
+	loci_sets_counts(sets, 4, &counts);
+	CHECK_U64(counts.position[0] + counts.absent + counts.dirty[0] + counts.dirty_absent, 0);
+	CHECK(loci_sets_feed(sets, t.block, NULL, t.n, &err) == 0);
+	for (unsigned bits = 0; bits <= 4; bits++) {
+		loci_sets_counts(sets, bits, &counts);
+		loci_sets_counts(all, bits, &want);
+		CHECK(!memcmp(counts.position, want.position, sizeof(counts.position)));
+		CHECK_U64(counts.absent, want.absent);
+		CHECK_U64(counts.dirty[0] + counts.dirty_absent, 0);
+	}
+	loci_sets_free(sets);
+	loci_sets_free(all);
+	loci_sets_free(NULL);
+	drop(&t);
+}
+
+/* Small use, small memory; every list of every set full, 96 MiB at most. */
+static void test_memory(void)
+{
+	struct touches t = make(0, 2000000);
+	struct loci_sets *sets;
+
+	for (size_t i = 0; i < t.n; i++)
+		t.block[i] = i % 100;
+	sets = run(&t, LOCI_ISA_BEST, LOCI_SETS_MAX_BITS, 0);
+	CHECK(loci_sets_bytes(sets) < 1 << 20);
+	loci_sets_free(sets);
+	for (size_t i = 0; i < t.n; i++)
+		t.block[i] = i;
+	sets = run(&t, LOCI_ISA_BEST, LOCI_SETS_MAX_BITS, 0);
+	CHECK(loci_sets_bytes(sets) <= 96 << 20);
+	CHECK(loci_sets_bytes(sets) > 16 << 20);
+	loci_sets_free(sets);
+	drop(&t);
+}
+
+int main(void)
+{
+	test_options();
+	test_touch_for_touch();
+	test_counts();
+	test_all_caches();
+	test_long();
+	test_memory();
+	return check_status();
+}
