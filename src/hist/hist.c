@@ -182,7 +182,8 @@ double loci_hist_at_least(const struct loci_hist *hist, uint64_t value, double *
 		return sum + hist->weight[bin];
 	if (ret_uncertain)
 		*ret_uncertain = hist->weight[bin];
-	return sum + hist->weight[bin] * (double)(loci_bin_high(hist->scheme, bin) - value) /
+	return sum +
+		hist->weight[bin] * (double)(loci_bin_high(hist->scheme, bin) - value) /
 		(double)(loci_bin_high(hist->scheme, bin) - low);
 }
 
