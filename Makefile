@@ -1,17 +1,66 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-BUILD ?= build
-JOBS ?= $(shell nproc)
+# A thin front for CMake; everything lands in build/. `make help` lists the targets.
+BUILD  ?= build
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+export BUILD JOBS PREFIX
+
+# Our own flags out of its environment, the make beneath CMake neither announces directories nor
+# looks for a job server.
+CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
+SH    := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
 
 all: $(BUILD)/Makefile
-	@cmake --build $(BUILD) -j $(JOBS)
+	@$(CMAKE) --build $(BUILD) -j $(JOBS)
 
-$(BUILD)/Makefile: CMakeLists.txt
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
+$(BUILD)/Makefile:
+	@scripts/deps.sh --dry-run build
+	@$(CMAKE) -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 
-test: all
-	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS)
+demo: # build, trace the bundled program, show its report
+	@scripts/deps.sh demo
+	@$(SH) scripts/build.sh $(BUILD) --target loci --target matmul
+	@$(SH) scripts/demo.sh
+
+test: # everything: unit, oracle, command line, sanitizers, fuzzing, lint, installation
+	@scripts/deps.sh test
+	@$(SH) scripts/test.sh
+
+check: all # only the tests of the plain build, without installing anything
+	@cd $(BUILD) && $(SH) ctest --output-on-failure -j $(JOBS) -LE 'lint|install|package'
+
+check-long: # what takes longer than a coffee: fuzzing at length, the package under lintian
+	@scripts/deps.sh test deb
+	@$(SH) scripts/test.sh --long
+
+bench: # speed and size against the bars in doc/performance.md
+	@scripts/deps.sh bench
+	@$(SH) bench/suite.sh
+
+lint: # layering, formatting, clang-tidy
+	@scripts/deps.sh lint
+	@$(SH) scripts/build.sh $(BUILD) --configure-only
+	@$(SH) scripts/lint.sh
+
+fuzz: # each parser for FUZZ_SECONDS (600)
+	@scripts/deps.sh fuzz
+	@$(SH) scripts/fuzz.sh $(or $(FUZZ_SECONDS),600)
+
+install: # to DESTDIR/PREFIX
+	@scripts/deps.sh --dry-run build
+	@$(CMAKE) -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@$(CMAKE) --build $(BUILD) -j $(JOBS) >/dev/null
+	@DESTDIR=$(DESTDIR) $(CMAKE) --install $(BUILD)
+
+deb: # Debian packages in build/deb
+	@scripts/deps.sh deb
+	@$(SH) scripts/deb.sh
 
 clean:
-	rm -rf $(BUILD) build-*
+	rm -rf $(BUILD)
 
-.PHONY: all test clean
+help:
+	@echo 'make          build loci into $(BUILD)'
+	@sed -n 's/^\([a-z-]*\):[^#=]*# /make \1\t/p' Makefile | expand -t 16
+
+.PHONY: all demo test check check-long bench lint fuzz install deb clean help

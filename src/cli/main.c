@@ -12,6 +12,13 @@
 
 static const struct loci_command commands[] = {
 	{ "analyse", "turn a memory trace into a profile", loci_cmd_analyse },
+	{ "cache", "the misses and traffic of any cache hierarchy", loci_cmd_cache },
+	{ "merge", "add profiles up", loci_cmd_merge },
+	{ "export", "write a profile as JSON or CSV", loci_cmd_export },
+	{ "report", "show what a profile says, on one screen", loci_cmd_report },
+	{ "diff", "compare two profiles", loci_cmd_diff },
+	{ "summary", "tabulate many profiles, a row each", loci_cmd_summary },
+	{ "info", "say what a profile is and how far its models can be trusted", loci_cmd_info },
 };
 
 int loci_fail(const struct loci_err *err)

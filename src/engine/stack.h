@@ -23,8 +23,8 @@ struct loci_stack_options {
 	uint64_t max_bytes; /* memory of this engine; 0: no limit */
 };
 
-int loci_stack_new(const struct loci_stack_options *options, struct loci_stack **ret,
-	struct loci_err *err);
+int loci_stack_new(
+	const struct loci_stack_options *options, struct loci_stack **ret, struct loci_err *err);
 void loci_stack_free(struct loci_stack *stack);
 
 /* One touch per element, in order. is_write (0 or 1 each) may be NULL: all reads. Where
@@ -43,13 +43,13 @@ struct loci_stack_result {
 	struct loci_hist dirty; /* dirty levels of writes; cold: infinite ones */
 	double sampling_rate;   /* at the end; 1 while exact */
 	uint64_t sampled_from;  /* the touch at which sampling began; 0 while exact */
-	double error_points;    /* 95 % half-width of the miss ratio, in points, at its worst size */
-	uint64_t bytes;         /* memory used */
+	double error_points; /* 95 % half-width of the miss ratio, in points, at its worst size */
+	uint64_t bytes;      /* memory used */
 };
 
 /* A snapshot; the engine may go on. Finish with loci_stack_result_fini. */
-int loci_stack_result(const struct loci_stack *stack, struct loci_stack_result *ret,
-	struct loci_err *err);
+int loci_stack_result(
+	const struct loci_stack *stack, struct loci_stack_result *ret, struct loci_err *err);
 void loci_stack_result_fini(struct loci_stack_result *result);
 
 #endif

@@ -19,11 +19,14 @@ struct loci_import_options {
 int loci_import_open(const char *path, const struct loci_import_options *options,
 	struct loci_source **ret, struct loci_err *err);
 
+struct loci_importer;
+
 /* For `loci analyse --formats`; ends with a NULL name. */
 struct loci_import_format {
-	const char *name;    /* "lackey" */
-	const char *summary; /* one line: what writes it, with the command */
-	const char *sample;  /* one or two lines of it */
+	const char *name;                     /* "lackey" */
+	const char *summary;                  /* one line: what writes it, with the command */
+	const char *sample;                   /* one or two lines of it */
+	const struct loci_importer *importer; /* private to src/import */
 };
 extern const struct loci_import_format loci_import_formats[];
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How well one histogram stands for another (METHODS 10). */
+/* How well one histogram stands for another: S = 1 - sum |B_i - B^_i| / 2 over bins of fractions of
+ * finite reuses (Shen et al. 2006; RDX 2019), over several sets of bins because each hides
+ * something, and the error of miss ratios. */
 #ifndef LOCI_MODEL_ACCURACY_H
 #define LOCI_MODEL_ACCURACY_H
 
 #include "hist/hist.h"
+#include "model/predict.h"
 
 struct loci_accuracy {
-	double s_rdx;    /* S over RDX's 20 bins of bytes: [0,4K), then doubling */
-	double s_rdx_smooth; /* S^: the same over averages of neighbouring bins */
-	double s_log2;   /* S over log2 bins of blocks */
-	double s_beyond; /* S over RDX's bins after the first; NAN where nothing is there */
-	double s_schuff; /* S over 10 bins per power of two */
-	double worst_points; /* miss ratio error in percentage points, over power-of-two sizes */
+	double s_rdx;          /* S over RDX's 20 bins of bytes: [0,4K), then doubling */
+	double s_rdx_smooth;   /* S^: the same over averages of neighbouring bins */
+	double s_log2;         /* S over log2 bins of blocks */
+	double s_beyond;       /* S over RDX's bins after the first; NAN where nothing is there */
+	double s_schuff;       /* S over 10 bins per power of two */
+	double worst_points;   /* miss ratio error in percentage points, over power-of-two sizes */
 	uint64_t worst_blocks; /* where */
 	double mean_points;
 };
@@ -19,5 +22,16 @@ struct loci_accuracy {
 /* truth and other: stack histograms. block_bytes turns blocks into bytes for RDX's bins. */
 void loci_accuracy(const struct loci_hist *truth, const struct loci_hist *other,
 	uint64_t block_bytes, struct loci_accuracy *ret);
+
+/* What a conversion from the profile's own time distances makes of its stack distances. */
+struct loci_accuracy_row {
+	enum loci_conversion conversion;
+	uint64_t block_bytes;
+	struct loci_accuracy accuracy;
+};
+#define LOCI_ACCURACY_ROWS 2 /* StatStack, Shen */
+/* ret has room for LOCI_ACCURACY_ROWS. An error where the profile lacks either histogram. */
+int loci_accuracy_profile(struct loci_profile *profile, uint64_t block_bytes,
+	struct loci_accuracy_row *ret, size_t *ret_n, struct loci_err *err);
 
 #endif

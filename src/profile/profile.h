@@ -20,8 +20,8 @@ struct loci_profile;
 enum loci_distance { /* what a histogram counts */
 	LOCI_DISTANCE_STACK,
 	LOCI_DISTANCE_TIME,
-	LOCI_DISTANCE_DIRTY,     /* of writes */
-	LOCI_DISTANCE_SET,       /* position in its set's LRU list, per set count; cold: not found */
+	LOCI_DISTANCE_DIRTY, /* of writes */
+	LOCI_DISTANCE_SET,   /* position in its set's LRU list, per set count; cold: not found */
 	LOCI_DISTANCE_SET_DIRTY, /* of writes, per set count; cold: not found or infinite */
 };
 const char *loci_distance_name(enum loci_distance distance);
@@ -38,26 +38,29 @@ enum loci_owner { /* whose histogram it is */
 	LOCI_OWNER_PHASE,
 	LOCI_OWNER_REGION,
 };
+const char *loci_owner_name(enum loci_owner owner);
 
-/* What was run and how it was watched. Strings are owned by whoever owns the struct; NULL: unknown. */
+/* What was run and how it was watched. Strings are owned by whoever owns the struct; NULL: unknown.
+ */
 struct loci_run {
-	char *command;      /* the program's command line, or the trace's path */
-	char *collector;    /* "import", "any", ... */
-	char *origin;       /* "lackey", "din", "loci trace", ... */
-	char *mode;         /* "exact", "sample", "watch" */
-	char *unit;         /* "byte" or "object" */
-	char *capabilities; /* "complete stores", space separated */
+	char *command;         /* the program's command line, or the trace's path */
+	char *collector;       /* "import", "any", ... */
+	char *origin;          /* "lackey", "din", "loci trace", ... */
+	char *mode;            /* "exact", "sample", "watch" */
+	char *unit;            /* "byte" or "object" */
+	char *capabilities;    /* "complete stores", space separated */
 	char *program_version; /* of loci */
-	char *machine;      /* the processor's name */
-	char *caches;       /* the machine's hierarchy in the cache grammar: "L1=48K/12,..." */
-	char *started;      /* UTC, ISO 8601 */
-	double seconds;     /* wall time of the run or analysis */
-	bool complete;      /* false: interrupted, torn or lost; see note */
-	char *note;         /* what a reader must know ("input torn after ...") */
-	uint64_t references, loads, stores, fetches, bulk; /* references = loads + stores + fetches */
-	uint64_t lost;      /* references known to be missing */
+	char *machine;         /* the processor's name */
+	char *caches;          /* the machine's hierarchy in the cache grammar: "L1=48K/12,..." */
+	char *started;         /* UTC, ISO 8601 */
+	double seconds;        /* wall time of the run or analysis */
+	bool complete;         /* false: interrupted, torn or lost; see note */
+	char *note;            /* what a reader must know ("input torn after ...") */
+	uint64_t references, loads, stores, fetches,
+		bulk;  /* references = loads + stores + fetches */
+	uint64_t lost; /* references known to be missing */
 	uint64_t threads;
-	uint64_t merged;    /* profiles merged into this one; 1 for one run */
+	uint64_t merged; /* profiles merged into this one; 1 for one run */
 };
 void loci_run_fini(struct loci_run *run);
 
@@ -66,7 +69,7 @@ struct loci_grain {
 	uint64_t block_bytes; /* 1 where the unit is object */
 	uint64_t touches, writes, straddles;
 	double blocks;        /* distinct */
-	double sampling_rate; /* 1: exact */
+	double sampling_rate; /* 1: exact (0 is written as 1) */
 	double error_points;  /* 95 % half-width of miss ratios in percentage points; 0: exact */
 	uint64_t sampled_from;
 };
@@ -85,12 +88,13 @@ struct loci_thread_totals {
 	uint64_t references;
 };
 
-/* Written to a temporary name beside path; commit renames over path; close without commit removes. */
+/* Written to a temporary name beside path; commit renames over path; close without commit removes.
+ */
 int loci_profile_create(const char *path, struct loci_profile **ret, struct loci_err *err);
-int loci_profile_put_run(struct loci_profile *profile, const struct loci_run *run,
-	struct loci_err *err);
-int loci_profile_put_grain(struct loci_profile *profile, const struct loci_grain *grain,
-	struct loci_err *err);
+int loci_profile_put_run(
+	struct loci_profile *profile, const struct loci_run *run, struct loci_err *err);
+int loci_profile_put_grain(
+	struct loci_profile *profile, const struct loci_grain *grain, struct loci_err *err);
 int loci_profile_put_thread(struct loci_profile *profile, const struct loci_thread_totals *totals,
 	struct loci_err *err);
 int loci_profile_put_hist(struct loci_profile *profile, const struct loci_hist_key *key,
@@ -112,18 +116,26 @@ int loci_profile_version(const struct loci_profile *profile);
 const struct loci_run *loci_profile_run(const struct loci_profile *profile);
 /* Ascending block sizes; never none. */
 const struct loci_grain *loci_profile_grains(const struct loci_profile *profile, size_t *ret_n);
-const struct loci_grain *loci_profile_grain(const struct loci_profile *profile,
-	uint64_t block_bytes); /* or NULL */
-const struct loci_thread_totals *loci_profile_threads(const struct loci_profile *profile,
-	size_t *ret_n);
+const struct loci_grain *loci_profile_grain(
+	const struct loci_profile *profile, uint64_t block_bytes); /* or NULL */
+const struct loci_thread_totals *loci_profile_threads(
+	const struct loci_profile *profile, size_t *ret_n);
 /* Loaded on first use and kept. -ENOENT, err untouched, where the profile has none. */
 int loci_profile_hist(struct loci_profile *profile, const struct loci_hist_key *key,
 	const struct loci_hist **ret, struct loci_err *err);
+/* Which histograms there are: the whole run's first, then by owner, block size, distance and set
+ * bits. */
+const struct loci_hist_key *loci_profile_hist_keys(
+	const struct loci_profile *profile, size_t *ret_n);
+
+/* A bin's upper edge as profiles have it: loci_bin_high, but positions in a set end with their
+ * last. */
+uint64_t loci_profile_bin_high(enum loci_scheme scheme, uint32_t bin);
 
 /* Adds runs up: histograms and totals are summed, as if the programs ran one after another on
  * emptied caches. Units must agree; block sizes and set counts they do not share are left out, and
  * the note says so. */
-int loci_profile_merge(const char *path, char *const *inputs, size_t n_inputs,
-	struct loci_err *err);
+int loci_profile_merge(
+	const char *path, char *const *inputs, size_t n_inputs, struct loci_err *err);
 
 #endif

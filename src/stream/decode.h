@@ -32,24 +32,37 @@ void loci_decoder_free(struct loci_decoder *decoder);
 
 /* Decodes from words[*pos] on, advancing *pos, until refs is full, an event turns up, or the words
  * are used up. *ret_refs references were decoded; if *ret_event.kind is not LOCI_MARK_PAD, this
- * event follows them. Malformed words give -EBADMSG and a message with the word's position in the
- * whole stream. Words may be cut anywhere except between a marker and its raw words. */
+ * event follows them. Markers that only serve decoding (definitions, strings, switches, padding)
+ * are not handed out. Malformed words give -EBADMSG and a message with the word's position in the
+ * whole stream; *pos stands at the marker or address at fault and *ret_refs counts what came before
+ * it, which is good. Words may be cut anywhere except between a marker and its raw words. */
 int loci_decoder_next(struct loci_decoder *decoder, const uint64_t *words, size_t n_words,
 	size_t *pos, struct loci_ref *refs, size_t cap, size_t *ret_refs,
 	struct loci_event *ret_event, struct loci_err *err);
 
-/* The static side of a reference: where its definition says it stands. Valid as long as the
- * decoder. */
+/* The static side of a reference: where its definition says it stands. -ENOENT for a number that
+ * no reference has had. A number keeps its meaning as long as the decoder lives, also when its
+ * block is defined anew. */
 struct loci_ref_site {
-	uint64_t block;  /* block id */
-	uint32_t module; /* module id */
-	uint32_t ordinal; /* which reference of the block */
-	uint64_t site;   /* the collector's number for it */
+	uint64_t block;        /* block id */
+	uint32_t module;       /* module id */
+	uint32_t ordinal;      /* which reference of the block */
+	uint64_t site;         /* the collector's number for it */
+	uint64_t code_address; /* of the block */
+	uint32_t block_flags;  /* enum loci_block_flag */
 };
-int loci_decoder_site(const struct loci_decoder *decoder, uint32_t definition,
-	struct loci_ref_site *ret);
+int loci_decoder_site(
+	const struct loci_decoder *decoder, uint32_t definition, struct loci_ref_site *ret);
 
-/* A STRING seen so far, or NULL. */
+/* A STRING seen so far, or NULL. Good until the next call of loci_decoder_next. */
 const char *loci_decoder_string(const struct loci_decoder *decoder, uint64_t id);
+
+/* How many words one execution of a block has; 0 if it is not defined. */
+uint32_t loci_decoder_block_words(const struct loci_decoder *decoder, uint64_t block);
+
+/* The words (SWITCH, RESUME, SIGNAL_ENTER) that bring another decoder, which knows the same
+ * definitions, to the state of this one. Returns how many there are; writes them if cap is enough.
+ */
+size_t loci_decoder_state(const struct loci_decoder *decoder, uint64_t *words, size_t cap);
 
 #endif

@@ -1,25 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The stream: what passes from collecting to analysing. This header is the format's documentation.
  *
- * A stream is a sequence of 64-bit little-endian words, in the order in which one thread (or the
- * threads of a collector that serialises them, see SWITCH) executed.
+ * A stream is a sequence of 64-bit little-endian words: what one thread of a process executed, in
+ * order, or what several did, told apart by SWITCH.
  *
  *	bit 63 clear   an address (or, where a definition says so, a length)
  *	bit 63 set     a marker:   62..56 kind   55..48 n   47..0 payload
  *	               followed by n raw words, which are data whatever their bits
  *
  * Because every marker carries n, a reader skips kinds it does not know, and raw words beyond
- * those it knows: both may grow, nothing may change. Kinds and their meaning are fixed for ever.
+ * those it knows: both may grow, nothing may change. Kinds and their meaning are fixed for ever. A
+ * marker with fewer raw words than the list below gives it is malformed; so is one that is cut off.
+ *
+ * Ids (of blocks, strings, threads, modules, samples) are the collector's choice and hold within
+ * the stream. Block, string and sample ids have 48 bits and may be sparse (a code address is a good
+ * block id); below 2^22 they are fastest. Thread and module ids have 32 bits.
  *
  * References. `BLOCK id` says that a block starts: straight-line code defined once by `DEFINE id`.
  * The address words that follow belong to the block's references in order. When all of them are
  * used up a further address starts the same block again, so that a block repeated without another
  * in between needs no BLOCK. Any other BLOCK may come early (a side exit): only what executed is in
- * the stream. Markers other than BLOCK and RESUME may stand between the addresses of a block
- * without disturbing it. An address that needs bit 63 is `WIDE` with one raw word in its place. A
- * reference of size 0 is a range: the word after its address is its length in bytes (0 allowed:
- * nothing was touched). A reference of kind FRAME stands first in a function's entry block and
- * carries the frame address; it is no access. An address before any BLOCK is an error.
+ * the stream. Every thread has its own current block and position in it. Markers other than BLOCK,
+ * RESUME and the definition of the very block may stand between its words without disturbing it.
+ * An address or length that needs bit 63 is `WIDE` with one raw word in its place.
+ *
+ * A reference of size 0 is a range: the word after its address is its length in bytes (0 allowed:
+ * nothing was touched). A reference of op FRAME stands first in a function's entry block and
+ * carries the frame address in its one word, whatever its size; it is no access. References of an
+ * op that the reader does not know follow the same rule of one or two words and are passed over. A
+ * reference that runs past the last address ends there.
+ *
+ * It is an error to give an address where no block is current (before the first BLOCK of a thread
+ * or signal handler, after its definition changed), to start a block that has no definition, or to
+ * give an address to one that has no references.
  *
  * This file is part of the closure of code that runs inside users' programs: freestanding C. */
 #ifndef LOCI_STREAM_H
@@ -35,37 +48,51 @@
 #define LOCI_PAYLOAD_MASK ((1ull << LOCI_PAYLOAD_BITS) - 1)
 #define LOCI_RAW_MAX      255
 
+/* clang-format off */
 enum loci_marker {
 	/* kind                       payload            raw words */
 	LOCI_MARK_PAD = 0x00,      /* -                  any; means nothing */
 	LOCI_MARK_BLOCK = 0x01,    /* block id           */
-	LOCI_MARK_WIDE = 0x02,     /* -                  0: an address of 64 bits */
-	LOCI_MARK_RESUME = 0x03,   /* block id           0: words of the block already given. Sets the
-	                              current block and position without starting it: a trace's frames
-	                              begin so when they begin inside a block */
+	LOCI_MARK_WIDE = 0x02,     /* -                  0: an address or length of 64 bits */
+	LOCI_MARK_RESUME = 0x03,   /* block id           0: words of the block already given (WIDE is
+	                              one), 1: the address, where the next word is its length. Sets the
+	                              current block and position without starting it: so a reader that
+	                              begins in the middle of a trace learns where every thread was */
 	LOCI_MARK_DEFINE = 0x04,   /* block id           0: module id << 32 | enum loci_block_flag,
 	                              1: code address, then two words per reference: descriptor (see
 	                              loci_ref_word) and site, a number that the collector's symbol
 	                              source understands (a code address; an index into a section).
-	                              A second DEFINE of an id replaces the first */
-	LOCI_MARK_DEFINE_MORE = 0x05, /* block id        two words per reference, appended */
-	LOCI_MARK_UNDEFINE = 0x06, /* block id           (its translation was discarded) */
-	LOCI_MARK_STRING = 0x07,   /* string id          bytes, padded with NULs to a word. A second
-	                              STRING of an id that is not terminated by a NUL so far appends */
+	                              A second DEFINE of an id replaces the first and ends the block
+	                              wherever it is current or interrupted: BLOCK or RESUME must come
+	                              before its next address. One that equals it changes nothing */
+	LOCI_MARK_DEFINE_MORE = 0x05, /* block id        two words per reference, appended. Belongs to
+	                                 the DEFINE or DEFINE_MORE before it: same id, no other
+	                                 definition between; ends the block as a second DEFINE does */
+	LOCI_MARK_UNDEFINE = 0x06, /* block id           (its translation was discarded); ends the
+	                              block as a second DEFINE does */
+	LOCI_MARK_STRING = 0x07,   /* string id          bytes, the first in bits 7..0, padded with NULs
+	                              to a word; the last word of a string holds at least one NUL. A
+	                              further STRING of an id appends while it has no NUL so far, and
+	                              replaces it when it has */
 	LOCI_MARK_SWITCH = 0x08,   /* thread id          what follows belongs to this thread; thread 0
 	                              is current until the first */
 	LOCI_MARK_THREAD_START = 0x09, /* thread id      0: parent's thread id, 1: system's id,
 	                                  2: ns, monotonic, 3: sequence */
 	LOCI_MARK_THREAD_EXIT = 0x0a,  /* thread id      0: ns, 1: sequence */
-	LOCI_MARK_FORK = 0x0b,     /* child's process id */
-	LOCI_MARK_EXEC = 0x0c,     /* string id of path  */
+	LOCI_MARK_FORK = 0x0b,     /* child's process id (its words are a stream of their own) */
+	LOCI_MARK_EXEC = 0x0c,     /* string id of path  the new program's words are a stream of their
+	                              own; references after it mean that the call failed */
 	LOCI_MARK_END = 0x0d,      /* exit status as wait(2) gives it; the stream ended in order */
+	LOCI_MARK_PROCESS = 0x0e,  /* process id         whose stream this is. 0: parent's process id,
+	                              1: ns, monotonic, 2: rank + 1 of a parallel job, 0: none */
 
-	/* Memory. Sequence numbers are global to the process and order these events between threads. */
+	/* Memory. Sequence numbers are global to the process and order these events between threads.
+	 * Memory that the kernel moves (mremap) is unmapped and mapped. */
 	LOCI_MARK_ALLOC = 0x10,    /* bytes              0: address, 1: sequence, 2: site of the call */
 	LOCI_MARK_FREE = 0x11,     /* -                  0: address, 1: sequence */
 	LOCI_MARK_RESIZE = 0x12,   /* new bytes          0: old address, 1: new, 2: sequence, 3: site */
-	LOCI_MARK_MAP = 0x13,      /* PROT_* | MAP_* << 8  0: address, 1: bytes, 2: sequence, 3: site */
+	LOCI_MARK_MAP = 0x13,      /* PROT_* | MAP_* << 8  0: address, 1: bytes, 2: sequence, 3: site,
+	                              4: string id of the file, 0: none */
 	LOCI_MARK_UNMAP = 0x14,    /* -                  0: address, 1: bytes, 2: sequence */
 	LOCI_MARK_OBJECT = 0x15,   /* bytes              0: address, 1: sequence, 2: string id of name */
 	LOCI_MARK_OBJECT_END = 0x16,  /* -               0: address, 1: sequence */
@@ -79,14 +106,19 @@ enum loci_marker {
 	LOCI_MARK_BLOCKED = 0x21,  /* -                  the thread may wait from here on: do not wait
 	                              for its words */
 	LOCI_MARK_RUNNING = 0x22,  /* -                  it runs again */
-	LOCI_MARK_SIGNAL_ENTER = 0x23, /* signal number  the handler's words follow, bracketed; the
-	                                  interrupted block continues after the matching LEAVE */
-	LOCI_MARK_SIGNAL_LEAVE = 0x24, /* signal number  */
+	LOCI_MARK_SIGNAL_ENTER = 0x23, /* signal number  the handler's words follow, bracketed, and
+	                                  begin with a BLOCK; the interrupted block continues after the
+	                                  matching LEAVE. Handlers nest; one left by longjmp may lack
+	                                  its LEAVE, so a reader need keep no more than the innermost
+	                                  LOCI_SIGNAL_DEPTH interrupted blocks of a thread */
+	LOCI_MARK_SIGNAL_LEAVE = 0x24, /* signal number  where no interrupted block is known (recording
+	                                  began in the handler) none is current after it */
 	LOCI_MARK_TIME = 0x25,     /* -                  0: ns, monotonic */
-	LOCI_MARK_REGION_BEGIN = 0x28, /* string id of name */
+	LOCI_MARK_REGION_BEGIN = 0x28, /* string id of name; regions nest per thread */
 	LOCI_MARK_REGION_END = 0x29,   /* string id of name */
 
-	/* Sampling. References are counted per thread from its start, the current one included. */
+	/* Sampling. References are counted per thread from its start, the current one included;
+	 * frames are none. */
 	LOCI_MARK_WINDOW_BEGIN = 0x30, /* -              0: references counted so far */
 	LOCI_MARK_WINDOW_END = 0x31,   /* -              0: references counted so far */
 	LOCI_MARK_SAMPLE_OPEN = 0x32,  /* sample id      0: address, 1: references so far, 2: site,
@@ -96,13 +128,16 @@ enum loci_marker {
 	LOCI_MARK_SAMPLE_FIRE = 0x34,  /* sample id      0: address, 1: references so far, 2: site,
 	                                  3: reference descriptor, 4: thread, 5: frame address */
 	LOCI_MARK_STACK = 0x35,    /* -                  code addresses, innermost first, of the marker
-	                              before it */
+	                              before it; a further STACK continues the list */
 
 	/* Bookkeeping. */
 	LOCI_MARK_COUNT = 0x38,    /* -                  0: references executed so far by this thread */
 	LOCI_MARK_UNSEEN = 0x39,   /* string id of library  0: calls into it, 1: ns in it, 0 if unknown */
 	LOCI_MARK_LOST = 0x3a,     /* references lost here (a lower bound) */
 };
+/* clang-format on */
+
+#define LOCI_SIGNAL_DEPTH 64
 
 enum loci_sync {
 	LOCI_SYNC_ACQUIRE = 0,
@@ -134,11 +169,12 @@ enum loci_ref_flag {
 	LOCI_REF_BULK = 4,      /* memcpy, memset and their like */
 	LOCI_REF_STREAMING = 8, /* non-temporal */
 	LOCI_REF_VECTOR = 16,
-	LOCI_REF_MODIFY = 32,   /* load or store half of a read-modify-write */
+	LOCI_REF_MODIFY = 32, /* load or store half of a read-modify-write */
 	LOCI_REF_PREFETCH = 64,
 };
 
-/* A reference's descriptor: 0..31 size in bytes (0: a range), 32..39 enum loci_op, 40..55 flags. */
+/* A reference's descriptor: 0..31 size in bytes (0: a range), 32..39 enum loci_op, 40..55 flags,
+ * 56..63 zero (readers ignore them). */
 static inline uint64_t loci_ref_word(uint32_t size_bytes, enum loci_op op, unsigned flags)
 {
 	return size_bytes | (uint64_t)op << 32 | (uint64_t)(flags & 0xffff) << 40;
@@ -187,25 +223,36 @@ enum loci_collector {
 };
 
 enum loci_unit {
-	LOCI_UNIT_BYTE = 0,   /* addresses, divided by the block size */
-	LOCI_UNIT_OBJECT = 1, /* ids of whole objects, never divided */
+	LOCI_UNIT_BYTE = 0, /* addresses, divided by the block size */
+	LOCI_UNIT_OBJECT =
+		1, /* ids of whole objects, never divided; size: the object's bytes, or 1 */
 };
 
 enum loci_capability {
-	LOCI_CAP_COMPLETE = 1, /* every reference */
-	LOCI_CAP_WINDOWS = 2,  /* every reference within windows */
-	LOCI_CAP_SAMPLES = 4,  /* samples opened, evicted, fired */
-	LOCI_CAP_STORES = 8,   /* loads and stores are told apart */
-	LOCI_CAP_SITES = 16,   /* references have sites */
+	LOCI_CAP_COMPLETE = 1,  /* every reference */
+	LOCI_CAP_WINDOWS = 2,   /* every reference within windows */
+	LOCI_CAP_SAMPLES = 4,   /* samples opened, evicted, fired */
+	LOCI_CAP_STORES = 8,    /* loads and stores are told apart */
+	LOCI_CAP_SITES = 16,    /* references have sites */
+	LOCI_CAP_FETCHES = 32,  /* instruction fetches are recorded too */
+	LOCI_CAP_FRAMES = 64,   /* entry blocks carry frames: contexts can be kept */
+	LOCI_CAP_OBJECTS = 128, /* allocations are recorded */
+	LOCI_CAP_ORDER = 256,   /* words of different threads stand in the order they executed */
+	LOCI_CAP_PARTIAL =
+		512, /* some of the program's references cannot be seen by this collector */
 };
 
+/* 64 bytes, little-endian. Readers refuse a newer version and an unknown unit, and ignore
+ * capabilities they do not know. */
 struct loci_stream_info {
 	uint32_t version;      /* LOCI_STREAM_VERSION */
 	uint32_t arch;         /* enum loci_arch */
 	uint32_t collector;    /* enum loci_collector */
 	uint32_t unit;         /* enum loci_unit */
 	uint32_t capabilities; /* of enum loci_capability */
-	char origin[44];       /* format of an import ("lackey"), or the collector's own version */
+	char origin[44]; /* format of an import ("lackey"), or the collector's own version; padded
+			    with NULs, at least one */
 };
+_Static_assert(sizeof(struct loci_stream_info) == 64, "the header's layout is fixed");
 
 #endif

@@ -25,7 +25,7 @@ lacks() {
 }
 
 fail() {
-	echo "${BASH_SOURCE[1]##*/}: $*" >&2
+	echo "${BASH_SOURCE[-1]##*/}:${BASH_LINENO[-2]}: $*" >&2
 	failures=$((failures + 1))
 }
 

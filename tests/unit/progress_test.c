@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The line's words, and on a pseudo-terminal that it appears, keeps its pace and clears itself. */
-#define _GNU_SOURCE
 #include "check.h"
 
 #include "base/progress.h"

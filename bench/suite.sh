@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make bench: builds for release and runs every benchmark, one after another, into build/bench.txt.
+# Fails if a bar is missed. QUICK=1 takes shorter runs, for a look.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$(realpath -m "${BUILD:-build}")
+scratch=$build/bench
+
+scripts/build.sh "$build" -DCMAKE_BUILD_TYPE=Release -DLOCI_SANITIZE= --target benchmarks || exit 1
+mkdir -p "$scratch"
+if [ ! -s "$scratch/gzip.lackey" ]; then
+	if ! command -v valgrind >/dev/null; then
+		echo "loci: valgrind is missing: no gzip trace, the bars on it are left out" >&2
+	else
+		echo "loci: tracing gzip with Valgrind's Lackey"
+		bench/gzip_trace.sh "$scratch" || exit 1
+	fi
+fi
+trace=
+[ ! -s "$scratch/gzip.lackey" ] || trace=$scratch/gzip.lackey
+
+machine() {
+	sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1
+	echo "$(nproc) processors, $(uname -sr), $(cc --version | head -n 1)"
+	echo "loci $("$build/loci" --version | cut -d ' ' -f 2) $(git rev-parse --short HEAD 2>/dev/null)"
+}
+
+# run NAME COMMAND..
+run() {
+	echo
+	echo "== $1"
+	shift
+	"$@" || {
+		echo "FAIL: $(basename "$1") missed a bar"
+		echo 1 >"$scratch/failed"
+	}
+}
+
+rm -f "$scratch/failed"
+{
+	machine
+	for program in "$build"/bench/*_bench; do
+		[ -x "$program" ] || continue
+		run "$(basename "$program")" "$program" ${QUICK:+-r 1} $trace
+	done
+	[ -z "$trace" ] || run pipeline bench/pipeline.sh "$build/loci" "$trace" "$scratch"
+} 2>&1 | tee "$build/bench.txt"
+echo
+if [ -e "$scratch/failed" ]; then
+	echo "loci: a bar was missed; see $build/bench.txt" >&2
+	exit 1
+fi
+echo "loci: every bar holds; $build/bench.txt"

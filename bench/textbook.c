@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "textbook.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Node 0 is no node; its size stays 0. */
+struct textbook_node {
+	uint32_t parent, child[2], size; /* children: older, newer */
+};
+
+struct textbook_entry {
+	uint64_t block;
+	uint32_t node; /* 0: empty */
+};
+
+int textbook_init(struct textbook *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->mask = 1023;
+	t->node_room = 1024;
+	t->n_nodes = 1;
+	t->entry = calloc(t->mask + 1, sizeof(*t->entry));
+	t->node = calloc(t->node_room, sizeof(*t->node));
+	return t->entry && t->node ? 0 : -ENOMEM;
+}
+
+void textbook_fini(struct textbook *t)
+{
+	free(t->entry);
+	free(t->node);
+}
+
+static void measure(struct textbook_node *node, uint32_t at)
+{
+	node[at].size = node[node[at].child[0]].size + node[node[at].child[1]].size + 1;
+}
+
+static void attach(struct textbook_node *node, uint32_t parent, unsigned side, uint32_t child)
+{
+	node[parent].child[side] = child;
+	if (child)
+		node[child].parent = parent;
+}
+
+/* x takes the place of its parent. */
+static void rotate(struct textbook_node *node, uint32_t x)
+{
+	uint32_t p = node[x].parent, g = node[p].parent;
+	unsigned side = node[p].child[1] == x;
+
+	attach(node, p, side, node[x].child[!side]);
+	node[x].parent = g;
+	if (g)
+		node[g].child[node[g].child[1] == p] = x;
+	node[x].child[!side] = p;
+	node[p].parent = x;
+	measure(node, p);
+}
+
+/* x becomes the root of its tree. */
+static void splay(struct textbook_node *node, uint32_t x)
+{
+	uint32_t p, g;
+
+	while ((p = node[x].parent)) {
+		g = node[p].parent;
+		if (g)
+			rotate(node, (node[g].child[1] == p) == (node[p].child[1] == x) ? p : x);
+		rotate(node, x);
+	}
+	measure(node, x);
+}
+
+/* Moves a node to the newest end; returns how many were newer. */
+static uint32_t refresh(struct textbook *t, uint32_t x)
+{
+	struct textbook_node *node = t->node;
+	uint32_t older, newer, distance, first;
+
+	splay(node, x);
+	older = node[x].child[0];
+	newer = node[x].child[1];
+	distance = node[newer].size;
+	t->root = x;
+	if (!newer)
+		return 0;
+	node[newer].parent = 0;
+	for (first = newer; node[first].child[0];)
+		first = node[first].child[0];
+	splay(node, first);
+	attach(node, first, 0, older);
+	measure(node, first);
+	node[x].child[1] = 0;
+	attach(node, x, 0, first);
+	measure(node, x);
+	return distance;
+}
+
+static int add_node(struct textbook *t)
+{
+	uint32_t x = t->n_nodes;
+
+	if (x == t->node_room) {
+		struct textbook_node *larger = realloc(t->node, 2ull * x * sizeof(*larger));
+
+		if (!larger)
+			return -ENOMEM;
+		t->node = larger;
+		t->node_room = 2 * x;
+	}
+	t->n_nodes++;
+	t->node[x] = (struct textbook_node){ 0 };
+	attach(t->node, x, 0, t->root);
+	measure(t->node, x);
+	t->root = x;
+	return 0;
+}
+
+static uint64_t home(const struct textbook *t, uint64_t block)
+{
+	return (block * 0x9e3779b97f4a7c15u >> 20) & t->mask;
+}
+
+static struct textbook_entry *find(const struct textbook *t, uint64_t block)
+{
+	uint64_t at = home(t, block);
+
+	while (t->entry[at].node && t->entry[at].block != block)
+		at = (at + 1) & t->mask;
+	return &t->entry[at];
+}
+
+static int grow_map(struct textbook *t)
+{
+	struct textbook_entry *old = t->entry;
+	uint64_t n_old = t->mask + 1;
+
+	t->mask = 2 * n_old - 1;
+	t->entry = calloc(t->mask + 1, sizeof(*t->entry));
+	if (!t->entry) {
+		t->entry = old;
+		t->mask = n_old - 1;
+		return -ENOMEM;
+	}
+	for (uint64_t i = 0; i < n_old; i++)
+		if (old[i].node)
+			*find(t, old[i].block) = old[i];
+	free(old);
+	return 0;
+}
+
+int textbook_feed(struct textbook *t, const uint64_t *block, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct textbook_entry *entry = find(t, block[i]);
+
+		if (entry->node) {
+			t->count[loci_bin_fine(refresh(t, entry->node))]++;
+			continue;
+		}
+		*entry = (struct textbook_entry){ block[i], t->n_nodes };
+		t->cold++;
+		if (add_node(t) < 0 || (2 * ++t->n_entries > t->mask && grow_map(t) < 0))
+			return -ENOMEM;
+	}
+	return 0;
+}

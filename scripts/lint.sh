@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make lint:	scripts/lint.sh [layering|format|tidy..]	all of them unless named.
+# Exit status 77: the tool is missing (it says which).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=${BUILD:-build}
+jobs=${JOBS:-$(nproc)}
+
+sources() {
+	if [ -e .git ]; then
+		git ls-files -co --exclude-standard -- "$@" | while read -r file; do
+			[ ! -f "$file" ] || echo "$file"
+		done
+	else
+		find src include tests bench examples -name '*.[ch]'
+	fi
+}
+
+layering() {
+	tests/layering.sh
+}
+
+# Other versions format differently: only the one of Debian 12 is asked.
+format() {
+	local tool
+	for tool in clang-format-14 clang-format; do
+		if "$tool" --version 2>/dev/null | grep -q 'version 14\.'; then
+			sources '*.c' '*.h' | xargs "$tool" --dry-run -Werror && echo "format: in order"
+			return
+		fi
+	done
+	echo "format: skipped, clang-format 14 is missing (apt-get install clang-format-14)" >&2
+	return 77
+}
+
+# The checks are named in .clang-tidy.
+tidy() {
+	local tool
+	for tool in clang-tidy-14 clang-tidy; do
+		command -v "$tool" >/dev/null || continue
+		[ -f "$build/compile_commands.json" ] || {
+			echo "tidy: $build has no compile_commands.json; run make first" >&2
+			return 1
+		}
+		grep -o '"file": "[^"]*"' "$build/compile_commands.json" | cut -d '"' -f 4 | sort -u |
+			xargs -P "$jobs" -n 4 "$tool" --quiet -p "$build" 2>"$build/tidy.err" || {
+			grep -vE 'warnings? generated' "$build/tidy.err" >&2
+			return 1
+		}
+		echo "tidy: in order"
+		return 0
+	done
+	echo "tidy: skipped, clang-tidy is missing (apt-get install clang-tidy)" >&2
+	return 77
+}
+
+[ $# -gt 0 ] || set -- layering format tidy
+result=0
+for part; do
+	case $part in
+	layering | format | tidy) ;;
+	*)
+		echo "lint.sh: there is no part \"$part\"" >&2
+		exit 2
+		;;
+	esac
+	"$part"
+	status=$?
+	[ $status != 77 ] || [ $# = 1 ] || status=0
+	[ $status = 0 ] || result=$status
+done
+exit $result

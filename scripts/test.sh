@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make test: builds the plain program and its variants under sanitizers and the fuzzer, then runs
+# every test of all of them in one ctest, whose last lines are the verdict.
+#
+#	scripts/test.sh [--long] [CTEST OPTION..]
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=${BUILD:-build}
+jobs=${JOBS:-2}
+if [ "${1-}" = --long ]; then
+	export FUZZ_SECONDS="${FUZZ_SECONDS:-600}" LINTIAN=1
+	shift
+fi
+
+started=$(date +%s)
+say() {
+	echo "loci: $(($(date +%s) - started)) s: $*"
+}
+
+# links COMPILER FLAG: can it make a program so?
+links() {
+	echo 'int main(void) { return 0; }' |
+		"$1" "$2" -x c -o "$build/probe" - >/dev/null 2>&1
+}
+
+mkdir -p "$build" || exit 1
+variants=
+if links cc -fsanitize=address,undefined; then
+	variants="$variants;asan"
+else
+	echo "loci: the compiler has no address sanitizer: those tests are left out"
+fi
+if links cc -fsanitize=thread; then
+	variants="$variants;tsan"
+else
+	echo "loci: the compiler has no thread sanitizer: those tests are left out"
+fi
+if clang=$(scripts/fuzz.sh --compiler); then
+	variants="$variants;fuzz"
+else
+	echo "loci: no clang with libFuzzer: fuzzing is left out"
+fi
+rm -f "$build/probe"
+
+say "building"
+scripts/build.sh "$build" "-DLOCI_VARIANTS=${variants#;}" \
+	"-DLOCI_TEST_SECONDS=$((300 + ${FUZZ_SECONDS:-0}))" || exit 1
+case $variants in *asan*)
+	say "building with address and undefined behaviour sanitizers"
+	# Messages are cut to size on purpose, which this compiler overlooks under sanitizers.
+	scripts/build.sh "$build/asan" -DCMAKE_BUILD_TYPE=Debug \
+		"-DCMAKE_C_FLAGS=-O1 -Wno-format-truncation" \
+		-DLOCI_SANITIZE=address,undefined -DLOCI_WERROR=ON || exit 1
+	;;
+esac
+case $variants in *tsan*)
+	say "building with thread sanitizer"
+	scripts/build.sh "$build/tsan" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 \
+		-DLOCI_SANITIZE=thread --target threaded-tests || exit 1
+	;;
+esac
+case $variants in *fuzz*)
+	say "building the fuzz targets with $clang"
+	scripts/fuzz.sh --build || exit 1
+	;;
+esac
+
+say "testing"
+cd "$build" && ctest --output-on-failure -j "$jobs" "$@"

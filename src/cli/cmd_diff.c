@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* loci diff: what moved between two runs, and whether it stays within bounds. */
+#include "cli/command.h"
+
+#include "base/cleanup.h"
+#include "cli/open.h"
+#include "cli/option.h"
+#include "report/diff_screen.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+#define CRITERIA_MAX 32
+#define ROWS_MAX     16
+
+static const char help[] =
+	"usage: loci diff [OPTIONS] BEFORE AFTER\n\n"
+	"Compares two profiles: misses and traffic of each level, the distances of short and\n"
+	"long reuses, and every bin of the histogram. The machine is the one AFTER was\n"
+	"recorded on.\n\n"
+	"  -b, --block SIZE      of the block sizes that both have, this one\n"
+	"      --cache SPEC      judge against another machine: host, a machine's name, or\n"
+	"                        L1=32K/8,L2=1M/16,L3=32M/16\n"
+	"      --fail-if BOUND   exit with 1 if the bound is crossed; may be given often\n"
+	"      --json            everything as JSON (doc/diff.schema.json)\n"
+	"      --no-color        plain text on a terminal too, as with NO_COLOR=1\n"
+	"  -h, --help            this text\n\n"
+	"BOUND is METRIC OP NUMBER, with one of > >= < <= between:\n"
+	"  'llc-misses>+5%'      more than 5 % above what it was\n"
+	"  'references>+1000'    more than 1000 above what it was\n"
+	"  'l1-misses>5%'        more than 5 % of all touches, whatever it was\n"
+	"  'p90>=64K'            90 % of the references need 64 KiB or more\n"
+	"METRIC: references, touches, blocks, cold, p50, p70, p80, p90, p95, or\n"
+	"LEVEL-misses, LEVEL-writebacks, LEVEL-moved with a level's name, or llc for the last.\n";
+
+enum { OPT_CACHE = 256, OPT_JSON, OPT_NO_COLOR, OPT_FAIL_IF };
+
+static const struct option options[] = {
+	{ "block", required_argument, NULL, 'b' },
+	{ "cache", required_argument, NULL, OPT_CACHE },
+	{ "fail-if", required_argument, NULL, OPT_FAIL_IF },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "no-color", no_argument, NULL, OPT_NO_COLOR },
+	{ "no-colour", no_argument, NULL, OPT_NO_COLOR },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+struct diff {
+	struct loci_aim aim;
+	bool as_json, no_colour;
+	struct loci_criterion criterion[CRITERIA_MAX];
+	struct loci_criterion_result result[CRITERIA_MAX];
+	size_t n_criteria;
+};
+
+static int add_criterion(struct diff *diff, const char *text)
+{
+	struct loci_err err = { "" };
+
+	if (diff->n_criteria == CRITERIA_MAX)
+		return loci_usage("diff", "--fail-if was given more than %d times", CRITERIA_MAX);
+	if (loci_criterion_parse(text, &diff->criterion[diff->n_criteria], &err) < 0)
+		return loci_usage("diff", "--fail-if %s", err.text);
+	diff->n_criteria++;
+	return 0;
+}
+
+static int print(struct diff *diff, const struct loci_compare *compare, struct loci_err *err)
+{
+	struct loci_text text;
+	struct loci_json json;
+
+	if (!diff->as_json) {
+		loci_text_begin(&text, stdout, diff->no_colour);
+		return loci_diff_screen(compare, &text, err);
+	}
+	loci_json_begin(&json, stdout);
+	loci_diff_json(compare, diff->criterion, diff->result, diff->n_criteria, &json);
+	loci_json_end(&json);
+	return 0;
+}
+
+/* Says why, for every criterion that fired. Returns the exit status. */
+static int judge(const struct diff *diff)
+{
+	int status = LOCI_EXIT_OK;
+	char reason[256];
+
+	fflush(stdout);
+	for (size_t i = 0; i < diff->n_criteria; i++) {
+		if (!diff->result[i].fired)
+			continue;
+		status = LOCI_EXIT_FAILED;
+		fprintf(stderr, "loci: --fail-if '%s': %s\n", diff->criterion[i].text,
+			loci_diff_reason(
+				&diff->criterion[i], &diff->result[i], reason, sizeof(reason)));
+	}
+	return status;
+}
+
+static int compare_files(struct diff *diff, const char *before, const char *after)
+{
+	loci_cleanup(loci_profile_closep) struct loci_profile *a = NULL;
+	loci_cleanup(loci_profile_closep) struct loci_profile *b = NULL;
+	const char *machine = diff->aim.machine;
+	struct loci_subject subject[2];
+	struct loci_compare compare;
+	struct loci_err err = { "" };
+	uint64_t block_bytes;
+
+	if (loci_profile_open(before, &a, &err) < 0 || loci_profile_open(after, &b, &err) < 0 ||
+		loci_compare_block(a, b, diff->aim.block_bytes, &block_bytes, &err) < 0)
+		return loci_fail(&err);
+	if (loci_subject_init(&subject[1], b, block_bytes, machine, &err) < 0)
+		return loci_fail(&err);
+	/* both against one machine, or their misses would not compare */
+	if (!machine && subject[1].hierarchy.n_levels)
+		machine = subject[1].run->caches;
+	if (loci_subject_init(&subject[0], a, block_bytes, machine, &err) < 0)
+		return loci_fail(&err);
+	loci_compare(&subject[0], &subject[1], ROWS_MAX, &compare);
+	for (size_t i = 0; i < diff->n_criteria; i++)
+		if (loci_criterion_check(&diff->criterion[i], &compare, &diff->result[i], &err) < 0)
+			return loci_usage("diff", "--fail-if %s", err.text);
+	if (print(diff, &compare, &err) < 0)
+		return loci_fail(&err);
+	return loci_finish(judge(diff));
+}
+
+int loci_cmd_diff(int argc, char **argv)
+{
+	struct diff diff = { 0 };
+	int c, status = 0;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":b:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'b':
+			status = loci_aim_block(&diff.aim, "diff", optarg);
+			break;
+		case OPT_CACHE:
+			status = loci_aim_machine(&diff.aim, "diff", optarg);
+			break;
+		case OPT_FAIL_IF:
+			status = add_criterion(&diff, optarg);
+			break;
+		case OPT_JSON:
+			diff.as_json = true;
+			break;
+		case OPT_NO_COLOR:
+			diff.no_colour = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return loci_finish(LOCI_EXIT_OK);
+		default:
+			return loci_option_refused("diff", c, argv);
+		}
+		if (status)
+			return status;
+	}
+	if (argc - optind != 2)
+		return loci_usage(
+			"diff", "two profiles are compared, and %d were given", argc - optind);
+	return compare_files(&diff, argv[optind], argv[optind + 1]);
+}

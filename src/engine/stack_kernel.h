@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The engine's inner loop, a template: stack_scalar.c, stack_avx2.c and stack_avx512.c define
+ * KERNEL_NAME and include it, each compiled for its instruction set. Only the primitives of
+ * stack_vector.h differ between them.
+ *
+ * Touches pass through three stages, some touches apart: hash and prefetch the bucket; find the
+ * entry and prefetch the bits of its slot; count. Only the last changes anything, so an entry found
+ * early is where it was, and one not found is looked for again from the same bucket on. */
+#include "engine/stack_vector.h"
+
+/* How many touches ahead of counting the first and the second stage run. */
+#define AHEAD_HASH 40
+#define AHEAD_FIND 16
+#define INLINE static inline __attribute__((always_inline))
+#define RING       64 /* a power of two, at least AHEAD_HASH + 1 */
+
+/* The engine's state while the loop runs, so that it can live in registers. */
+struct kernel {
+	struct kernel_ranks ranks;
+	loci_stack_where *place;
+	struct loci_stack_bucket *bucket;
+	uint64_t n_homes;
+	struct loci_stack_counts *counts;
+	struct loci_stack_slots *slots;
+	struct loci_stack_line *line;
+	uint16_t *near;
+	uint32_t open, next, open_live;
+	unsigned n_far, n_top, shift;
+	uint64_t n_entries;
+	uint64_t hash[RING];
+	loci_stack_where where[RING]; /* between the first two stages: the home */
+};
+
+static const uint64_t kernel_words_before[8] = { 0, 0, 0x1, 0x201, 0x40201, 0x8040201, 0x1008040201,
+	0x201008040201 };
+
+/* The entry of a hash, or the empty one where it belongs, from a bucket on. Entries fill in order,
+ * and empty ones have the key 0; a block may have the hash 0 too, but is then the first such. */
+INLINE loci_stack_where kernel_find(const struct loci_stack_bucket *bucket, uint64_t home,
+	uint64_t hash)
+{
+	for (;; home++) {
+		const struct loci_stack_bucket *b = &bucket[home];
+		unsigned match = kernel_match(b, hash);
+
+		if (__builtin_expect(match != 0, 1))
+			return (loci_stack_where)home << 2 | (unsigned)__builtin_ctz(match);
+		if (!b->slot[2])
+			return (loci_stack_where)home << 2 |
+				((unsigned)(b->slot[0] != 0) + (unsigned)(b->slot[1] != 0));
+	}
+}
+
+/* The set bits after a slot, which is cleared. */
+INLINE uint64_t kernel_take_slot(struct kernel *k, uint32_t slot)
+{
+	uint32_t line = slot >> 9, group = line / LOCI_STACK_NEAR;
+	unsigned word = slot >> 6 & 7;
+	uint64_t *l = k->line[line].word, counts = l[0], bits = l[word];
+	uint64_t after = kernel_popcount(bits >> 1 >> (slot & 63)) + (counts >> (9 * (word - 1)) & 511);
+
+	l[0] = counts - kernel_words_before[word];
+	l[word] = bits & ~(1ull << (slot & 63));
+	if (line == k->open) {
+		k->open_live--;
+		return after;
+	}
+	after += k->open_live + k->near[line];
+	kernel_decrement_near(k->near, line);
+	for (unsigned i = 0; i < k->n_far; i++) {
+		uint32_t *far = k->slots->far[i];
+
+		after += far[group];
+		kernel_decrement_far(far, group);
+		group /= LOCI_STACK_FAR;
+	}
+	return after;
+}
+
+static __attribute__((noinline)) void kernel_close_line(struct loci_stack_slots *slots,
+	uint32_t open_live)
+{
+	slots->open_live = open_live;
+	loci_stack_slots_close_line(slots);
+}
+
+/* The next slot, for the block that leaves the top. */
+INLINE uint32_t kernel_new_slot(struct kernel *k)
+{
+	uint32_t slot = k->next++;
+	uint64_t *l = k->line[k->open].word;
+
+	l[0] += kernel_words_before[slot >> 6 & 7];
+	l[slot >> 6 & 7] |= 1ull << (slot & 63);
+	k->open_live++;
+	if (__builtin_expect(!(k->next & 511), 0)) {
+		kernel_close_line(k->slots, k->open_live);
+		k->open = k->slots->open;
+		k->next = k->slots->next;
+		k->open_live = 0;
+	}
+	return slot;
+}
+
+/* The distance of a block that is not in the top; it enters it in the place of the deepest there. A
+ * block that is new has no slot to take, and no distance. */
+INLINE uint64_t kernel_enter(struct kernel *k, loci_stack_where where, uint32_t slot)
+{
+	unsigned place = kernel_push(&k->ranks);
+	loci_stack_where leaving = k->place[place];
+	uint64_t distance = LOCI_INFINITE;
+
+	if (__builtin_expect(slot != 0, 1))
+		distance = k->n_top + kernel_take_slot(k, slot - LOCI_STACK_DEEP);
+	else
+		k->n_entries++;
+	if (__builtin_expect(leaving != LOCI_STACK_NOWHERE, 1))
+		k->bucket[leaving >> 2].slot[leaving & 3] = kernel_new_slot(k) + LOCI_STACK_DEEP;
+	else
+		k->n_top++;
+	k->place[place] = where;
+	k->bucket[where >> 2].slot[where & 3] = place + 1;
+	return distance;
+}
+
+INLINE uint64_t kernel_count(struct kernel *k, loci_stack_where where, uint64_t hash,
+	unsigned is_write, uint64_t now)
+{
+	struct loci_stack_counts *counts = k->counts;
+	struct loci_stack_bucket *b = &k->bucket[where >> 2];
+	uint32_t slot = b->slot[where & 3], bin, bin_time, dirty;
+	uint64_t distance, stamp;
+
+	if (__builtin_expect(slot != 0 && b->key[where & 3] != hash, 0)) {
+		where = kernel_find(k->bucket, where >> 2, hash);
+		b = &k->bucket[where >> 2];
+		slot = b->slot[where & 3];
+	}
+	stamp = b->stamp[where & 3];
+	bin_time = loci_stack_bin(now - (stamp >> LOCI_STACK_BIN_BITS));
+	dirty = stamp & LOCI_STACK_BIN_COLD;
+	if (slot - 1 < LOCI_STACK_TOP) {
+		distance = (uint64_t)kernel_raise(&k->ranks, slot - 1) << k->shift;
+		bin = loci_stack_bin(distance);
+	} else if (__builtin_expect(slot != 0, 1)) {
+		distance = kernel_enter(k, where, slot) << k->shift;
+		bin = loci_stack_bin(distance);
+	} else {
+		distance = kernel_enter(k, where, 0);
+		b->key[where & 3] = hash;
+		dirty = bin = bin_time = LOCI_STACK_BIN_COLD;
+	}
+	counts->stack[bin]++;
+	counts->time[bin_time]++;
+	dirty = dirty > bin ? dirty : bin;
+	counts->dirty[dirty] += is_write;
+	dirty &= is_write - 1;
+	b->stamp[where & 3] = now << LOCI_STACK_BIN_BITS | dirty;
+	return distance;
+}
+
+INLINE void kernel_first_stage(struct kernel *k, size_t i, uint64_t block)
+{
+	uint64_t hash = loci_stack_hash(block), home = loci_stack_home(hash, k->n_homes);
+
+	k->hash[i % RING] = hash;
+	k->where[i % RING] = (loci_stack_where)home;
+	__builtin_prefetch(&k->bucket[home], 1);
+}
+
+INLINE void kernel_second_stage(struct kernel *k, size_t i)
+{
+	loci_stack_where where = kernel_find(k->bucket, k->where[i % RING], k->hash[i % RING]);
+	uint32_t slot = k->bucket[where >> 2].slot[where & 3];
+
+	k->where[i % RING] = where;
+	slot = slot >= LOCI_STACK_DEEP ? slot - LOCI_STACK_DEEP : 0;
+	__builtin_prefetch(&k->line[slot >> 9], 1);
+	__builtin_prefetch(&k->near[slot >> 9], 1);
+}
+
+INLINE void kernel_run(struct loci_stack *stack,
+	const uint64_t *block, const uint8_t *is_write, const uint64_t *when, size_t n,
+	uint64_t *ret_distance)
+{
+	struct loci_stack_slots *slots = &stack->slots;
+	uint64_t now = stack->now;
+	struct kernel k = {
+		.place = stack->place,
+		.bucket = stack->map.bucket,
+		.n_homes = stack->map.n_homes,
+		.counts = stack->counts,
+		.slots = slots,
+		.line = slots->line,
+		.near = slots->near,
+		.open = slots->open,
+		.next = slots->next,
+		.open_live = slots->open_live,
+		.n_far = slots->n_far,
+		.n_top = stack->n_top,
+		.shift = stack->shift,
+		.n_entries = stack->map.n_entries,
+	};
+
+	kernel_load_ranks(&k.ranks, stack->rank);
+	for (size_t i = 0; i < n && i < AHEAD_HASH; i++)
+		kernel_first_stage(&k, i, block[i]);
+	for (size_t i = 0; i < n && i < AHEAD_FIND; i++)
+		kernel_second_stage(&k, i);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t distance;
+
+		if (i + AHEAD_HASH < n)
+			kernel_first_stage(&k, i + AHEAD_HASH, block[i + AHEAD_HASH]);
+		if (i + AHEAD_FIND < n)
+			kernel_second_stage(&k, i + AHEAD_FIND);
+		distance = kernel_count(&k, k.where[i % RING], k.hash[i % RING],
+			is_write ? is_write[i] : 0, when ? when[i] : now + i);
+		if (ret_distance)
+			ret_distance[i] = distance;
+	}
+	kernel_store_ranks(&k.ranks, stack->rank);
+	slots->open = k.open;
+	slots->next = k.next;
+	slots->open_live = k.open_live;
+	stack->n_top = k.n_top;
+	stack->map.n_entries = k.n_entries;
+	stack->now = now + n;
+}
+
+/* One body for each combination of what callers give, so that the loop does not ask. */
+void KERNEL_NAME(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write,
+	const uint64_t *when, size_t n, uint64_t *ret_distance)
+{
+	if (when)
+		kernel_run(stack, block, is_write, when, n, ret_distance);
+	else if (!ret_distance && is_write)
+		kernel_run(stack, block, is_write, NULL, n, NULL);
+	else if (!ret_distance)
+		kernel_run(stack, block, NULL, NULL, n, NULL);
+	else
+		kernel_run(stack, block, is_write, NULL, n, ret_distance);
+}

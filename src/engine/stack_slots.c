@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The stack engine's slots, off the hot path: their memory, full lines, renumbering. */
+#include "engine/stack_state.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+struct layout {
+	uint64_t n_lines, near, far[LOCI_STACK_LEVELS], bytes; /* offsets, in bytes */
+	unsigned n_far;
+};
+
+static uint64_t round_up(uint64_t n, uint64_t unit)
+{
+	return (n + unit - 1) / unit * unit;
+}
+
+static struct layout layout_for(uint64_t n_slots)
+{
+	struct layout layout = { .n_lines = n_slots / LOCI_STACK_LINE_BITS + 1 };
+	uint64_t n, at = layout.n_lines * sizeof(struct loci_stack_line);
+
+	layout.near = at;
+	at += round_up(layout.n_lines, LOCI_STACK_NEAR) * sizeof(uint16_t);
+	for (n = layout.n_lines; n > LOCI_STACK_NEAR || layout.n_far; n /= LOCI_STACK_FAR) {
+		if (!layout.n_far)
+			n = round_up(n, LOCI_STACK_NEAR) / LOCI_STACK_NEAR;
+		n = round_up(n, LOCI_STACK_FAR);
+		layout.far[layout.n_far++] = at;
+		at += n * sizeof(uint32_t);
+		if (n == LOCI_STACK_FAR)
+			break;
+	}
+	layout.bytes = round_up(at, 4096);
+	return layout;
+}
+
+uint64_t loci_stack_slots_bytes(uint64_t n_slots)
+{
+	return layout_for(n_slots).bytes;
+}
+
+/* Numbers skip the word of counts of each line. */
+static uint32_t number(uint64_t rank)
+{
+	return (uint32_t)(rank / LOCI_STACK_LINE_BITS * 512 + rank % LOCI_STACK_LINE_BITS + 64);
+}
+
+void loci_stack_slots_close_line(struct loci_stack_slots *slots)
+{
+	uint32_t line = slots->open, group = line / LOCI_STACK_NEAR;
+
+	for (uint32_t i = line / LOCI_STACK_NEAR * LOCI_STACK_NEAR; i < line; i++)
+		slots->near[i] += (uint16_t)slots->open_live;
+	for (unsigned level = 0; level < slots->n_far; level++, group /= LOCI_STACK_FAR)
+		for (uint32_t i = group / LOCI_STACK_FAR * LOCI_STACK_FAR; i < group; i++)
+			slots->far[level][i] += slots->open_live;
+	slots->open++;
+	slots->open_live = 0;
+	slots->next = slots->open * 512 + 64;
+}
+
+static void fill_line(struct loci_stack_line *line, unsigned n)
+{
+	unsigned in_word[8] = { 0 };
+
+	for (unsigned i = 0; i < n; i++) {
+		line->word[1 + i / 64] |= 1ull << (i % 64);
+		in_word[1 + i / 64]++;
+	}
+	for (unsigned word = 1, after = n; word < 8; word++) {
+		after -= in_word[word];
+		line->word[0] |= (uint64_t)after << (9 * (word - 1));
+	}
+}
+
+int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live)
+{
+	struct layout layout = layout_for(n_slots);
+	char *memory = mmap(
+		NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	madvise(memory, layout.bytes, MADV_HUGEPAGE);
+	*slots = (struct loci_stack_slots){
+		.line = (struct loci_stack_line *)memory,
+		.near = (uint16_t *)(memory + layout.near),
+		.n_far = layout.n_far,
+		.n_lines = (uint32_t)layout.n_lines,
+		.next = number(0),
+		.memory = memory,
+		.mapped_bytes = layout.bytes,
+	};
+	for (unsigned i = 0; i < layout.n_far; i++)
+		slots->far[i] = (uint32_t *)(memory + layout.far[i]);
+	for (; n_live >= LOCI_STACK_LINE_BITS; n_live -= LOCI_STACK_LINE_BITS) {
+		fill_line(&slots->line[slots->open], LOCI_STACK_LINE_BITS);
+		slots->open_live = LOCI_STACK_LINE_BITS;
+		loci_stack_slots_close_line(slots);
+	}
+	fill_line(&slots->line[slots->open], (unsigned)n_live);
+	slots->open_live = (uint32_t)n_live;
+	slots->next += (uint32_t)n_live;
+	return 0;
+}
+
+void loci_stack_slots_fini(struct loci_stack_slots *slots)
+{
+	if (slots->memory)
+		munmap(slots->memory, slots->mapped_bytes);
+}
+
+bool loci_stack_slots_have_room(const struct loci_stack_slots *slots)
+{
+	/* the line after the last one filled is opened too */
+	return (uint64_t)(slots->n_lines - slots->open - 1) * LOCI_STACK_LINE_BITS >
+		LOCI_STACK_CHUNK + LOCI_STACK_LINE_BITS;
+}
+
+uint64_t loci_stack_slots_after(const struct loci_stack_slots *slots, uint32_t slot)
+{
+	uint32_t line = slot / 512, group = line / LOCI_STACK_NEAR;
+	const uint64_t *word = slots->line[line].word;
+	unsigned w = slot / 64 % 8;
+	uint64_t after = (uint64_t)__builtin_popcountll(word[w] >> 1 >> (slot % 64)) +
+		(word[0] >> (9 * (w - 1)) & 511);
+
+	if (line == slots->open)
+		return after;
+	after += slots->open_live + slots->near[line];
+	for (unsigned level = 0; level < slots->n_far; level++, group /= LOCI_STACK_FAR)
+		after += slots->far[level][group];
+	return after;
+}
+
+int loci_stack_slots_renumber(
+	struct loci_stack_slots *slots, struct loci_stack_map *map, uint64_t n_live, uint64_t n_slots)
+{
+	struct loci_stack_slots fresh;
+	int r = loci_stack_slots_init(&fresh, n_slots, n_live);
+
+	if (r < 0)
+		return r;
+	for (uint64_t b = 0; b < map->n_homes + LOCI_STACK_SPARE; b++)
+		for (unsigned i = 0; i < LOCI_STACK_WAYS; i++) {
+			uint32_t *slot = &map->bucket[b].slot[i];
+
+			if (*slot >= LOCI_STACK_DEEP)
+				*slot = LOCI_STACK_DEEP +
+					number(n_live - 1 -
+						loci_stack_slots_after(
+							slots, *slot - LOCI_STACK_DEEP));
+		}
+	loci_stack_slots_fini(slots);
+	*slots = fresh;
+	return 0;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the stack engine share.
+ *
+ * The LRU stack is cut in two. Its TOP most recent blocks have a *place* each, and a byte per place
+ * holds the place's rank, 0 the most recent: a touch updates all ranks with a few vector
+ * instructions and moves nothing. Every deeper block has a *slot*, numbered in the order in which
+ * blocks left the top; a bit per slot says whether it is still some block's (Bennett and Kruskal
+ * 1975). The distance of a deep block is the blocks in the top plus the set bits after its slot.
+ *
+ * Slots. A line of bits is one cache line: 7 words of bits, preceded by a word of 7 counts of 9
+ * bits, each saying how many bits are set in the words after one word. The number of a slot is its
+ * bit address, so numbers whose word would be the line's first do not occur. Above the lines stand
+ * levels of counts, each of which says how many bits are set in its later siblings within one cache
+ * line: 32 siblings of 16 bits at the first level, 16 of 32 bits above. So a query reads one number
+ * a level, and a change is one vector addition a level. The line being filled is not counted in the
+ * levels until it is full: else every touch would change the counts its successor reads.
+ *
+ * Map. Buckets of one cache line hold three blocks; the home of a block is the top bits of its hash
+ * scaled to the number of buckets, whatever number that is, and a full bucket overflows into the
+ * next. Nothing is removed one by one, so the first empty entry ends a search. Scaling keeps the
+ * order of homes, so the map grows in place, from the last bucket down. */
+#ifndef LOCI_ENGINE_STACK_STATE_H
+#define LOCI_ENGINE_STACK_STATE_H
+
+#include "engine/stack.h"
+
+#include <string.h>
+
+#define LOCI_STACK_TOP   64  /* places */
+#define LOCI_STACK_CHUNK 512 /* touches between checks for room in map and slots */
+
+/* Entry.slot: 0 empty, 1..TOP a place in the top, and above that a slot. */
+#define LOCI_STACK_DEEP (LOCI_STACK_TOP + 1)
+
+/* A stamp is the time of the last touch and, in its low bits, the largest bin of the block's
+ * distances since its last write. Distances matter for the dirty level by their bin only, since
+ * bins keep the order of distances. */
+#define LOCI_STACK_BIN_BITS 13
+#define LOCI_STACK_BINS     (1u << LOCI_STACK_BIN_BITS)
+#define LOCI_STACK_BIN_COLD (LOCI_STACK_BINS - 1) /* above all bins of finite distances */
+#define LOCI_STACK_MAX_TIME (1ull << (64 - LOCI_STACK_BIN_BITS))
+
+#define LOCI_STACK_WAYS 3 /* entries of a bucket */
+
+struct loci_stack_bucket {
+	uint64_t key[LOCI_STACK_WAYS]; /* the block's hash, which loses nothing; 0 when empty */
+	uint32_t slot[LOCI_STACK_WAYS];
+	uint32_t unused;
+	uint64_t stamp[LOCI_STACK_WAYS];
+};
+
+/* Where an entry is: bucket << 2 | which of the three. */
+typedef uint32_t loci_stack_where;
+#define LOCI_STACK_NOWHERE UINT32_MAX
+
+struct loci_stack_map {
+	struct loci_stack_bucket *bucket;
+	uint64_t n_homes; /* buckets that are homes; overflow may use the spare ones after them */
+	uint64_t mapped_bytes;
+	uint64_t n_entries;
+};
+
+#define LOCI_STACK_SPARE     272 /* buckets beyond the last home, to overflow into */
+#define LOCI_STACK_LINE_BITS 448 /* slots a line */
+#define LOCI_STACK_NEAR      32  /* siblings at the first level of counts */
+#define LOCI_STACK_FAR       16  /* siblings at the levels above */
+#define LOCI_STACK_LEVELS    6   /* of FAR: enough for 2^32 slots */
+
+struct loci_stack_line {
+	uint64_t word[8]; /* 0: counts, 9 bits a word of bits; 1..7: bits */
+};
+
+struct loci_stack_slots {
+	struct loci_stack_line *line;
+	uint16_t *near;
+	uint32_t *far[LOCI_STACK_LEVELS];
+	unsigned n_far;
+	uint32_t n_lines;
+	uint32_t open;      /* the line being filled */
+	uint32_t next;      /* the next slot's number */
+	uint32_t open_live; /* set bits in the open line */
+	void *memory;
+	uint64_t mapped_bytes;
+};
+
+struct loci_stack_counts {
+	uint64_t stack[LOCI_STACK_BINS];
+	uint64_t time[LOCI_STACK_BINS];
+	uint64_t dirty[LOCI_STACK_BINS];
+};
+
+/* Processes n <= CHUNK touches, for which map and slots have room. when gives each touch's time;
+ * NULL: consecutive, from stack->now on. */
+typedef void loci_stack_kernel(struct loci_stack *stack, const uint64_t *block,
+	const uint8_t *is_write, const uint64_t *when, size_t n, uint64_t *ret_distance);
+loci_stack_kernel loci_stack_run_scalar, loci_stack_run_avx2, loci_stack_run_avx512;
+
+/* Thresholds that tests lower, so that small streams meet every path. */
+struct loci_stack_tuning {
+	uint64_t min_homes; /* buckets of a new map */
+	uint64_t min_slots; /* slots of a new bitmap */
+};
+
+struct loci_stack {
+	uint8_t rank[LOCI_STACK_TOP] __attribute__((aligned(64)));
+	loci_stack_where place[LOCI_STACK_TOP]; /* NOWHERE: not taken yet */
+	unsigned n_top;                         /* places taken */
+	unsigned shift;                         /* distances count 2^shift each: 0 while exact */
+	uint64_t now;                           /* the time of the next touch; the first is 1 */
+	struct loci_stack_map map;
+	struct loci_stack_slots slots;
+	loci_stack_kernel *kernel;
+	struct loci_stack_counts *counts;
+	struct loci_stack_tuning tuning;
+	uint64_t max_bytes;
+	uint64_t writes;
+};
+
+int loci_stack_new_tuned(const struct loci_stack_options *options,
+	const struct loci_stack_tuning *tuning, struct loci_stack **ret, struct loci_err *err);
+
+/* Every step can be undone (multiplications by odd numbers, xor with own high bits), so distinct
+ * blocks have distinct hashes. The top bits, which choose the home, depend on all bits. */
+static inline uint64_t loci_stack_hash(uint64_t block)
+{
+	block *= 0x9e3779b97f4a7c15u;
+	block ^= block >> 32;
+	block *= 0xd6e8feb86659fd93u;
+	return block;
+}
+
+static inline uint64_t loci_stack_home(uint64_t hash, uint64_t n_homes)
+{
+	return (uint64_t)(((unsigned __int128)hash * n_homes) >> 64);
+}
+
+/* The same as loci_bin_fine, without a branch. */
+static inline uint32_t loci_stack_bin(uint64_t distance)
+{
+	unsigned shift = 56u - (unsigned)__builtin_clzll(distance | 128);
+
+	return (shift << LOCI_FINE_BITS) + (uint32_t)(distance >> shift);
+}
+
+int loci_stack_map_init(struct loci_stack_map *map, uint64_t n_homes);
+void loci_stack_map_fini(struct loci_stack_map *map);
+uint64_t loci_stack_map_bytes(uint64_t n_homes);
+/* Can it take CHUNK more blocks? */
+bool loci_stack_map_has_room(const struct loci_stack_map *map);
+/* How many homes the next growth makes. */
+uint64_t loci_stack_map_next_homes(const struct loci_stack_map *map);
+/* Grows in place, and tells the places of the top where their entries went. After -ENOMEM the map
+ * can only be freed. */
+int loci_stack_map_grow(struct loci_stack_map *map, uint64_t n_homes, loci_stack_where *place);
+
+/* n_live slots in use, numbered from the first on. */
+int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live);
+void loci_stack_slots_fini(struct loci_stack_slots *slots);
+uint64_t loci_stack_slots_bytes(uint64_t n_slots);
+/* Can they take CHUNK more blocks? */
+bool loci_stack_slots_have_room(const struct loci_stack_slots *slots);
+/* The set bits after a slot. */
+uint64_t loci_stack_slots_after(const struct loci_stack_slots *slots, uint32_t slot);
+/* The open line is full: counts it in the levels and opens the next. */
+void loci_stack_slots_close_line(struct loci_stack_slots *slots);
+/* Renumbers the slots of all entries of the map, in order and without gaps, in a bitmap of n_slots.
+ * 0 or -ENOMEM, nothing having changed. */
+int loci_stack_slots_renumber(
+	struct loci_stack_slots *slots, struct loci_stack_map *map, uint64_t n_live, uint64_t n_slots);
+
+#endif

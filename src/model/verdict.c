@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "model/verdict.h"
+
+#include <math.h>
+
+#define MOST           0.5
+#define MINOR          0.01 /* of all touches: not worth a step */
+#define CONFLICT_SHARE 0.01 /* of all touches: worth a sentence */
+
+static double fits(const struct loci_hist *stack, uint64_t blocks)
+{
+	return 1 - loci_curve_ratio(stack, blocks);
+}
+
+static double farther(const struct loci_hist *stack, uint64_t blocks)
+{
+	return loci_hist_at_least(stack, blocks, NULL) / loci_hist_total(stack);
+}
+
+static struct loci_verdict_size size_of(const struct loci_verdict *v, uint64_t blocks, double share)
+{
+	struct loci_verdict_size size = {
+		.blocks = blocks, .level = -1, .holder = -1, .share = share
+	};
+
+	for (unsigned i = v->n_levels; i-- > 0;) {
+		if (loci_cache_blocks(&v->level[i]) >= blocks)
+			size.holder = (int)i;
+		if (loci_cache_blocks(&v->level[i]) == blocks)
+			size.level = (int)i;
+	}
+	return size;
+}
+
+/* A step that sampling alone could have made is none. */
+static void find_knees(struct loci_verdict *v, const struct loci_subject *subject)
+{
+	struct loci_knee all[LOCI_VERDICT_KNEES];
+	size_t n = loci_curve_knees(subject->stack, all, LOCI_VERDICT_KNEES);
+
+	for (size_t i = 0; i < n; i++)
+		if (all[i].fall * 100 > subject->grain->error_points)
+			v->knee[v->n_knees++] = all[i];
+}
+
+/* Just enough to hold every reuse. */
+static uint64_t longest(const struct loci_hist *stack)
+{
+	for (uint32_t i = stack->n_bins; i-- > 0;)
+		if (stack->weight[i] > 0)
+			return loci_bin_high(stack->scheme, i);
+	return 1;
+}
+
+/* Without a machine: the first effective size that holds most touches, or the last one; all of
+ * them, where little is missing. */
+static uint64_t near_blocks(const struct loci_verdict *v, const struct loci_hist *stack)
+{
+	uint64_t blocks = 0;
+
+	if (v->n_levels)
+		return loci_cache_blocks(&v->level[0]);
+	for (size_t i = 0; !blocks && i < v->n_knees; i++)
+		if (i + 1 == v->n_knees || fits(stack, v->knee[i].blocks) >= MOST)
+			blocks = v->knee[i].blocks;
+	if (!blocks)
+		blocks = loci_hist_percentile(stack, MOST);
+	return farther(stack, blocks) < MINOR ? longest(stack) : blocks;
+}
+
+static void find_steps(struct loci_verdict *v, const struct loci_hist *stack)
+{
+	const struct loci_knee *last = NULL;
+	double share;
+
+	for (size_t i = 0; i < v->n_knees; i++) {
+		const struct loci_knee *knee = &v->knee[i];
+
+		if (knee->blocks <= v->near.blocks)
+			continue;
+		/* a step that begins below near counts from there */
+		share = fmin(knee->fall, fits(stack, knee->blocks) - v->near.share);
+		if (!v->next.blocks)
+			v->next = size_of(v, knee->blocks, share);
+		else if (share > fmax(v->next.share, v->largest.share))
+			v->largest = size_of(v, knee->blocks, share);
+		last = knee;
+	}
+	v->enough = last ? size_of(v, last->blocks, fits(stack, last->blocks))
+			 : size_of(v, longest(stack), fits(stack, longest(stack)));
+}
+
+static void find_conflicts(
+	struct loci_verdict *v, const struct loci_subject *subject, const unsigned *index)
+{
+	v->conflict_level = -1;
+	v->conflict = CONFLICT_SHARE;
+	for (unsigned i = 0; i < v->n_levels; i++) {
+		const struct loci_prediction *level = &subject->level[index[i]];
+		double share = level->accesses > 0 ? level->conflict / level->accesses : 0;
+
+		if (share > v->conflict && share * 100 > level->error_points) {
+			v->conflict = share;
+			v->conflict_level = (int)i;
+		}
+	}
+}
+
+void loci_verdict(const struct loci_subject *subject, struct loci_verdict *ret)
+{
+	const struct loci_hist *stack = subject->stack;
+	uint64_t edge[LOCI_LEVELS_MAX];
+	unsigned index[LOCI_LEVELS_MAX];
+	struct loci_verdict *v = ret;
+
+	*v = (struct loci_verdict){ .conflict_level = -1 };
+	v->touches = loci_hist_total(stack);
+	if (!(v->touches > 0)) {
+		v->kind = LOCI_VERDICT_NOTHING;
+		return;
+	}
+	v->cold = (stack->cold + stack->coherence) / v->touches;
+	if (!(loci_hist_finite(stack) > 0)) {
+		v->kind = LOCI_VERDICT_ALL_NEW;
+		return;
+	}
+	v->n_levels = loci_subject_edges(subject, edge, index);
+	for (unsigned i = 0; i < v->n_levels; i++)
+		v->level[i] = subject->level[index[i]].cache;
+	find_knees(v, subject);
+	v->near = size_of(v, near_blocks(v, stack), 0);
+	v->near.share = fits(stack, v->near.blocks);
+	v->far = farther(stack, v->near.blocks);
+	v->beyond = v->n_levels ? farther(stack, edge[v->n_levels - 1]) : 0;
+	find_steps(v, stack);
+	find_conflicts(v, subject, index);
+	v->kind = longest(stack) == 1 && stack->cold <= 1 ? LOCI_VERDICT_ONE_BLOCK
+		: v->cold >= MOST                         ? LOCI_VERDICT_NEW
+		: !(v->far > 0)                           ? LOCI_VERDICT_FITS
+		: v->near.share >= MOST                   ? LOCI_VERDICT_NEAR
+							  : LOCI_VERDICT_FAR;
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "profile/column.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RUN(column, type, member)                                        \
+	{                                                                \
+		column, COLUMN_##type, offsetof(struct loci_run, member) \
+	}
+#define GRAIN(member, type)                                                 \
+	{                                                                   \
+#member, COLUMN_##type, offsetof(struct loci_grain, member) \
+	}
+
+static const struct column run_columns[] = {
+	RUN("command", TEXT, command),
+	RUN("collector", TEXT, collector),
+	RUN("origin", TEXT, origin),
+	RUN("mode", TEXT, mode),
+	RUN("unit", TEXT, unit),
+	RUN("capabilities", TEXT, capabilities),
+	RUN("loci_version", TEXT, program_version),
+	{ "machine_id", COLUMN_ONE, 0 },
+	RUN("started", TEXT, started),
+	RUN("seconds", REAL, seconds),
+	RUN("complete", BOOL, complete),
+	RUN("note", TEXT, note),
+	RUN("refs", U64, references),
+	RUN("loads", U64, loads),
+	RUN("stores", U64, stores),
+	RUN("fetches", U64, fetches),
+	RUN("bulk", U64, bulk),
+	RUN("lost", U64, lost),
+	RUN("threads", U64, threads),
+	RUN("merged", U64, merged),
+};
+
+static const struct column machine_columns[] = {
+	{ "id", COLUMN_ONE, 0 },
+	RUN("processor", TEXT, machine),
+	RUN("caches", TEXT, caches),
+};
+
+static const struct column grain_columns[] = {
+	GRAIN(block_bytes, U64),
+	GRAIN(touches, U64),
+	GRAIN(writes, U64),
+	GRAIN(straddles, U64),
+	GRAIN(blocks, REAL),
+	GRAIN(sampling_rate, REAL),
+	GRAIN(error_points, REAL),
+	GRAIN(sampled_from, U64),
+};
+
+static const struct column thread_columns[] = {
+	{ "id", COLUMN_U32, offsetof(struct loci_thread_totals, thread) },
+	{ "refs", COLUMN_U64, offsetof(struct loci_thread_totals, references) },
+};
+
+#define TABLE(name, columns, row)                                                          \
+	const struct table loci_table_##name = { #name, columns, LOCI_ARRAY_SIZE(columns), \
+		sizeof(row) }
+
+TABLE(run, run_columns, struct loci_run);
+TABLE(machine, machine_columns, struct loci_run);
+TABLE(grain, grain_columns, struct loci_grain);
+TABLE(thread, thread_columns, struct loci_thread_totals);
+
+int loci_bind_number(sqlite3_stmt *stmt, int index, double value)
+{
+	if (value == floor(value) && fabs(value) < 0x1p63)
+		return sqlite3_bind_int64(stmt, index, (sqlite3_int64)value);
+	return sqlite3_bind_double(stmt, index, value);
+}
+
+bool loci_column_number(sqlite3_stmt *stmt, int index, double *ret)
+{
+	int type = sqlite3_column_type(stmt, index);
+
+	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+		return false;
+	*ret = sqlite3_column_double(stmt, index);
+	return isfinite(*ret) && *ret >= 0;
+}
+
+bool loci_column_u64(sqlite3_stmt *stmt, int index, uint64_t *ret)
+{
+	if (sqlite3_column_type(stmt, index) != SQLITE_INTEGER)
+		return false;
+	*ret = (uint64_t)sqlite3_column_int64(stmt, index);
+	return *ret <= INT64_MAX;
+}
+
+int loci_bind_edge(sqlite3_stmt *stmt, int index, uint64_t edge)
+{
+	if (edge <= INT64_MAX)
+		return sqlite3_bind_int64(stmt, index, (sqlite3_int64)edge);
+	return sqlite3_bind_double(stmt, index, (double)edge); /* infinity rounds to 2^64 */
+}
+
+bool loci_column_edge(sqlite3_stmt *stmt, int index, uint64_t *ret)
+{
+	double value;
+
+	if (loci_column_u64(stmt, index, ret))
+		return true;
+	if (!loci_column_number(stmt, index, &value) || value < 0x1p63 || value > 0x1p64)
+		return false;
+	*ret = value == 0x1p64 ? LOCI_INFINITE : (uint64_t)value;
+	return true;
+}
+
+const char *loci_column_text(sqlite3_stmt *stmt, int index)
+{
+	const char *text;
+
+	if (sqlite3_column_type(stmt, index) != SQLITE_TEXT)
+		return NULL;
+	text = (const char *)sqlite3_column_text(stmt, index);
+	return text && strlen(text) == (size_t)sqlite3_column_bytes(stmt, index) ? text : NULL;
+}
+
+static int bind(sqlite3_stmt *stmt, int index, enum column_type type, const void *member)
+{
+	switch (type) {
+	case COLUMN_TEXT:
+		return sqlite3_bind_text(stmt, index, *(char *const *)member, -1, SQLITE_STATIC);
+	case COLUMN_U64:
+		if (*(const uint64_t *)member > INT64_MAX)
+			return SQLITE_RANGE;
+		return sqlite3_bind_int64(stmt, index, (sqlite3_int64) * (const uint64_t *)member);
+	case COLUMN_U32:
+		return sqlite3_bind_int64(stmt, index, *(const uint32_t *)member);
+	case COLUMN_REAL:
+		if (!isfinite(*(const double *)member) || *(const double *)member < 0)
+			return SQLITE_RANGE;
+		return loci_bind_number(stmt, index, *(const double *)member);
+	case COLUMN_BOOL:
+		return sqlite3_bind_int(stmt, index, *(const bool *)member);
+	case COLUMN_ONE:
+		return sqlite3_bind_int(stmt, index, 1);
+	}
+	return SQLITE_MISUSE;
+}
+
+/* false: the column does not hold what it should, or *ret_nomem. */
+static bool fetch(
+	sqlite3_stmt *stmt, int index, enum column_type type, void *member, bool *ret_nomem)
+{
+	uint64_t number;
+	const char *text;
+
+	switch (type) {
+	case COLUMN_TEXT:
+		if (sqlite3_column_type(stmt, index) == SQLITE_NULL)
+			return true;
+		text = loci_column_text(stmt, index);
+		if (!text)
+			return false;
+		*(char **)member = strdup(text);
+		*ret_nomem = !*(char **)member;
+		return !*ret_nomem;
+	case COLUMN_U64:
+		return loci_column_u64(stmt, index, member);
+	case COLUMN_U32:
+		if (!loci_column_u64(stmt, index, &number) || number > UINT32_MAX)
+			return false;
+		*(uint32_t *)member = (uint32_t)number;
+		return true;
+	case COLUMN_REAL:
+		return loci_column_number(stmt, index, member);
+	case COLUMN_BOOL:
+		if (!loci_column_u64(stmt, index, &number) || number > 1)
+			return false;
+		*(bool *)member = number;
+		return true;
+	case COLUMN_ONE:
+		return true;
+	}
+	return false;
+}
+
+/* "a,b,c", or as many question marks. */
+static char *column_list(const struct table *table, bool question_marks)
+{
+	sqlite3_str *list = sqlite3_str_new(NULL);
+
+	for (unsigned i = 0; i < table->n_columns; i++)
+		sqlite3_str_appendf(
+			list, "%s%s", i ? "," : "", question_marks ? "?" : table->column[i].name);
+	return sqlite3_str_finish(list);
+}
+
+static int prepare(struct loci_profile *profile, char *sql, sqlite3_stmt **ret)
+{
+	int rc = sql ? sqlite3_prepare_v2(profile->db, sql, -1, ret, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(sql);
+	return rc;
+}
+
+int loci_table_insert(struct loci_profile *profile, const struct table *table, const void *row,
+	struct loci_err *err)
+{
+	char *names = column_list(table, false), *values = column_list(table, true);
+	sqlite3_stmt *stmt = NULL;
+	int rc = prepare(profile,
+		sqlite3_mprintf("INSERT INTO %s (%s) VALUES (%s)", table->name, names, values),
+		&stmt);
+	int r = 0;
+
+	sqlite3_free(names);
+	sqlite3_free(values);
+	for (unsigned i = 0; rc == SQLITE_OK && i < table->n_columns; i++) {
+		const struct column *column = &table->column[i];
+
+		rc = bind(stmt, (int)i + 1, column->type, (const char *)row + column->offset);
+		if (rc == SQLITE_RANGE)
+			r = loci_err_set(err, ERANGE, "%s: cannot write: %s.%s is out of range",
+				profile->path, table->name, column->name);
+	}
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(stmt);
+	if (r == 0 && rc != SQLITE_DONE)
+		r = loci_profile_db_error(profile, err);
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+static int fetch_row(struct loci_profile *profile, const struct table *table, sqlite3_stmt *stmt,
+	void *row, struct loci_err *err)
+{
+	bool nomem = false;
+
+	for (unsigned i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->column[i];
+
+		if (fetch(stmt, (int)i, column->type, (char *)row + column->offset, &nomem))
+			continue;
+		return nomem ? loci_err_nomem(err)
+			     : loci_profile_damaged(profile, err, "%s.%s holds nonsense",
+				       table->name, column->name);
+	}
+	return 0;
+}
+
+static void free_rows(const struct table *table, char *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (unsigned k = 0; k < table->n_columns; k++)
+			if (table->column[k].type == COLUMN_TEXT)
+				free(*(char **)(rows + i * table->row_bytes +
+					table->column[k].offset));
+	free(rows);
+}
+
+int loci_table_select(struct loci_profile *profile, const struct table *table, void **ret_rows,
+	size_t *ret_n, struct loci_err *err)
+{
+	char *rows = NULL, *names = column_list(table, false);
+	sqlite3_stmt *stmt = NULL;
+	size_t n = 0, room = 0;
+	int r = 0, rc;
+
+	rc = prepare(profile,
+		sqlite3_mprintf(
+			"SELECT %s FROM %s ORDER BY %s", names, table->name, table->column[0].name),
+		&stmt);
+	sqlite3_free(names);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(stmt);
+	for (; r == 0 && rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
+		if (n == room) {
+			size_t larger = room ? 2 * room : 4;
+			char *moved = realloc(rows, larger * table->row_bytes);
+
+			if (!moved) {
+				r = loci_err_nomem(err);
+				break;
+			}
+			rows = moved;
+			room = larger;
+		}
+		memset(rows + n * table->row_bytes, 0, table->row_bytes);
+		n++;
+		r = fetch_row(profile, table, stmt, rows + (n - 1) * table->row_bytes, err);
+	}
+	if (r == 0 && rc != SQLITE_DONE)
+		r = loci_profile_db_error(profile, err);
+	sqlite3_finalize(stmt);
+	if (r < 0) {
+		free_rows(table, rows, n);
+		return r;
+	}
+	*ret_rows = rows;
+	*ret_n = n;
+	return 0;
+}

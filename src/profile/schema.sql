@@ -1,0 +1,304 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- The profile's tables, version 1. doc/profile-format.md explains them and has a cookbook.
+--
+-- Counts are whole numbers wherever they are exact; estimates are REAL and come with their sums of
+-- squares. Units are in the names: _bytes, _refs, _ns; refs are references (loads and stores),
+-- touches are references split at block edges. A name ending in _id is the id of another table's
+-- row. What is unknown is NULL. Tables of dimensions that a run did not record are empty.
+--
+-- user_version is the version. It changes only when something that stands here changes its
+-- meaning; tables and columns may be added without, and a reader ignores those it does not know.
+PRAGMA application_id = 1819239273; -- "loci"
+PRAGMA user_version = 1;
+
+-- What was run, where, and how it was watched.
+
+CREATE TABLE machine (
+	id INTEGER PRIMARY KEY,
+	processor TEXT,
+	caches TEXT,          -- in the cache grammar: L1=48K/12,L2=1.25M/20,L3=48M/12:shared
+	cores INTEGER,
+	memory_bytes INTEGER,
+	page_bytes INTEGER,
+	kernel TEXT
+);
+
+CREATE TABLE run ( -- exactly one row
+	id INTEGER PRIMARY KEY CHECK (id = 1),
+	command TEXT,         -- the program's command line, or the trace's path
+	collector TEXT,       -- import, any, cc, gcc, pmu, step
+	origin TEXT,          -- an import's format, or the collector's version
+	mode TEXT,            -- exact, sample, watch
+	unit TEXT NOT NULL,   -- byte, or object: whole objects with ids, where a block is an object
+	capabilities TEXT,    -- words: complete windows samples stores sites
+	loci_version TEXT,
+	machine_id INTEGER REFERENCES machine,
+	started TEXT,         -- UTC, ISO 8601
+	seconds REAL,         -- wall time
+	complete INTEGER NOT NULL, -- 0: interrupted, torn or lossy; note says which
+	note TEXT,
+	refs INTEGER NOT NULL,     -- loads + stores + fetches
+	loads INTEGER NOT NULL,
+	stores INTEGER NOT NULL,
+	fetches INTEGER NOT NULL,
+	bulk INTEGER NOT NULL,     -- of refs: made by memcpy, memset and their like
+	lost INTEGER NOT NULL,     -- references known to be missing
+	threads INTEGER NOT NULL,
+	merged INTEGER NOT NULL    -- runs added up in this profile
+);
+
+CREATE TABLE environment ( -- the few variables that matter, never all of them
+	name TEXT PRIMARY KEY,
+	value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE unseen ( -- code that ran unobserved
+	library TEXT PRIMARY KEY,
+	calls INTEGER NOT NULL,
+	ns INTEGER
+) WITHOUT ROWID;
+
+CREATE TABLE process (
+	id INTEGER PRIMARY KEY,
+	parent_id INTEGER REFERENCES process,
+	pid INTEGER,
+	rank INTEGER,         -- in MPI_COMM_WORLD
+	machine_id INTEGER REFERENCES machine,
+	command TEXT
+);
+
+CREATE TABLE thread (
+	id INTEGER PRIMARY KEY, -- as in the stream; merging renumbers
+	process_id INTEGER REFERENCES process,
+	name TEXT,
+	refs INTEGER NOT NULL
+);
+
+-- Code.
+
+CREATE TABLE module (
+	id INTEGER PRIMARY KEY,
+	path TEXT NOT NULL,
+	build_id TEXT         -- hexadecimal
+);
+
+CREATE TABLE source (
+	id INTEGER PRIMARY KEY,
+	path TEXT NOT NULL
+);
+
+CREATE TABLE excerpt ( -- source lines around sites
+	source_id INTEGER NOT NULL REFERENCES source,
+	line INTEGER NOT NULL,
+	text TEXT NOT NULL,
+	PRIMARY KEY (source_id, line)
+) WITHOUT ROWID;
+
+CREATE TABLE function (
+	id INTEGER PRIMARY KEY,
+	module_id INTEGER REFERENCES module,
+	name TEXT NOT NULL,   -- as in the source
+	mangled TEXT,         -- as in the symbol table, where that differs
+	source_id INTEGER REFERENCES source,
+	line INTEGER
+);
+
+CREATE TABLE inlined ( -- a call that the compiler inlined; site.inlined_id is the innermost
+	id INTEGER PRIMARY KEY,
+	parent_id INTEGER REFERENCES inlined,
+	function_id INTEGER NOT NULL REFERENCES function, -- the one inlined
+	source_id INTEGER REFERENCES source,              -- the place of the call
+	line INTEGER,
+	column_number INTEGER
+);
+
+CREATE TABLE site ( -- one static load or store
+	id INTEGER PRIMARY KEY,
+	site_key TEXT NOT NULL, -- survives rebuilding: mangled function, line offset in it, chain of
+	                        -- inlined calls, ordinal; the same site in two profiles has one key
+	function_id INTEGER REFERENCES function,
+	inlined_id INTEGER REFERENCES inlined,
+	source_id INTEGER REFERENCES source,
+	line INTEGER,
+	column_number INTEGER,
+	op TEXT NOT NULL,     -- load, store, fetch
+	size_bytes INTEGER,   -- 0: a range
+	flags TEXT,           -- words: atomic kernel bulk streaming vector modify prefetch
+	code_offset INTEGER,  -- in the module
+	refs INTEGER NOT NULL
+);
+
+CREATE TABLE site_thread ( -- one site in one thread, as the owner of a histogram
+	id INTEGER PRIMARY KEY,
+	site_id INTEGER NOT NULL REFERENCES site,
+	thread_id INTEGER NOT NULL REFERENCES thread,
+	refs INTEGER NOT NULL
+);
+
+CREATE TABLE context ( -- a node of the calling context tree
+	id INTEGER PRIMARY KEY,
+	parent_id INTEGER REFERENCES context, -- NULL: a root
+	function_id INTEGER REFERENCES function,
+	source_id INTEGER REFERENCES source,  -- the place of the call
+	line INTEGER,
+	refs INTEGER NOT NULL -- of this context itself, not of those below it
+);
+
+-- Data.
+
+CREATE TABLE object (
+	id INTEGER PRIMARY KEY,
+	kind TEXT NOT NULL,   -- global, heap, stack, registered, other
+	name TEXT,
+	type TEXT,
+	size_bytes INTEGER,   -- the largest, where allocations differ
+	allocations INTEGER,
+	module_id INTEGER REFERENCES module,
+	function_id INTEGER REFERENCES function,
+	source_id INTEGER REFERENCES source, -- declared or allocated here
+	line INTEGER,
+	context_id INTEGER REFERENCES context, -- of the allocation
+	born_refs INTEGER,    -- references executed before the first allocation ..
+	died_refs INTEGER,    -- .. and before the last release; NULL: never released
+	refs INTEGER NOT NULL
+);
+
+CREATE TABLE field ( -- of an object's type
+	id INTEGER PRIMARY KEY,
+	object_id INTEGER NOT NULL REFERENCES object,
+	name TEXT NOT NULL,   -- with its path: node.key[]
+	type TEXT,
+	offset_bytes INTEGER NOT NULL,
+	size_bytes INTEGER
+);
+
+CREATE TABLE pair ( -- use and reuse
+	id INTEGER PRIMARY KEY,
+	use_site_id INTEGER REFERENCES site,
+	reuse_site_id INTEGER REFERENCES site,
+	object_id INTEGER REFERENCES object,
+	kind TEXT NOT NULL,   -- RAR, RAW (reuse reads what use wrote), WAR, WAW
+	use_context_id INTEGER REFERENCES context,
+	reuse_context_id INTEGER REFERENCES context,
+	common_context_id INTEGER REFERENCES context, -- the two contexts' least common ancestor
+	recycled INTEGER NOT NULL DEFAULT 0           -- 1: the memory was freed in between
+);
+
+-- Time.
+
+CREATE TABLE region ( -- marked by the program
+	id INTEGER PRIMARY KEY,
+	parent_id INTEGER REFERENCES region,
+	name TEXT NOT NULL,
+	entries INTEGER NOT NULL,
+	refs INTEGER NOT NULL
+);
+
+CREATE TABLE phase (
+	id INTEGER PRIMARY KEY,
+	name TEXT,
+	refs INTEGER NOT NULL
+);
+
+CREATE TABLE stretch ( -- the run from its start to its end, cut by phase
+	first_refs INTEGER PRIMARY KEY, -- references executed before it
+	refs INTEGER NOT NULL,
+	phase_id INTEGER REFERENCES phase
+);
+
+-- Caches named at record time and what each owner met there.
+
+CREATE TABLE level (
+	id INTEGER PRIMARY KEY, -- from the processor outwards
+	name TEXT NOT NULL,     -- L1
+	size_bytes INTEGER NOT NULL,
+	ways INTEGER NOT NULL,  -- 0: fully associative
+	line_bytes INTEGER NOT NULL,
+	share TEXT NOT NULL     -- private, shared, share4
+);
+
+CREATE TABLE level_count (
+	level_id INTEGER NOT NULL REFERENCES level,
+	owner TEXT NOT NULL,    -- as in histogram
+	owner_id INTEGER NOT NULL,
+	first_hits NUMERIC NOT NULL, -- touches whose first level to hit was this one
+	misses NUMERIC NOT NULL,
+	writebacks NUMERIC,
+	PRIMARY KEY (level_id, owner, owner_id)
+) WITHOUT ROWID;
+
+-- Distances.
+
+CREATE TABLE grain ( -- totals at one block size
+	block_bytes INTEGER PRIMARY KEY, -- a power of two; 1 where the unit is object
+	touches INTEGER NOT NULL,
+	writes INTEGER NOT NULL,         -- of touches
+	straddles INTEGER NOT NULL,      -- references that touched more than one block
+	blocks NUMERIC NOT NULL,         -- distinct
+	sampling_rate REAL NOT NULL,     -- of blocks; 1: exact
+	error_points REAL NOT NULL,      -- 95 % half-width of miss ratios, in percentage points
+	sampled_from INTEGER NOT NULL    -- the touch at which sampling began
+);
+
+CREATE TABLE histogram (
+	id INTEGER PRIMARY KEY,
+	owner TEXT NOT NULL,        -- whole, or the table whose row it belongs to: thread, site,
+	                            -- site_thread, context, object, field, pair, phase, region
+	owner_id INTEGER NOT NULL,  -- 0 with whole
+	distance TEXT NOT NULL,     -- stack: distinct other blocks since the last use, in blocks
+	                            -- time: touches since the last use, at least 1
+	                            -- dirty: largest stack distance since the last write, of writes
+	                            -- set: position in the LRU list of the block's set
+	                            -- set_dirty: largest position since the last write, of writes
+	block_bytes INTEGER NOT NULL REFERENCES grain,
+	set_bits INTEGER NOT NULL,  -- set and set_dirty: 2^set_bits sets; else 0
+	scheme TEXT NOT NULL,       -- fine: 128 bins per power of two, exact below 256
+	                            -- coarse: 4 per power of two, exact below 16; linear: exact
+	sampled INTEGER NOT NULL,   -- 0: counts; 1: weights, and bins have squares
+	cold NUMERIC NOT NULL,      -- infinite: first touches; set: also those beyond position 63
+	coherence NUMERIC NOT NULL, -- infinite: lost to another thread's write
+	UNIQUE (owner, owner_id, distance, block_bytes, set_bits)
+);
+
+CREATE TABLE bin ( -- finite distances; empty bins have no row
+	histogram_id INTEGER NOT NULL REFERENCES histogram,
+	low INTEGER NOT NULL,    -- holds low <= distance < high
+	high INTEGER NOT NULL,
+	weight NUMERIC NOT NULL,
+	square NUMERIC,          -- sum of the squared weights of samples; NULL in an exact histogram
+	PRIMARY KEY (histogram_id, low)
+) WITHOUT ROWID;
+
+-- For people. loci itself reads no view.
+
+CREATE VIEW v_histogram AS -- one line per histogram, with its totals
+SELECT id AS histogram_id, owner, owner_id, distance, block_bytes, 1 << set_bits AS sets, sampled,
+	(SELECT coalesce(sum(weight), 0) FROM bin WHERE histogram_id = id) AS finite,
+	cold, coherence,
+	(SELECT coalesce(sum(weight), 0) FROM bin WHERE histogram_id = id) + cold + coherence AS total
+FROM histogram;
+
+CREATE VIEW v_bin AS -- one line per bin; share: of the histogram's total, infinite ones included
+SELECT histogram_id, owner, owner_id, distance, block_bytes, sets, low, high, weight, square,
+	1.0 * weight / total AS share
+FROM v_histogram JOIN bin USING (histogram_id);
+
+CREATE VIEW v_curve AS -- misses of fully associative LRU caches, the whole run, at every step
+SELECT block_bytes, high AS cache_blocks, high * block_bytes AS cache_bytes, misses,
+	1.0 * misses / total AS miss_ratio
+FROM (
+	SELECT block_bytes, high, total,
+		total - sum(weight) OVER (PARTITION BY histogram_id ORDER BY low) AS misses
+	FROM v_histogram JOIN bin USING (histogram_id)
+	WHERE owner = 'whole' AND distance = 'stack');
+
+CREATE VIEW v_cache AS -- misses and write-backs of every set-associative LRU cache, the whole run
+WITH RECURSIVE way(ways) AS (SELECT 1 UNION ALL SELECT ways + 1 FROM way WHERE ways < 64)
+SELECT h.block_bytes, 1 << h.set_bits AS sets, ways, h.block_bytes * ways << h.set_bits AS cache_bytes,
+	h.cold + h.coherence + (SELECT coalesce(sum(weight), 0) FROM bin
+		WHERE histogram_id = h.id AND low >= ways) AS misses,
+	w.cold + w.coherence + (SELECT coalesce(sum(weight), 0) FROM bin
+		WHERE histogram_id = w.id AND low >= ways) AS writebacks
+FROM histogram h JOIN way LEFT JOIN histogram w ON w.owner = h.owner AND w.owner_id = h.owner_id
+	AND w.distance = 'set_dirty' AND w.block_bytes = h.block_bytes AND w.set_bits = h.set_bits
+WHERE h.owner = 'whole' AND h.distance = 'set';

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/report_verdict.h"
+
+#include "report/text.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KNEES_SHOWN 6
+#define NOTABLE     0.01  /* a share worth a sentence */
+#define MINOR       0.001 /* a share not worth a clause */
+
+struct sentence {
+	const struct loci_subject *subject;
+	const struct loci_verdict *verdict;
+	char *buf;
+	size_t size;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct sentence *s, const char *fmt, ...)
+{
+	size_t used = strlen(s->buf);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(s->buf + used, s->size - used, fmt, args);
+	va_end(args);
+}
+
+/* "87 %", with a space that does not break. */
+static void say_share(struct sentence *s, double share)
+{
+	char number[LOCI_TEXT_NUMBER];
+
+	loci_text_percent(number, share);
+	number[strlen(number) - 2] = '\0';
+	say(s, "%s\u00a0%%", number);
+}
+
+const char *loci_report_noun(const struct loci_subject *subject)
+{
+	return subject->is_object ? "requests" : "references";
+}
+
+const char *loci_report_blocks(char buf[LOCI_UNITS_MAX + 16], const struct loci_subject *subject)
+{
+	uint64_t bytes = subject->grain->block_bytes;
+	char number[LOCI_UNITS_MAX];
+
+	if (subject->is_object)
+		snprintf(buf, LOCI_UNITS_MAX + 16, "objects");
+	else if (bytes < 1024)
+		snprintf(buf, LOCI_UNITS_MAX + 16, "%u-byte blocks", (unsigned)bytes);
+	else
+		snprintf(buf, LOCI_UNITS_MAX + 16, "%s blocks",
+			loci_units_bytes(number, (double)bytes));
+	return buf;
+}
+
+const char *loci_report_cell(
+	char buf[LOCI_UNITS_MAX], const struct loci_subject *subject, double blocks)
+{
+	if (subject->is_object)
+		return loci_units_count(buf, blocks);
+	return loci_units_bytes(buf, blocks * (double)subject->grain->block_bytes);
+}
+
+const char *loci_report_size(
+	char buf[LOCI_UNITS_MAX + 16], const struct loci_subject *subject, double blocks)
+{
+	char number[LOCI_UNITS_MAX], *space;
+
+	loci_report_cell(number, subject, blocks);
+	space = strchr(number, ' ');
+	if (space)
+		*space++ = '\0';
+	snprintf(buf, LOCI_UNITS_MAX + 16, "%s%s%s%s", number, space ? "\u00a0" : "",
+		space ? space : "",
+		!subject->is_object   ? ""
+			: blocks == 1 ? "\u00a0object"
+				      : "\u00a0objects");
+	return buf;
+}
+
+/* "L1 (32 KiB)" for a level's own size, "5.2 MiB" for any other. */
+static void say_size(struct sentence *s, const struct loci_verdict_size *size)
+{
+	char number[LOCI_UNITS_MAX + 16];
+
+	loci_report_size(number, s->subject, (double)size->blocks);
+	if (size->level >= 0)
+		say(s, "%s\u00a0(%s)", s->verdict->level[size->level].name, number);
+	else
+		say(s, "%s", number);
+}
+
+/* The same, and which level would do: "12 MiB (fits L3)". */
+static void say_step(struct sentence *s, const struct loci_verdict_size *size)
+{
+	const struct loci_verdict *v = s->verdict;
+
+	say_size(s, size);
+	if (size->level >= 0 || !v->n_levels)
+		return;
+	if (size->holder >= 0)
+		say(s, " (fits\u00a0%s)", v->level[size->holder].name);
+	else
+		say(s, " (beyond\u00a0%s)", v->level[v->n_levels - 1].name);
+}
+
+static void say_next(struct sentence *s)
+{
+	const struct loci_verdict *v = s->verdict;
+
+	if (v->next.blocks) {
+		say(s, "; the next step is at ");
+		say_step(s, &v->next);
+		say(s, ": ");
+		say_share(s, v->next.share);
+		if (v->largest.blocks) {
+			say(s, ", the largest at ");
+			say_step(s, &v->largest);
+			say(s, ": ");
+			say_share(s, v->largest.share);
+		}
+	} else if (v->far > 0) {
+		say(s, "; ");
+		say_share(s, v->far);
+		say(s, " are spread thinly up to ");
+		say_step(s, &v->enough);
+	}
+}
+
+static void say_nothing(struct sentence *s)
+{
+	say(s, "No %s: there is nothing to judge.", loci_report_noun(s->subject));
+}
+
+static void say_all_new(struct sentence *s)
+{
+	const char *what = s->subject->is_object ? "object" : "block";
+
+	if (s->verdict->touches == 1)
+		say(s, "A single %.*s: nothing is used twice.",
+			(int)strlen(loci_report_noun(s->subject)) - 1,
+			loci_report_noun(s->subject));
+	else
+		say(s,
+			"Nothing is used twice: every one of the %s goes to a new %s, and no cache "
+			"of any size helps.",
+			loci_report_noun(s->subject), what);
+}
+
+static void say_one_block(struct sentence *s)
+{
+	char size[LOCI_UNITS_MAX];
+
+	if (s->subject->is_object)
+		say(s, "All requests are for one object: any cache holds it.");
+	else
+		say(s, "All references go to one %s-byte block: any cache holds it.",
+			loci_units_size(size, s->subject->grain->block_bytes));
+}
+
+static void say_fits(struct sentence *s)
+{
+	say_share(s, s->verdict->near.share);
+	say(s, " of %s fit in ", loci_report_noun(s->subject));
+	say_size(s, &s->verdict->near);
+	if (s->verdict->cold > 0)
+		say(s, "; the rest are first touches");
+	say(s, ".");
+}
+
+static void say_new(struct sentence *s)
+{
+	say_share(s, s->verdict->cold);
+	say(s, " of %s are first touches, which no cache saves; ", loci_report_noun(s->subject));
+	say_share(s, s->verdict->near.share);
+	say(s, " fit in ");
+	say_size(s, &s->verdict->near);
+	say_next(s);
+	say(s, ".");
+}
+
+static void say_near(struct sentence *s)
+{
+	say_share(s, s->verdict->near.share);
+	say(s, " of %s fit in ", loci_report_noun(s->subject));
+	say_size(s, &s->verdict->near);
+	say_next(s);
+	say(s, ".");
+}
+
+static void say_far(struct sentence *s)
+{
+	say_share(s, s->verdict->far);
+	say(s, " of %s reach further back than ", loci_report_noun(s->subject));
+	say_size(s, &s->verdict->near);
+	say(s, "; ");
+	say_share(s, s->verdict->enough.share);
+	say(s, " fit in ");
+	say_step(s, &s->verdict->enough);
+	say(s, ".");
+}
+
+static void (*const say_kind[])(struct sentence *) = {
+	[LOCI_VERDICT_NOTHING] = say_nothing,
+	[LOCI_VERDICT_ALL_NEW] = say_all_new,
+	[LOCI_VERDICT_ONE_BLOCK] = say_one_block,
+	[LOCI_VERDICT_FITS] = say_fits,
+	[LOCI_VERDICT_NEW] = say_new,
+	[LOCI_VERDICT_NEAR] = say_near,
+	[LOCI_VERDICT_FAR] = say_far,
+};
+
+/* What is left for memory, unless the first sentence told it all. */
+static void say_memory(struct sentence *s)
+{
+	const struct loci_verdict *v = s->verdict;
+	bool is_far = v->beyond >= MINOR, is_new = v->cold >= MINOR;
+
+	if (v->n_levels && v->level[v->n_levels - 1].is_tlb)
+		return; /* beyond it are page tables */
+	if (v->kind == LOCI_VERDICT_FITS || v->kind == LOCI_VERDICT_ONE_BLOCK || !v->n_levels ||
+		v->beyond + v->cold < NOTABLE || (v->kind == LOCI_VERDICT_NEW && !is_far))
+		return;
+	say(s, " ");
+	say_share(s, is_far && is_new ? v->beyond + v->cold : is_far ? v->beyond : v->cold);
+	if (is_far && is_new) {
+		say(s, " go to memory: ");
+		say_share(s, v->beyond);
+		say(s, " reach further back than %s, ", v->level[v->n_levels - 1].name);
+		say_share(s, v->cold);
+		say(s, " are first touches.");
+	} else if (is_far) {
+		say(s, " reach further back than %s and go to memory.",
+			v->level[v->n_levels - 1].name);
+	} else {
+		say(s, " are first touches and go to memory.");
+	}
+}
+
+static void say_conflict(struct sentence *s)
+{
+	const struct loci_verdict *v = s->verdict;
+
+	if (v->conflict_level < 0)
+		return;
+	say(s, " But another ");
+	say_share(s, v->conflict);
+	say(s, " miss %s by conflict: its sets are used unevenly.",
+		v->level[v->conflict_level].name);
+}
+
+const char *loci_report_verdict(const struct loci_subject *subject,
+	const struct loci_verdict *verdict, char *buf, size_t size)
+{
+	struct sentence s = { subject, verdict, buf, size };
+
+	buf[0] = '\0';
+	if (subject->grain->error_points > 0 && verdict->kind >= LOCI_VERDICT_FITS)
+		say(&s, "About ");
+	say_kind[verdict->kind](&s);
+	if (verdict->kind > LOCI_VERDICT_ALL_NEW) {
+		say_memory(&s);
+		say_conflict(&s);
+	}
+	buf[0] = (char)toupper((unsigned char)buf[0]);
+	return buf;
+}
+
+const char *loci_report_knees(const struct loci_subject *subject,
+	const struct loci_verdict *verdict, char *buf, size_t size)
+{
+	struct sentence s = { subject, verdict, buf, size };
+	char number[LOCI_UNITS_MAX + 16];
+
+	buf[0] = '\0';
+	if (!verdict->n_knees)
+		say(&s, "none: the miss ratio nowhere falls by a point within a power of two");
+	for (size_t i = 0; i < verdict->n_knees && i < KNEES_SHOWN; i++) {
+		say(&s, "%s%s\u00a0(", i ? ", " : "",
+			loci_report_size(number, subject, (double)verdict->knee[i].blocks));
+		say_share(&s, verdict->knee[i].fall);
+		say(&s, ")");
+	}
+	if (verdict->n_knees > KNEES_SHOWN)
+		say(&s, " and %zu more", verdict->n_knees - KNEES_SHOWN);
+	return buf;
+}

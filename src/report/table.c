@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/table.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GAP 2
+
+void loci_table_init(
+	struct loci_table *table, const struct loci_table_column *columns, unsigned n_columns)
+{
+	assert(n_columns > 0 && n_columns <= LOCI_TABLE_COLUMNS);
+	*table = (struct loci_table){ .n_columns = n_columns };
+	memcpy(table->column, columns, n_columns * sizeof(*columns));
+}
+
+void loci_table_fini(struct loci_table *table)
+{
+	for (size_t i = 0; i < table->n_cells; i++)
+		free(table->cell[i].string);
+	free(table->cell);
+	*table = (struct loci_table){ .n_columns = table->n_columns };
+}
+
+static int grow(struct loci_table *table)
+{
+	size_t cap = table->cap ? 2 * table->cap : 64;
+	struct loci_table_cell *larger = realloc(table->cell, cap * sizeof(*larger));
+
+	if (!larger)
+		return -ENOMEM;
+	table->cell = larger;
+	table->cap = cap;
+	return 0;
+}
+
+void loci_table_add(struct loci_table *table, enum loci_style style, const char *fmt, ...)
+{
+	char *string = NULL;
+	va_list args;
+	int n;
+
+	if (table->failed || (table->n_cells == table->cap && grow(table) < 0)) {
+		table->failed = true;
+		return;
+	}
+	va_start(args, fmt);
+	n = vasprintf(&string, fmt, args);
+	va_end(args);
+	if (n < 0) {
+		table->failed = true;
+		return;
+	}
+	table->cell[table->n_cells++] = (struct loci_table_cell){ string, style };
+}
+
+static void print_row(const struct loci_table *table, const struct loci_text *text, unsigned indent,
+	const unsigned *width, const struct loci_table_cell *cell)
+{
+	unsigned pending = indent; /* spaces are printed before the next text, never at the end */
+
+	for (unsigned i = 0; i < table->n_columns; i++) {
+		const char *string = cell[i].string;
+		unsigned own = loci_text_width(string), pad = width[i] - own;
+
+		if (table->column[i].align == LOCI_ALIGN_RIGHT)
+			pending += pad;
+		if (own) {
+			/* trailing blanks of the last cell align a number's point, nothing more */
+			size_t length = strlen(string);
+
+			while (i + 1 == table->n_columns && length && string[length - 1] == ' ')
+				length--;
+			loci_text_spaces(text, pending);
+			loci_text_print(text, cell[i].style, "%.*s", (int)length, string);
+			pending = 0;
+		}
+		if (table->column[i].align == LOCI_ALIGN_LEFT)
+			pending += pad;
+		pending += GAP;
+	}
+	fputc('\n', text->out);
+}
+
+int loci_table_print(const struct loci_table *table, const struct loci_text *text, unsigned indent)
+{
+	struct loci_table_cell title[LOCI_TABLE_COLUMNS];
+	unsigned width[LOCI_TABLE_COLUMNS] = { 0 };
+	bool has_title = false;
+
+	if (table->failed)
+		return -ENOMEM;
+	assert(table->n_cells % table->n_columns == 0);
+	for (unsigned i = 0; i < table->n_columns; i++) {
+		title[i].string = (char *)table->column[i].title;
+		title[i].style = LOCI_STYLE_DIM;
+		width[i] = loci_text_width(title[i].string);
+		has_title |= width[i] > 0;
+	}
+	for (size_t i = 0; i < table->n_cells; i++) {
+		unsigned own = loci_text_width(table->cell[i].string);
+
+		if (own > width[i % table->n_columns])
+			width[i % table->n_columns] = own;
+	}
+	if (has_title)
+		print_row(table, text, indent, width, title);
+	for (size_t i = 0; i < table->n_cells; i += table->n_columns)
+		print_row(table, text, indent, width, table->cell + i);
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A table whose columns are as wide as their widest cell. Cells are added row by row. */
+#ifndef LOCI_REPORT_TABLE_H
+#define LOCI_REPORT_TABLE_H
+
+#include "report/text.h"
+
+enum loci_align { LOCI_ALIGN_LEFT, LOCI_ALIGN_RIGHT };
+
+struct loci_table_column {
+	const char *title; /* borrowed */
+	enum loci_align align;
+};
+
+struct loci_table_cell {
+	char *string;
+	enum loci_style style;
+};
+
+#define LOCI_TABLE_COLUMNS 16
+
+struct loci_table {
+	struct loci_table_column column[LOCI_TABLE_COLUMNS];
+	unsigned n_columns;
+	struct loci_table_cell *cell;
+	size_t n_cells, cap;
+	bool failed; /* out of memory while adding */
+};
+
+void loci_table_init(
+	struct loci_table *table, const struct loci_table_column *columns, unsigned n_columns);
+void loci_table_fini(struct loci_table *table);
+/* The next cell of the current row. */
+void loci_table_add(struct loci_table *table, enum loci_style style, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* No titles at all: no title line. 0 or -ENOMEM. */
+int loci_table_print(const struct loci_table *table, const struct loci_text *text, unsigned indent);
+
+#endif

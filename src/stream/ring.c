@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading rings. The producer's memory is not trusted: it runs inside a program that may be broken.
+ * Sizes are copied when the ring is opened, words before they are looked at. */
+#define _GNU_SOURCE
+#include "stream/ring.h"
+#include "stream/ring_producer.h"
+#include "stream/ring_x86_64.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#define WAIT_NS 50000000u /* then take less than a chunk, and look whether the producer lives */
+
+struct ring {
+	struct loci_source source;
+	char *path;
+	struct loci_ring_shared *shared;
+	size_t mapped_bytes;
+	const uint64_t *data;
+	uint64_t n_words, chunk_words;
+	uint64_t tail; /* ours; the shared one is for the producer */
+	int pidfd;     /* of the producer, -1 until known */
+	bool producer_dead;
+	uint32_t stop;
+};
+
+static const struct loci_source_ops ring_ops;
+
+static int check(struct ring *ring, struct loci_err *err)
+{
+	const struct loci_ring_shared *shared = ring->shared;
+	uint64_t room = (ring->mapped_bytes - LOCI_RING_HEADER_BYTES) / sizeof(uint64_t);
+
+	if (memcmp(shared->magic, LOCI_RING_MAGIC, sizeof(shared->magic)))
+		return loci_err_set(err, EPROTO, "%s: is not a ring", ring->path);
+	if (shared->version != LOCI_RING_VERSION || shared->info.version > LOCI_STREAM_VERSION)
+		return loci_err_set(err, EPROTO,
+			"%s: a ring of version %" PRIu32 ", stream version %" PRIu32
+			"; this loci reads %d and up to %d: build the program with the same loci",
+			ring->path, shared->version, shared->info.version, LOCI_RING_VERSION,
+			LOCI_STREAM_VERSION);
+	ring->n_words = shared->n_words;
+	ring->chunk_words = shared->chunk_words;
+	if (ring->chunk_words < LOCI_RING_CHUNK_MIN || ring->n_words < 2 * ring->chunk_words ||
+		ring->n_words % ring->chunk_words || ring->n_words > room)
+		return loci_err_set(err, EPROTO, "%s: the ring's sizes make no sense", ring->path);
+	return 0;
+}
+
+static struct ring *ring_new(const struct loci_rundir *dir, const char *name)
+{
+	struct ring *ring = calloc(1, sizeof(*ring));
+
+	if (!ring)
+		return NULL;
+	ring->source.ops = &ring_ops;
+	ring->pidfd = -1;
+	if (asprintf(&ring->path, "%s/%s", loci_rundir_path(dir), name) < 0) {
+		free(ring);
+		return NULL;
+	}
+	return ring;
+}
+
+static int map(struct ring *ring, int fd, size_t bytes, struct loci_err *err)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (memory == MAP_FAILED)
+		return loci_err_set(err, errno, "%s: cannot map: %s", ring->path, strerror(errno));
+	ring->shared = memory;
+	ring->mapped_bytes = bytes;
+	ring->data = (const uint64_t *)((const char *)memory + LOCI_RING_HEADER_BYTES);
+	return 0;
+}
+
+static int begin(struct ring *ring, struct loci_err *err)
+{
+	int r = check(ring, err);
+
+	if (r < 0)
+		return r;
+	ring->source.info = ring->shared->info;
+	ring->source.info.origin[sizeof(ring->source.info.origin) - 1] = 0;
+	ring->shared->consumer_pid = (uint32_t)getpid();
+	__atomic_store_n(&ring->shared->consumer, LOCI_RING_PRESENT, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+/* Creates, sizes and formats the file. Its memory is taken now: a full file system must not show
+ * itself later, by a signal in the program. */
+static int create(struct ring *ring, const struct loci_rundir *dir,
+	const struct loci_stream_info *info, size_t n_words, struct loci_err *err)
+{
+	size_t bytes = LOCI_RING_HEADER_BYTES + n_words * sizeof(uint64_t);
+	loci_autoclose int fd = open(ring->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int r;
+
+	if (fd < 0)
+		return loci_err_set(
+			err, errno, "%s: cannot create: %s", ring->path, strerror(errno));
+	r = posix_fallocate(fd, 0, (off_t)bytes);
+	if (r > 0)
+		return loci_err_set(
+			err, r, "%s: cannot take %zu bytes: %s", ring->path, bytes, strerror(r));
+	r = map(ring, fd, bytes, err);
+	if (r < 0)
+		return r;
+	r = loci_ring_format(ring->shared, bytes, info, (uint32_t)(n_words / LOCI_RING_CHUNKS),
+		loci_rundir_lock_path(dir));
+	if (r < 0)
+		return loci_err_set(
+			err, -r, "%s: cannot make a ring of %zu words", ring->path, n_words);
+	return begin(ring, err);
+}
+
+int loci_ring_create(const struct loci_rundir *dir, const char *name,
+	const struct loci_stream_info *info, size_t n_words, struct loci_source **ret,
+	struct loci_err *err)
+{
+	struct ring *ring = ring_new(dir, name);
+	int r;
+
+	if (!ring)
+		return loci_err_nomem(err);
+	r = create(ring, dir, info, n_words ? n_words : LOCI_RING_WORDS, err);
+	if (r < 0) {
+		loci_source_close(&ring->source);
+		return r;
+	}
+	*ret = &ring->source;
+	return 0;
+}
+
+static int open_existing(struct ring *ring, struct loci_err *err)
+{
+	loci_autoclose int fd = open(ring->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return loci_err_set(err, errno, "%s: cannot open: %s", ring->path, strerror(errno));
+	if (st.st_size < LOCI_RING_HEADER_BYTES)
+		return loci_err_set(err, EPROTO, "%s: is not a ring", ring->path);
+	r = map(ring, fd, (size_t)st.st_size, err);
+	return r < 0 ? r : begin(ring, err);
+}
+
+int loci_ring_open(const struct loci_rundir *dir, const char *name, struct loci_source **ret,
+	struct loci_err *err)
+{
+	struct ring *ring = ring_new(dir, name);
+	int r;
+
+	if (!ring)
+		return loci_err_nomem(err);
+	r = open_existing(ring, err);
+	if (r < 0) {
+		loci_source_close(&ring->source);
+		return r;
+	}
+	*ret = &ring->source;
+	return 0;
+}
+
+/* Whether the producer's process has ended. Its id is not given to another process between its
+ * attaching and our opening the descriptor unless it died in that moment. */
+static bool is_dead(struct ring *ring)
+{
+	uint32_t pid = __atomic_load_n(&ring->shared->producer_pid, __ATOMIC_ACQUIRE);
+	struct pollfd poll_fd;
+
+	if (pid == 0 || pid == (uint32_t)getpid())
+		return false;
+	if (ring->pidfd < 0) {
+		ring->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+		if (ring->pidfd < 0)
+			return errno == ESRCH;
+		fcntl(ring->pidfd, F_SETFD, FD_CLOEXEC);
+	}
+	poll_fd = (struct pollfd){ .fd = ring->pidfd, .events = POLLIN };
+	return poll(&poll_fd, 1, 0) == 1;
+}
+
+/* Nothing will be added to what head says from now on. */
+static bool has_ended(struct ring *ring)
+{
+	return ring->producer_dead || __atomic_load_n(&ring->stop, __ATOMIC_SEQ_CST) ||
+		__atomic_load_n(&ring->shared->producer, __ATOMIC_SEQ_CST) == LOCI_RING_GONE;
+}
+
+/* Until there is a chunk, someone rings, or a while has passed. */
+static void wait_for_data(struct ring *ring)
+{
+	struct loci_ring_shared *shared = ring->shared;
+	uint32_t bell = __atomic_load_n(&shared->data_bell, __ATOMIC_SEQ_CST);
+	long r = 0;
+
+	__atomic_exchange_n(&shared->consumer_waits, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&shared->head, __ATOMIC_SEQ_CST) - ring->tail < ring->chunk_words &&
+		!has_ended(ring))
+		r = loci_futex_wait(&shared->data_bell, bell, WAIT_NS);
+	__atomic_store_n(&shared->consumer_waits, 0, __ATOMIC_SEQ_CST);
+	if (r < 0 && is_dead(ring)) {
+		ring->producer_dead = true;
+		snprintf(ring->source.note, sizeof(ring->source.note),
+			"the program ended without closing its stream; all it wrote was read");
+	}
+}
+
+/* The largest number of words, at most cap, that ends at a marker's end; words holds cap of them.
+ */
+static size_t whole(const uint64_t *words, size_t cap)
+{
+	size_t n = 0;
+
+	while (n < cap) {
+		size_t next =
+			n + 1 + (loci_word_is_marker(words[n]) ? loci_word_n_raw(words[n]) : 0);
+
+		if (next > cap)
+			break;
+		n = next;
+	}
+	return n;
+}
+
+/* Copies avail words, or fewer if they do not fit: up to a chunk's end if that will do, because no
+ * marker crosses it. */
+static size_t take(struct ring *ring, uint64_t *words, size_t cap, uint64_t avail)
+{
+	uint64_t at = ring->tail % ring->n_words, n = avail < cap ? avail : cap, first;
+	bool cut = n < avail;
+
+	if (cut && n >= ring->chunk_words) {
+		n -= (ring->tail + n) % ring->chunk_words;
+		cut = false;
+	}
+	first = ring->n_words - at < n ? ring->n_words - at : n;
+	memcpy(words, ring->data + at, first * sizeof(*words));
+	memcpy(words + first, ring->data, (n - first) * sizeof(*words));
+	return cut ? whole(words, n) : n;
+}
+
+static void give_back(struct ring *ring, uint64_t n_words, uint64_t head)
+{
+	struct loci_ring_shared *shared = ring->shared;
+
+	ring->tail += n_words;
+	__atomic_exchange_n(&shared->tail, ring->tail, __ATOMIC_SEQ_CST);
+	/* Not for every chunk: waking costs more than what it brings. */
+	if (head - ring->tail <= ring->n_words / 2 &&
+		__atomic_load_n(&shared->producer_waits, __ATOMIC_SEQ_CST)) {
+		__atomic_fetch_add(&shared->space_bell, 1, __ATOMIC_SEQ_CST);
+		loci_futex_wake(&shared->space_bell);
+	}
+}
+
+static ssize_t ring_read(
+	struct loci_source *source, uint64_t *words, size_t cap, struct loci_err *err)
+{
+	struct ring *ring = (struct ring *)source;
+	bool waited = false;
+
+	for (;;) {
+		bool ended = has_ended(ring); /* before looking at head */
+		uint64_t head = __atomic_load_n(&ring->shared->head, __ATOMIC_ACQUIRE);
+		uint64_t avail = head - ring->tail;
+
+		if (avail > ring->n_words)
+			return loci_err_set(err, EBADMSG,
+				"%s: the ring's header was overwritten (by the program?) after "
+				"%" PRIu64 " words",
+				ring->path, ring->tail);
+		if (avail >= ring->chunk_words || (avail && (waited || ended))) {
+			size_t n = take(ring, words, cap, avail);
+
+			if (n == 0)
+				return loci_err_set(err, EBADMSG,
+					"%s: word %" PRIu64 " of the ring makes no sense",
+					ring->path, ring->tail);
+			give_back(ring, n, head);
+			return (ssize_t)n;
+		}
+		if (ended)
+			return 0;
+		wait_for_data(ring);
+		waited = true;
+	}
+}
+
+static void ring_progress(const struct loci_source *source, uint64_t *ret_done, uint64_t *ret_total)
+{
+	*ret_done = ((const struct ring *)source)->tail * sizeof(uint64_t);
+	*ret_total = 0;
+}
+
+static void ring_close(struct loci_source *source)
+{
+	struct ring *ring = (struct ring *)source;
+
+	if (ring->shared) {
+		__atomic_store_n(&ring->shared->consumer, LOCI_RING_GONE, __ATOMIC_SEQ_CST);
+		__atomic_fetch_add(&ring->shared->space_bell, 1, __ATOMIC_SEQ_CST);
+		loci_futex_wake(&ring->shared->space_bell);
+		munmap(ring->shared, ring->mapped_bytes);
+		unlink(ring->path);
+	}
+	if (ring->pidfd >= 0)
+		close(ring->pidfd);
+	free(ring->path);
+	free(ring);
+}
+
+static const struct loci_source_ops ring_ops = {
+	.read = ring_read,
+	.progress = ring_progress,
+	.close = ring_close,
+};
+
+const char *loci_ring_path(const struct loci_source *source)
+{
+	return ((const struct ring *)source)->path;
+}
+
+void loci_ring_stop(struct loci_source *source)
+{
+	struct ring *ring = (struct ring *)source;
+
+	__atomic_store_n(&ring->stop, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&ring->shared->data_bell, 1, __ATOMIC_SEQ_CST);
+	loci_futex_wake(&ring->shared->data_bell);
+}

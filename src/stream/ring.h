@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The consumer's end of a ring, as a source. See ring_layout.h for how rings work and
+ * ring_producer.h for the other end. */
+#ifndef LOCI_STREAM_RING_H
+#define LOCI_STREAM_RING_H
+
+#include "stream/ring_layout.h"
+#include "stream/rundir.h"
+#include "stream/source.h"
+
+/* Makes a ring in the run's directory and reads from it. n_words 0 takes the default. The source
+ * lives no longer than dir; closing it removes the file and sends the producer into silence.
+ * Reading waits for the producer and ends when it has left or died and all it wrote has been given.
+ */
+int loci_ring_create(const struct loci_rundir *dir, const char *name,
+	const struct loci_stream_info *info, size_t n_words, struct loci_source **ret,
+	struct loci_err *err);
+
+/* The same with a ring that its producer made (loci_ring_format) in the directory. */
+int loci_ring_open(const struct loci_rundir *dir, const char *name, struct loci_source **ret,
+	struct loci_err *err);
+
+/* What a producer opens. */
+const char *loci_ring_path(const struct loci_source *source);
+
+/* The producer is known to write no more, or never came: reading ends when what is there has been
+ * given. From any thread, or a signal handler. */
+void loci_ring_stop(struct loci_source *source);
+
+#endif

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What bash offers at the cursor.
+. "$SRC/tests/cli/expect.sh"
+. "$SRC/completions/loci.bash"
+
+# offers WORD..: the words of the line, the last one unfinished; leaves the answers in the file out.
+offers() {
+	COMP_WORDS=("$@")
+	COMP_CWORD=$(($# - 1))
+	COMPREPLY=()
+	_loci
+	printf '%s\n' "${COMPREPLY[@]}" >out
+}
+
+touch one.loci two.loci trace.din
+mkdir profiles
+
+offers "$LOCI" ''
+for command in analyse report cache diff summary info merge export help; do
+	has out "$command"
+done
+offers "$LOCI" rep
+[ "$(cat out)" = report ] || fail "rep is completed to $(cat out)"
+
+offers "$LOCI" report --
+has out --json
+offers "$LOCI" analyse --for
+has out --formats
+offers "$LOCI" cache -
+has out --sweep
+
+offers "$LOCI" report ''
+has out one.loci
+has out two.loci
+has out profiles
+lacks out trace.din
+offers "$LOCI" analyse tr
+[ "$(cat out)" = trace.din ] || fail "analyse tr is completed to $(cat out)"
+
+offers "$LOCI" cache --cache ''
+has out host
+[ "$(wc -l <out)" -gt 6 ] || fail "no machines are offered: $(cat out)"
+offers "$LOCI" cache --cache = ho
+[ "$(cat out)" = host ] || fail "--cache=ho is completed to $(cat out)"
+offers "$LOCI" analyse --format ''
+has out lackey
+has out din
+offers "$LOCI" export --format ''
+has out csv
+lacks out lackey
+offers "$LOCI" cache --policy r
+[ "$(cat out)" = random ] || fail "--policy r is completed to $(cat out)"
+finish

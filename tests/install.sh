@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Installs into an empty directory and uses what is there as a stranger would: runs the program,
+# compiles the example against the header through pkg-config (shared, static and from C++), reads
+# the manual pages. Run with SRC and BUILD.
+set -u
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+failures=0
+fail() {
+	echo "install.sh: $*" >&2
+	failures=$((failures + 1))
+}
+must() {
+	"$@" >"$dir/log" 2>&1 || {
+		fail "failed: $*"
+		cat "$dir/log" >&2
+	}
+}
+
+DESTDIR=$dir/root cmake --install "$BUILD" >"$dir/log" 2>&1 || {
+	cat "$dir/log" >&2
+	exit 1
+}
+prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:[^=]*=//p' "$BUILD/CMakeCache.txt")
+root=$dir/root$prefix
+
+for file in bin/loci share/man/man1/loci.1 share/bash-completion/completions/loci; do
+	[ -f "$root/$file" ] || fail "$file is not installed"
+done
+must "$root/bin/loci" --version
+must bash -n "$root/share/bash-completion/completions/loci"
+
+# A manual page renders without a warning.
+if command -v groff >/dev/null; then
+	for page in "$SRC"/doc/man/*.[1-8]; do
+		warnings=$(groff -mandoc -Tutf8 -rLL=100n -ww -z "$page" 2>&1)
+		[ -z "$warnings" ] || fail "$page: $warnings"
+	done
+else
+	echo "install.sh: groff is missing: manual pages not checked"
+fi
+
+if [ -f "$root/include/loci.h" ]; then
+	pc=$(find "$root" -name loci.pc)
+	export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$dir/root
+	must pkg-config --exists --print-errors loci
+	flags=$(pkg-config --cflags --libs loci)
+	libdir=$dir/root$(pkg-config --variable=libdir loci | sed "s,^$dir/root,,")
+	strict='-Wall -Wextra -Wpedantic -Werror'
+
+	must cc -std=c99 $strict "$SRC/examples/misses.c" -o "$dir/misses" $flags
+	LD_LIBRARY_PATH=$libdir "$dir/misses" >"$dir/shared.out" 2>&1 || fail "misses: $(cat "$dir/shared.out")"
+	# Ten sweeps over 1024 blocks: too many for the first cache, not for the second.
+	for line in '^L1 *10240 *10240 ' '^L2 *10240 *1024 '; do
+		grep -q "$line" "$dir/shared.out" || fail "misses: no $line in $(cat "$dir/shared.out")"
+	done
+
+	if [ -f "$libdir/libloci.a" ]; then
+		libs=$(PKG_CONFIG_SYSROOT_DIR= pkg-config --libs --static sqlite3)
+		must cc -std=c99 $strict $(pkg-config --cflags loci) "$SRC/examples/misses.c" \
+			-o "$dir/misses-static" "$libdir/libloci.a" $libs -lm -pthread
+		"$dir/misses-static" >"$dir/static.out" 2>&1
+		cmp "$dir/shared.out" "$dir/static.out" || fail "static and shared library disagree"
+	fi
+
+	if command -v c++ >/dev/null; then
+		printf '#include <loci.h>\nint main() { return loci_version() == nullptr; }\n' >"$dir/cxx.cpp"
+		must c++ -std=c++11 $strict "$dir/cxx.cpp" -o "$dir/cxx" $flags
+		must env LD_LIBRARY_PATH="$libdir" "$dir/cxx"
+	else
+		echo "install.sh: c++ is missing: loci.h not tried from C++"
+	fi
+
+	# The libraries export the names of the map, and no other.
+	sed -n 's/^[[:space:]]*\(loci_[a-z0-9_]*\);.*/\1/p' "$SRC/src/api/loci.map" | sort >"$dir/want"
+	grep -oE '\bloci_[a-z0-9_]+\(' "$root/include/loci.h" | tr -d '(' | sort -u >"$dir/declared"
+	diff "$dir/want" "$dir/declared" >&2 || fail "loci.map and loci.h differ"
+	nm -D --defined-only "$libdir/libloci.so.0" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+		sort >"$dir/got"
+	diff "$dir/want" "$dir/got" >&2 || fail "libloci.so exports other names than loci.map"
+	if [ -f "$libdir/libloci.a" ]; then
+		nm -g --defined-only "$libdir/libloci.a" | awk 'NF == 3 { print $3 }' | sort >"$dir/got"
+		diff "$dir/want" "$dir/got" >&2 || fail "libloci.a exports other names than loci.map"
+	fi
+	objdump -p "$libdir/libloci.so.0" | grep -q 'SONAME *libloci.so.0$' || fail "the SONAME is not libloci.so.0"
+fi
+
+[ "$failures" = 0 ] && echo passed
+exit $((failures != 0))

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The stack engine against the naive list, touch for touch, with every instruction set; against
+ * closed forms; and the instruction sets against each other on streams the list is too slow for. */
+#include "check.h"
+
+#include "base/cleanup.h"
+#include "engine/naive.h"
+#include "engine/stack_state.h"
+
+#include <stdlib.h>
+
+#define MAX_TOUCHES 60000
+
+struct touches {
+	uint64_t block[MAX_TOUCHES];
+	uint8_t is_write[MAX_TOUCHES];
+	size_t n;
+};
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t rnd(uint64_t below)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (state >> 11) % below;
+}
+
+static void add(struct touches *t, uint64_t block, unsigned is_write)
+{
+	if (t->n == MAX_TOUCHES)
+		return;
+	t->block[t->n] = block;
+	t->is_write[t->n++] = (uint8_t)is_write;
+}
+
+static void uniform(struct touches *t)
+{
+	for (unsigned i = 0; i < 40000; i++)
+		add(t, rnd(5000), rnd(4) == 0);
+}
+
+/* Few blocks: all in the top, and around its edge. */
+static void narrow(struct touches *t)
+{
+	for (unsigned i = 0; i < 20000; i++)
+		add(t, rnd(1 + i / 100), rnd(3) == 0);
+}
+
+static void zipf(struct touches *t)
+{
+	for (unsigned i = 0; i < 50000; i++)
+		add(t, (uint64_t)pow(30000, (double)rnd(1u << 30) / (1u << 30)), rnd(5) == 0);
+}
+
+static void cyclic(struct touches *t)
+{
+	for (unsigned i = 0; i < 30000; i++)
+		add(t, i % 3001, i % 7 == 0);
+}
+
+static void sawtooth(struct touches *t)
+{
+	for (unsigned i = 0; i < 30000; i++)
+		add(t, i / 2000 % 2 ? 2000 - i % 2000 : i % 2000, i % 3 == 0);
+}
+
+static void stencil(struct touches *t)
+{
+	for (unsigned sweep = 0; sweep < 5; sweep++)
+		for (unsigned y = 1; y < 39; y++)
+			for (unsigned x = 1; x < 39; x++) {
+				uint64_t at = y * 40 + x, to = 100000 * (1 + sweep % 2);
+
+				add(t, to + at - 40, 0);
+				add(t, to + at - 1, 0);
+				add(t, to + at + 1, 0);
+				add(t, to + at + 40, 0);
+				add(t, 300000 - to + at, 1);
+			}
+}
+
+static void product(struct touches *t)
+{
+	enum { N = 24, TILE = 6 };
+
+	for (unsigned ii = 0; ii < N; ii += TILE)
+		for (unsigned kk = 0; kk < N; kk += TILE)
+			for (unsigned i = ii; i < ii + TILE; i++)
+				for (unsigned k = kk; k < kk + TILE; k++)
+					for (unsigned j = 0; j < N; j++) {
+						add(t, i * N + k, 0);
+						add(t, 1000000 + k * N + j, 0);
+						add(t, 2000000 + i * N + j, 1);
+					}
+}
+
+static void strides(struct touches *t)
+{
+	for (unsigned bit = 0; bit < 64; bit += 3)
+		for (unsigned sweep = 0; sweep < 2; sweep++)
+			for (uint64_t i = 0; i < 700; i++)
+				add(t, i << bit, i % 5 == 0);
+}
+
+static void high_bits(struct touches *t)
+{
+	for (unsigned i = 0; i < 30000; i++)
+		add(t, rnd(4096) << 52 | 0xabcdef, rnd(2) == 0);
+}
+
+static void extremes(struct touches *t)
+{
+	static const uint64_t block[] = { 0, UINT64_MAX, 1, UINT64_MAX - 1, 1ull << 63,
+		1ull << 32 };
+
+	for (unsigned i = 0; i < 600; i++)
+		add(t, block[rnd(6)], rnd(2) == 0);
+	for (unsigned i = 0; i < 20000; i++)
+		add(t, i % 5 ? rnd(3000) : block[rnd(6)], rnd(2) == 0);
+}
+
+static void same(struct touches *t)
+{
+	for (unsigned i = 0; i < 3000; i++)
+		add(t, 77, i % 11 == 10);
+}
+
+static void alternating(struct touches *t)
+{
+	for (unsigned i = 0; i < 3000; i++)
+		add(t, i % 2 ? UINT64_MAX : 0, i % 3 == 0);
+}
+
+/* The first block's first reuse, at once and after others. */
+static void first_again(struct touches *t)
+{
+	add(t, 5, 0);
+	add(t, 5, 0);
+	for (unsigned i = 0; i < 2000; i++)
+		add(t, 1000 + i, 0);
+	add(t, 5, 1);
+}
+
+static void growing(struct touches *t)
+{
+	for (unsigned i = 0; i < MAX_TOUCHES; i++)
+		add(t, i % 3 ? i / 3 : rnd(i / 3 + 1), i % 4 == 0);
+}
+
+static const struct {
+	const char *name;
+	void (*make)(struct touches *touches);
+} streams[] = {
+	{ "uniform", uniform },
+	{ "narrow", narrow },
+	{ "zipf", zipf },
+	{ "cyclic", cyclic },
+	{ "sawtooth", sawtooth },
+	{ "stencil", stencil },
+	{ "product", product },
+	{ "strides", strides },
+	{ "high bits", high_bits },
+	{ "extremes", extremes },
+	{ "same", same },
+	{ "alternating", alternating },
+	{ "first again", first_again },
+	{ "growing", growing },
+};
+
+static const enum loci_isa isas[] = { LOCI_ISA_SCALAR, LOCI_ISA_AVX2, LOCI_ISA_AVX512 };
+/* The first as small as the engine allows: growth and renumbering every few hundred touches. */
+static const struct loci_stack_tuning tunings[] = { { 220, 1500 }, { 4096, 1 << 17 } };
+
+struct expected {
+	struct loci_naive_touch touch[MAX_TOUCHES];
+	struct loci_hist stack, time, dirty;
+	uint64_t blocks, writes;
+};
+
+static void count(struct loci_hist *hist, uint64_t value)
+{
+	if (value == LOCI_INFINITE)
+		hist->cold++;
+	else if (loci_hist_add(hist, value, 1) < 0)
+		abort();
+}
+
+static void expect(const struct touches *t, size_t n, struct expected *ret)
+{
+	struct loci_naive *naive;
+
+	memset(ret, 0, sizeof(*ret));
+	loci_hist_init(&ret->stack, LOCI_SCHEME_FINE);
+	loci_hist_init(&ret->time, LOCI_SCHEME_FINE);
+	loci_hist_init(&ret->dirty, LOCI_SCHEME_FINE);
+	if (loci_naive_new(&naive, NULL) < 0)
+		abort();
+	for (size_t i = 0; i < n; i++) {
+		struct loci_naive_touch *touch = &ret->touch[i];
+
+		if (loci_naive_touch(naive, t->block[i], t->is_write[i], touch, NULL) < 0)
+			abort();
+		count(&ret->stack, touch->stack);
+		count(&ret->time, touch->time);
+		ret->blocks += touch->stack == LOCI_INFINITE;
+		if (t->is_write[i]) {
+			count(&ret->dirty, touch->dirty);
+			ret->writes++;
+		}
+	}
+	loci_naive_free(naive);
+}
+
+static void expected_fini(struct expected *expected)
+{
+	loci_hist_fini(&expected->stack);
+	loci_hist_fini(&expected->time);
+	loci_hist_fini(&expected->dirty);
+}
+
+static int same_hist(const struct loci_hist *a, const struct loci_hist *b)
+{
+	return a->n_bins == b->n_bins && a->cold == b->cold && a->coherence == b->coherence &&
+		!a->square == !b->square &&
+		(!a->n_bins || !memcmp(a->weight, b->weight, a->n_bins * sizeof(double)));
+}
+
+static void check_result(
+	const struct loci_stack *stack, const struct expected *want, size_t n, const char *what)
+{
+	struct loci_stack_result result;
+
+	CHECK(loci_stack_result(stack, &result, NULL) == 0);
+	CHECK_U64(result.touches, n);
+	CHECK_U64(result.writes, want->writes);
+	CHECK_NEAR(result.blocks, (double)want->blocks, 0);
+	CHECK_NEAR(result.sampling_rate, 1, 0);
+	CHECK_U64(result.sampled_from, 0);
+	CHECK_NEAR(result.error_points, 0, 0);
+	if (!same_hist(&result.stack, &want->stack))
+		CHECK_FAIL("%s: stack histograms differ", what);
+	if (!same_hist(&result.time, &want->time))
+		CHECK_FAIL("%s: time histograms differ", what);
+	if (!same_hist(&result.dirty, &want->dirty))
+		CHECK_FAIL("%s: dirty histograms differ", what);
+	loci_stack_result_fini(&result);
+}
+
+/* Feeds in pieces of 0, 1, odd and large sizes, in turn. */
+static void feed(struct loci_stack *stack, const struct touches *t, size_t from, size_t to,
+	int with_distances, uint64_t *distance)
+{
+	static const size_t pieces[] = { 0, 1, 31, 32, 33, 513, 7, 0, 4096, 511 };
+
+	for (unsigned turn = 0; from < to; turn++) {
+		size_t piece = pieces[turn % LOCI_ARRAY_SIZE(pieces)];
+
+		if (piece > to - from)
+			piece = to - from;
+		struct loci_err err = { "" };
+
+		if (loci_stack_feed(stack, t->block + from, t->is_write + from, piece,
+			    with_distances ? distance + from : NULL, &err) < 0)
+			CHECK_FAIL("%s", err.text);
+		from += piece;
+	}
+}
+
+static void check_stream(const struct touches *t, const struct expected *want,
+	const struct expected *want_half, enum loci_isa isa, const struct loci_stack_tuning *tuning,
+	const char *name)
+{
+	static uint64_t distance[MAX_TOUCHES];
+	const struct loci_stack_options options = { .isa = isa };
+	char what[128];
+
+	snprintf(what, sizeof(what), "%s, %s, %u homes", name, loci_isa_name(isa),
+		(unsigned)tuning->min_homes);
+	for (int with_distances = 0; with_distances < 2; with_distances++) {
+		struct loci_stack *stack;
+
+		CHECK(loci_stack_new_tuned(&options, tuning, &stack, NULL) == 0);
+		feed(stack, t, 0, t->n / 2, with_distances, distance);
+		check_result(stack, want_half, t->n / 2, what);
+		feed(stack, t, t->n / 2, t->n, with_distances, distance);
+		check_result(stack, want, t->n, what);
+		loci_stack_free(stack);
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		check_count++;
+		if (distance[i] != want->touch[i].stack) {
+			CHECK_FAIL("%s: touch %zu: distance %" PRIu64 ", want %" PRIu64, what, i,
+				distance[i], want->touch[i].stack);
+			break;
+		}
+	}
+}
+
+static void check_streams(void)
+{
+	static struct touches touches;
+	static struct expected want, want_half;
+
+	for (unsigned i = 0; i < LOCI_ARRAY_SIZE(streams); i++) {
+		touches.n = 0;
+		streams[i].make(&touches);
+		expect(&touches, touches.n, &want);
+		expect(&touches, touches.n / 2, &want_half);
+		for (unsigned j = 0; j < LOCI_ARRAY_SIZE(isas); j++)
+			for (unsigned k = 0; k < LOCI_ARRAY_SIZE(tunings); k++)
+				check_stream(&touches, &want, &want_half, isas[j], &tunings[k],
+					streams[i].name);
+		expected_fini(&want);
+		expected_fini(&want_half);
+	}
+}
+
+/* No writes given: all reads; a write later on is still the block's first. */
+static void check_reads(void)
+{
+	const uint64_t block[] = { 1, 2, 1, 2, 1 };
+	const uint8_t is_write[] = { 1, 0, 1, 1, 0 };
+	struct loci_stack_options options = { .isa = LOCI_ISA_BEST };
+	struct loci_stack_result result;
+	struct loci_stack *stack;
+
+	CHECK(loci_stack_new(&options, &stack, NULL) == 0);
+	CHECK(loci_stack_feed(stack, block, NULL, 5, NULL, NULL) == 0);
+	CHECK(loci_stack_feed(stack, block, is_write, 5, NULL, NULL) == 0);
+	CHECK(loci_stack_result(stack, &result, NULL) == 0);
+	CHECK_U64(result.touches, 10);
+	CHECK_U64(result.writes, 3);
+	CHECK_NEAR(result.dirty.cold, 2, 0);
+	CHECK_U64(result.dirty.n_bins, 2);
+	CHECK_NEAR(result.dirty.weight[1], 1, 0);
+	CHECK_NEAR(result.stack.cold, 2, 0);
+	loci_stack_result_fini(&result);
+	loci_stack_free(stack);
+}
+
+static void check_empty(void)
+{
+	struct loci_stack_options options = { .isa = LOCI_ISA_BEST };
+	struct loci_stack_result result;
+	struct loci_stack *stack;
+
+	CHECK(loci_stack_new(&options, &stack, NULL) == 0);
+	CHECK(loci_stack_feed(stack, NULL, NULL, 0, NULL, NULL) == 0);
+	CHECK(loci_stack_result(stack, &result, NULL) == 0);
+	CHECK_U64(result.touches, 0);
+	CHECK_NEAR(loci_hist_total(&result.stack), 0, 0);
+	loci_stack_result_fini(&result);
+	loci_stack_free(stack);
+}
+
+static void check_bins(void)
+{
+	for (unsigned bit = 0; bit < 64; bit++)
+		for (int near = -3; near <= 3; near++)
+			CHECK_U64(loci_stack_bin((1ull << bit) + (uint64_t)near),
+				loci_bin_fine((1ull << bit) + (uint64_t)near));
+	for (unsigned i = 0; i < 100000; i++)
+		CHECK_U64(loci_stack_bin(i), loci_bin_fine(i));
+}
+
+/* A sweep over m blocks, again and again: every reuse is at stack distance m - 1 and time m. */
+static void check_sweep(void)
+{
+	enum { M = 300007, ROUNDS = 5 };
+	uint64_t *block = malloc(M * sizeof(*block));
+	struct loci_stack_options options = { .isa = LOCI_ISA_BEST };
+	struct loci_stack_result result;
+	struct loci_stack *stack;
+
+	if (!block)
+		abort();
+	for (unsigned i = 0; i < M; i++)
+		block[i] = i * 3ull;
+	CHECK(loci_stack_new(&options, &stack, NULL) == 0);
+	for (unsigned i = 0; i < ROUNDS; i++)
+		CHECK(loci_stack_feed(stack, block, NULL, M, NULL, NULL) == 0);
+	CHECK(loci_stack_result(stack, &result, NULL) == 0);
+	CHECK_NEAR(result.stack.cold, M, 0);
+	CHECK_NEAR(loci_hist_finite(&result.stack), (ROUNDS - 1.) * M, 0);
+	CHECK_NEAR(result.stack.weight[loci_bin_fine(M - 1)], (ROUNDS - 1.) * M, 0);
+	CHECK_NEAR(result.time.weight[loci_bin_fine(M)], (ROUNDS - 1.) * M, 0);
+	CHECK_NEAR(result.blocks, M, 0);
+	loci_stack_result_fini(&result);
+	loci_stack_free(stack);
+	free(block);
+}
+
+/* A matrix product of n x n elements, tiled in i and k by b; an element is a block. In the inner
+ * loop over j, element A(i,k) is at distance 2 (but for j = 0: B and C of the last j are between),
+ * and in every sweep B(k,j) and C(i,j) come back at the distances that the loops give them. */
+static void check_product(void)
+{
+	enum { N = 48, TILE = 8, SWEEPS = N / TILE * N / TILE * TILE * TILE };
+	struct loci_stack_options options = { .isa = LOCI_ISA_BEST };
+	struct loci_stack_result result;
+	struct loci_stack *stack;
+
+	CHECK(loci_stack_new(&options, &stack, NULL) == 0);
+	for (unsigned ii = 0; ii < N; ii += TILE)
+		for (unsigned kk = 0; kk < N; kk += TILE)
+			for (unsigned i = ii; i < ii + TILE; i++)
+				for (unsigned k = kk; k < kk + TILE; k++)
+					for (unsigned j = 0; j < N; j++) {
+						uint64_t touch[] = { i * N + k,
+							(1ull << 40) + k * N + j,
+							(2ull << 40) + i * N + j };
+						uint8_t is_write[] = { 0, 0, 1 };
+
+						loci_stack_feed(
+							stack, touch, is_write, 3, NULL, NULL);
+					}
+	CHECK(loci_stack_result(stack, &result, NULL) == 0);
+	CHECK_NEAR(result.stack.cold, 3. * N * N, 0);
+	/* A(i,k), j > 0: B(k,j-1) and C(i,j-1) */
+	CHECK_NEAR(result.stack.weight[2], (double)SWEEPS * (N - 1), 0);
+	/* C(i,j), next k: the rest of C's row, of B the rest of row k and the start of row k + 1,
+	 * A(i,k) unless j is the last, and A(i,k+1) */
+	CHECK_NEAR(result.stack.weight[(N - 1) + N + 2], N * (N / TILE) * (TILE - 1.) * (N - 1), 0);
+	/* B(k,j), next i of the tile: TILE rows of B but this element, of C the rest of the row
+	 * i from j on and the row i+1 up to j-1 (the whole two rows unless k is the tile's first
+	 * and last), A's row of the tile: between N*TILE and N*TILE + 2N + 2*TILE */
+	CHECK_NEAR(loci_hist_at_least(&result.stack, N * TILE, NULL) -
+			loci_hist_at_least(&result.stack, N * TILE + 2 * N + 2 * TILE, NULL),
+		(double)N * (N / TILE) * TILE * N * (TILE - 1) / TILE, 0);
+	CHECK_NEAR(result.dirty.cold, N * N, 0);
+	loci_stack_result_fini(&result);
+	loci_stack_free(stack);
+}
+
+/* Too long for the list: the instruction sets must agree in every bin and every distance. */
+static void check_agreement(void)
+{
+	enum { TOUCHES = 3000000, PIECE = 100000 };
+	uint64_t *block = malloc(PIECE * sizeof(*block)), *distance[3], start = state;
+	uint8_t *is_write = malloc(PIECE);
+	struct loci_stack_result result[3];
+	struct loci_stack *stack[3];
+
+	if (!block || !is_write)
+		abort();
+	for (unsigned i = 0; i < 3; i++) {
+		struct loci_stack_options options = { .isa = isas[i] };
+
+		distance[i] = malloc(PIECE * sizeof(*block));
+		CHECK(loci_stack_new(&options, &stack[i], NULL) == 0);
+	}
+	state = start;
+	for (unsigned done = 0; done < TOUCHES; done += PIECE) {
+		for (unsigned i = 0; i < PIECE; i++) {
+			unsigned kind = (unsigned)rnd(4);
+
+			block[i] = kind == 0 ? rnd(1200000)
+				: kind == 1  ? (1ull << 50) + done + i
+				: kind == 2  ? rnd(40)
+					     : (1ull << 30) + (done + i) % 200000;
+			is_write[i] = rnd(3) == 0;
+		}
+		for (unsigned i = 0; i < 3; i++)
+			CHECK(loci_stack_feed(
+				      stack[i], block, is_write, PIECE, distance[i], NULL) == 0);
+		CHECK(!memcmp(distance[0], distance[1], PIECE * sizeof(*block)));
+		CHECK(!memcmp(distance[0], distance[2], PIECE * sizeof(*block)));
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK(loci_stack_result(stack[i], &result[i], NULL) == 0);
+		CHECK(same_hist(&result[0].stack, &result[i].stack));
+		CHECK(same_hist(&result[0].time, &result[i].time));
+		CHECK(same_hist(&result[0].dirty, &result[i].dirty));
+		CHECK_NEAR(result[i].blocks, result[0].blocks, 0);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		loci_stack_result_fini(&result[i]);
+		loci_stack_free(stack[i]);
+		free(distance[i]);
+	}
+	free(block);
+	free(is_write);
+}
+
+int main(void)
+{
+	check_bins();
+	check_empty();
+	check_reads();
+	check_streams();
+	check_sweep();
+	check_product();
+	check_agreement();
+	return check_status();
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Makes the Debian packages, unpacks them into an empty root and runs what is there. With LINTIAN
+# set, lintian must find no error either. Run with SRC and BUILD.
+set -u
+if ! command -v dpkg-shlibdeps >/dev/null; then
+	echo "package.sh: skipped, dpkg-dev is missing"
+	exit 77
+fi
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+failures=0
+fail() {
+	echo "package.sh: $*" >&2
+	failures=$((failures + 1))
+}
+
+BUILD=$BUILD "$SRC/scripts/deb.sh" >"$dir/log" 2>&1 || {
+	cat "$dir/log" >&2
+	exit 1
+}
+for deb in "$BUILD"/deb/*.deb; do
+	dpkg-deb -x "$deb" "$dir/root" || fail "$deb cannot be unpacked"
+done
+"$dir/root/usr/bin/loci" --version >/dev/null || fail "the packaged loci does not run"
+[ -f "$dir/root/usr/share/man/man1/loci.1.gz" ] || fail "loci.1.gz is missing"
+
+program=$(echo "$BUILD"/deb/loci_*.deb)
+depends=$(dpkg-deb -f "$program" Depends)
+for library in libc6 libsqlite3-0 libzstd1 zlib1g; do
+	[[ $depends == *$library* ]] || fail "loci does not depend on $library: $depends"
+done
+
+if [ -n "${LINTIAN-}" ]; then
+	lintian --allow-root --fail-on error \
+		--suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog "$BUILD"/deb/*.deb || fail "lintian objects"
+fi
+
+[ "$failures" = 0 ] && echo passed
+exit $((failures != 0))
