@@ -176,13 +176,11 @@ static int read_all(struct analysis *a, bool *ret_interrupted, struct loci_err *
 	struct loci_source *source = a->source;
 
 	for (;;) {
+		ssize_t n = source->ops->read(source, a->words, WORDS, err);
 		uint64_t done = 0, total = 0;
-		ssize_t n = 0;
 		int r;
 
-		if (!options->stop || !*options->stop)
-			n = source->ops->read(source, a->words, WORDS, err);
-		if (options->stop && *options->stop) {
+		if (n == -EINTR && options->stop && *options->stop) {
 			*ret_interrupted = true;
 			return 0;
 		}
@@ -199,6 +197,10 @@ static int read_all(struct analysis *a, bool *ret_interrupted, struct loci_err *
 		if (options->progress) {
 			source->ops->progress(source, &done, &total);
 			options->progress(options->progress_data, a->run.references, done, total);
+		}
+		if (options->stop && *options->stop) {
+			*ret_interrupted = true;
+			return 0;
 		}
 	}
 }
@@ -331,6 +333,8 @@ int loci_analyse(struct loci_source *source, const struct loci_analyse_options *
 		r = loci_decoder_new(&a->decoder, err);
 	if (r == 0)
 		r = read_all(a, &ret->interrupted, err);
+	if (r == 0 && !a->run.references && ret->interrupted)
+		r = loci_err_set(err, EINTR, "interrupted before the first reference");
 	if (r == 0 && !a->run.references)
 		r = loci_err_set(err, ENODATA, "%s: no references in it (%s)",
 			options->command ? options->command : "the trace", source->info.origin);

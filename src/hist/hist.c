@@ -18,8 +18,8 @@ static const struct {
 
 uint32_t loci_bin_of(enum loci_scheme scheme, uint64_t value)
 {
-	if (scheme == LOCI_SCHEME_LINEAR)
-		return value < LOCI_LINEAR_BINS ? (uint32_t)value : LOCI_LINEAR_BINS - 1;
+	if (scheme == LOCI_SCHEME_LINEAR) /* what is beyond has no bin: it lies past the last */
+		return value < LOCI_LINEAR_BINS ? (uint32_t)value : LOCI_LINEAR_BINS;
 	return scheme == LOCI_SCHEME_FINE ? loci_bin_fine(value) : loci_bin_coarse(value);
 }
 
@@ -38,7 +38,9 @@ uint64_t loci_bin_low(enum loci_scheme scheme, uint32_t bin)
 
 uint64_t loci_bin_high(enum loci_scheme scheme, uint32_t bin)
 {
-	return bin + 1 >= schemes[scheme].bins ? LOCI_INFINITE : loci_bin_low(scheme, bin + 1);
+	if (scheme != LOCI_SCHEME_LINEAR && bin + 1 >= schemes[scheme].bins)
+		return LOCI_INFINITE;
+	return loci_bin_low(scheme, bin + 1);
 }
 
 const char *loci_scheme_name(enum loci_scheme scheme)

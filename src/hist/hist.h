@@ -15,7 +15,7 @@
 enum loci_scheme {
 	LOCI_SCHEME_FINE,   /* exact below 256, then 128 bins per power of two */
 	LOCI_SCHEME_COARSE, /* exact below 16, then 4 */
-	LOCI_SCHEME_LINEAR, /* bin = value, 0..63: positions in a set's LRU list */
+	LOCI_SCHEME_LINEAR, /* bin = value, 0..63: positions in a set's LRU list; more cannot be added */
 };
 
 #define LOCI_FINE_BITS     7 /* log2 of bins per power of two */
@@ -54,7 +54,7 @@ static inline uint32_t loci_bin_coarse(uint64_t value)
 }
 
 uint32_t loci_bin_of(enum loci_scheme scheme, uint64_t value);
-/* The bin holds low <= value < high; high of the last bin is LOCI_INFINITE. */
+/* The bin holds low <= value < high; high of a logarithmic scheme's last bin is LOCI_INFINITE. */
 uint64_t loci_bin_low(enum loci_scheme scheme, uint32_t bin);
 uint64_t loci_bin_high(enum loci_scheme scheme, uint32_t bin);
 

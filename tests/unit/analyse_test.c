@@ -225,9 +225,16 @@ static void check_interrupted(void)
 	struct loci_analyse_options options = { .stop = &stop };
 	struct loci_analyse_summary summary;
 
-	/* nothing was read: no profile rather than an empty one */
-	CHECK(loci_analyse(&m.source, &options, path, &summary, NULL) == -ENODATA);
-	CHECK(access(path, F_OK) < 0);
+	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
+
+	m.step = 7; /* DEFINE, BLOCK and the first address: then stop is looked at */
+	CHECK(loci_analyse(&m.source, &options, path, &summary, NULL) == 0);
+	CHECK(summary.interrupted);
+	CHECK(loci_profile_open(path, &profile, NULL) == 0);
+	CHECK_U64(loci_profile_run(profile)->references, 1);
+	CHECK(!loci_profile_run(profile)->complete);
+	CHECK(strstr(loci_profile_run(profile)->note, "interrupted after 1 ") != NULL);
+	remove(path);
 }
 
 static uint64_t random64(uint64_t *state)
