@@ -22,7 +22,12 @@ static loci_stack_kernel *const kernels[] = {
 int loci_stack_new(
 	const struct loci_stack_options *options, struct loci_stack **ret, struct loci_err *err)
 {
-	static const struct loci_stack_tuning tuning = { .min_homes = 4096, .min_slots = 1 << 17 };
+	static const struct loci_stack_tuning tuning = {
+		.min_homes = 8192,
+		.min_slots = 1 << 17,
+		.chunk = 4096,
+		.page_bytes = 2 << 20,
+	};
 
 	return loci_stack_new_tuned(options, &tuning, ret, err);
 }
@@ -47,11 +52,11 @@ int loci_stack_new_tuned(const struct loci_stack_options *options,
 	stack->now = 1;
 	for (unsigned i = 0; i < LOCI_STACK_TOP; i++) {
 		stack->rank[i] = (uint8_t)i;
-		stack->place[i] = LOCI_STACK_NOWHERE;
+		stack->place[i] = NULL;
 	}
 	stack->counts = calloc(1, sizeof(*stack->counts));
-	if (!stack->counts || loci_stack_map_init(&stack->map, tuning->min_homes) < 0 ||
-		loci_stack_slots_init(&stack->slots, tuning->min_slots, 0) < 0)
+	if (!stack->counts || loci_stack_map_init(&stack->map, tuning) < 0 ||
+		loci_stack_slots_init(&stack->slots, tuning->min_slots, 0, tuning->page_bytes) < 0)
 		return loci_err_nomem(err);
 	*ret = stack;
 	stack = NULL;
@@ -81,7 +86,7 @@ static int make_room(struct loci_stack *stack, struct loci_err *err)
 				"made to break its reader?",
 				(unsigned long long)stack->now);
 	}
-	if (!loci_stack_slots_have_room(&stack->slots)) {
+	if (!loci_stack_slots_have_room(&stack->slots, stack->tuning.chunk)) {
 		uint64_t n_live = stack->map.n_entries - stack->n_top;
 		uint64_t n_slots = n_live * SLOTS_PER_BLOCK;
 
@@ -97,7 +102,7 @@ int loci_stack_feed(struct loci_stack *stack, const uint64_t *block, const uint8
 	size_t n, uint64_t *ret_distance, struct loci_err *err)
 {
 	for (size_t done = 0; done < n;) {
-		size_t take = n - done < LOCI_STACK_CHUNK ? n - done : LOCI_STACK_CHUNK;
+		size_t take = n - done < stack->tuning.chunk ? n - done : stack->tuning.chunk;
 		int r = make_room(stack, err);
 
 		if (r < 0)
@@ -125,8 +130,8 @@ int loci_stack_result(
 		.touches = stack->now - 1,
 		.blocks = (double)stack->map.n_entries,
 		.sampling_rate = 1,
-		.bytes = sizeof(*stack) + sizeof(*counts) + stack->map.mapped_bytes +
-			stack->slots.mapped_bytes,
+		.bytes = sizeof(*stack) + sizeof(*counts) + stack->map.bytes +
+			stack->slots.bytes,
 	};
 	for (unsigned i = 0; i < LOCI_STACK_BINS; i++)
 		ret->writes += counts->dirty[i];

@@ -17,7 +17,7 @@
 /* The engine's state while the loop runs, so that it can live in registers. */
 struct kernel {
 	struct kernel_ranks ranks;
-	loci_stack_where *place;
+	uint32_t **place;
 	struct loci_stack_bucket *bucket;
 	uint64_t n_homes;
 	struct loci_stack_counts *counts;
@@ -25,29 +25,30 @@ struct kernel {
 	struct loci_stack_line *line;
 	uint16_t *near;
 	uint32_t open, next, open_live;
-	unsigned n_far, n_top, shift;
+	unsigned n_far, n_top;
 	uint64_t n_entries;
 	uint64_t hash[RING];
-	loci_stack_where where[RING]; /* between the first two stages: the home */
+	union {
+		struct loci_stack_bucket *home; /* after the first stage */
+		uint32_t *slot;                 /* after the second */
+	} found[RING];
 };
 
 static const uint64_t kernel_words_before[8] = { 0, 0, 0x1, 0x201, 0x40201, 0x8040201, 0x1008040201,
 	0x201008040201 };
 
-/* The entry of a hash, or the empty one where it belongs, from a bucket on. Entries fill in order,
- * and empty ones have the key 0; a block may have the hash 0 too, but is then the first such. */
-INLINE loci_stack_where kernel_find(const struct loci_stack_bucket *bucket, uint64_t home,
-	uint64_t hash)
+/* The slot of the entry of a hash, or of the empty one where it belongs, from a bucket on. Entries
+ * fill in order, and empty ones have the key 0; a block may have the hash 0 too, but is then the
+ * first such. */
+INLINE uint32_t *kernel_find(struct loci_stack_bucket *b, uint64_t hash)
 {
-	for (;; home++) {
-		const struct loci_stack_bucket *b = &bucket[home];
+	for (;; b++) {
 		unsigned match = kernel_match(b, hash);
 
 		if (__builtin_expect(match != 0, 1))
-			return (loci_stack_where)home << 2 | (unsigned)__builtin_ctz(match);
+			return &b->slot[__builtin_ctz(match)];
 		if (!b->slot[2])
-			return (loci_stack_where)home << 2 |
-				((unsigned)(b->slot[0] != 0) + (unsigned)(b->slot[1] != 0));
+			return &b->slot[(unsigned)(b->slot[0] != 0) + (unsigned)(b->slot[1] != 0)];
 	}
 }
 
@@ -104,50 +105,48 @@ INLINE uint32_t kernel_new_slot(struct kernel *k)
 
 /* The distance of a block that is not in the top; it enters it in the place of the deepest there. A
  * block that is new has no slot to take, and no distance. */
-INLINE uint64_t kernel_enter(struct kernel *k, loci_stack_where where, uint32_t slot)
+INLINE uint64_t kernel_enter(struct kernel *k, uint32_t *entry)
 {
 	unsigned place = kernel_push(&k->ranks);
-	loci_stack_where leaving = k->place[place];
+	uint32_t *leaving = k->place[place], slot = *entry;
 	uint64_t distance = LOCI_INFINITE;
 
 	if (__builtin_expect(slot != 0, 1))
 		distance = k->n_top + kernel_take_slot(k, slot - LOCI_STACK_DEEP);
 	else
 		k->n_entries++;
-	if (__builtin_expect(leaving != LOCI_STACK_NOWHERE, 1))
-		k->bucket[leaving >> 2].slot[leaving & 3] = kernel_new_slot(k) + LOCI_STACK_DEEP;
+	if (__builtin_expect(leaving != NULL, 1))
+		*leaving = kernel_new_slot(k) + LOCI_STACK_DEEP;
 	else
 		k->n_top++;
-	k->place[place] = where;
-	k->bucket[where >> 2].slot[where & 3] = place + 1;
+	k->place[place] = entry;
+	*entry = place + 1;
 	return distance;
 }
 
-INLINE uint64_t kernel_count(struct kernel *k, loci_stack_where where, uint64_t hash,
-	unsigned is_write, uint64_t now)
+INLINE uint64_t kernel_count(struct kernel *k, uint32_t *entry, uint64_t hash, unsigned is_write,
+	uint64_t now, unsigned shift)
 {
 	struct loci_stack_counts *counts = k->counts;
-	struct loci_stack_bucket *b = &k->bucket[where >> 2];
-	uint32_t slot = b->slot[where & 3], bin, bin_time, dirty;
+	uint32_t slot = *entry, bin, bin_time, dirty;
 	uint64_t distance, stamp;
 
-	if (__builtin_expect(slot != 0 && b->key[where & 3] != hash, 0)) {
-		where = kernel_find(k->bucket, where >> 2, hash);
-		b = &k->bucket[where >> 2];
-		slot = b->slot[where & 3];
+	if (__builtin_expect(*loci_stack_key(entry) != hash, 0)) {
+		entry = kernel_find((struct loci_stack_bucket *)((uintptr_t)entry & ~63ul), hash);
+		slot = *entry;
 	}
-	stamp = b->stamp[where & 3];
+	stamp = *loci_stack_stamp(entry);
 	bin_time = loci_stack_bin(now - (stamp >> LOCI_STACK_BIN_BITS));
 	dirty = stamp & LOCI_STACK_BIN_COLD;
 	if (slot - 1 < LOCI_STACK_TOP) {
-		distance = (uint64_t)kernel_raise(&k->ranks, slot - 1) << k->shift;
+		distance = (uint64_t)kernel_raise(&k->ranks, slot - 1) << shift;
 		bin = loci_stack_bin(distance);
 	} else if (__builtin_expect(slot != 0, 1)) {
-		distance = kernel_enter(k, where, slot) << k->shift;
+		distance = kernel_enter(k, entry) << shift;
 		bin = loci_stack_bin(distance);
 	} else {
-		distance = kernel_enter(k, where, 0);
-		b->key[where & 3] = hash;
+		distance = kernel_enter(k, entry);
+		*loci_stack_key(entry) = hash;
 		dirty = bin = bin_time = LOCI_STACK_BIN_COLD;
 	}
 	counts->stack[bin]++;
@@ -155,25 +154,30 @@ INLINE uint64_t kernel_count(struct kernel *k, loci_stack_where where, uint64_t 
 	dirty = dirty > bin ? dirty : bin;
 	counts->dirty[dirty] += is_write;
 	dirty &= is_write - 1;
-	b->stamp[where & 3] = now << LOCI_STACK_BIN_BITS | dirty;
+	*loci_stack_stamp(entry) = now << LOCI_STACK_BIN_BITS | dirty;
 	return distance;
 }
 
 INLINE void kernel_first_stage(struct kernel *k, size_t i, uint64_t block)
 {
-	uint64_t hash = loci_stack_hash(block), home = loci_stack_home(hash, k->n_homes);
+	uint64_t hash = loci_stack_hash(block);
+	struct loci_stack_bucket *home = k->bucket + loci_stack_home(hash, k->n_homes);
 
 	k->hash[i % RING] = hash;
-	k->where[i % RING] = (loci_stack_where)home;
-	__builtin_prefetch(&k->bucket[home], 1);
+	k->found[i % RING].home = home;
+	__builtin_prefetch(home, 1);
 }
 
+/* An entry that is not in its home may be far away: its bucket is only asked for. */
 INLINE void kernel_second_stage(struct kernel *k, size_t i)
 {
-	loci_stack_where where = kernel_find(k->bucket, k->where[i % RING], k->hash[i % RING]);
-	uint32_t slot = k->bucket[where >> 2].slot[where & 3];
+	struct loci_stack_bucket *home = k->found[i % RING].home;
+	unsigned match = kernel_match(home, k->hash[i % RING]);
+	uint32_t *entry = &home->slot[__builtin_ctz(match | 4)], slot = *entry;
 
-	k->where[i % RING] = where;
+	k->found[i % RING].slot = entry;
+	if (__builtin_expect(!match, 0))
+		__builtin_prefetch(home + 1, 1);
 	slot = slot >= LOCI_STACK_DEEP ? slot - LOCI_STACK_DEEP : 0;
 	__builtin_prefetch(&k->line[slot >> 9], 1);
 	__builtin_prefetch(&k->near[slot >> 9], 1);
@@ -181,7 +185,7 @@ INLINE void kernel_second_stage(struct kernel *k, size_t i)
 
 INLINE void kernel_run(struct loci_stack *stack,
 	const uint64_t *block, const uint8_t *is_write, const uint64_t *when, size_t n,
-	uint64_t *ret_distance)
+	uint64_t *ret_distance, unsigned shift)
 {
 	struct loci_stack_slots *slots = &stack->slots;
 	uint64_t now = stack->now;
@@ -198,7 +202,6 @@ INLINE void kernel_run(struct loci_stack *stack,
 		.open_live = slots->open_live,
 		.n_far = slots->n_far,
 		.n_top = stack->n_top,
-		.shift = stack->shift,
 		.n_entries = stack->map.n_entries,
 	};
 
@@ -214,8 +217,8 @@ INLINE void kernel_run(struct loci_stack *stack,
 			kernel_first_stage(&k, i + AHEAD_HASH, block[i + AHEAD_HASH]);
 		if (i + AHEAD_FIND < n)
 			kernel_second_stage(&k, i + AHEAD_FIND);
-		distance = kernel_count(&k, k.where[i % RING], k.hash[i % RING],
-			is_write ? is_write[i] : 0, when ? when[i] : now + i);
+		distance = kernel_count(&k, k.found[i % RING].slot, k.hash[i % RING],
+			is_write ? is_write[i] : 0, when ? when[i] : now + i, shift);
 		if (ret_distance)
 			ret_distance[i] = distance;
 	}
@@ -233,11 +236,11 @@ void KERNEL_NAME(struct loci_stack *stack, const uint64_t *block, const uint8_t 
 	const uint64_t *when, size_t n, uint64_t *ret_distance)
 {
 	if (when)
-		kernel_run(stack, block, is_write, when, n, ret_distance);
+		kernel_run(stack, block, is_write, when, n, ret_distance, stack->shift);
 	else if (!ret_distance && is_write)
-		kernel_run(stack, block, is_write, NULL, n, NULL);
+		kernel_run(stack, block, is_write, NULL, n, NULL, 0);
 	else if (!ret_distance)
-		kernel_run(stack, block, NULL, NULL, n, NULL);
+		kernel_run(stack, block, NULL, NULL, n, NULL, 0);
 	else
-		kernel_run(stack, block, is_write, NULL, n, ret_distance);
+		kernel_run(stack, block, is_write, NULL, n, ret_distance, 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The stack engine's map, off the hot path: its memory, growth in place, and dropping blocks. */
-#define _GNU_SOURCE /* mremap */
+/* The stack engine's map, off the hot path: its memory and growth in place. */
+#define _GNU_SOURCE /* MADV_HUGEPAGE */
 #include "engine/stack_state.h"
 
 #include "base/cleanup.h"
@@ -10,49 +10,82 @@
 
 /* Growth by 1.6 at 85 % full: at worst 64 / 3 / 0.85 * 1.6 = 40 bytes a block. */
 #define MAX_FILL_PERCENT 85
-/* Buckets that a chunk of new blocks can overflow into. */
-#define CHUNK_BUCKETS    (LOCI_STACK_CHUNK / LOCI_STACK_WAYS + 1)
+/* Homes are chosen by 32 bits of the hash. */
+#define MAX_HOMES (1ull << 31)
 
 struct entry {
 	uint64_t key, stamp;
 	uint32_t slot;
 };
 
-uint64_t loci_stack_map_bytes(uint64_t n_homes)
+uint64_t loci_stack_map_bytes(const struct loci_stack_map *map, uint64_t n_homes)
 {
-	uint64_t bytes = (n_homes + LOCI_STACK_SPARE) * sizeof(struct loci_stack_bucket);
+	uint64_t bytes = (n_homes + map->n_spare) * sizeof(struct loci_stack_bucket);
 
-	return (bytes + 4095) & ~4095ull;
+	return (bytes + map->page_bytes - 1) / map->page_bytes * map->page_bytes;
 }
 
-int loci_stack_map_init(struct loci_stack_map *map, uint64_t n_homes)
+/* The map grows at the end of its own addresses, of which it reserves as many as it can ever need:
+ * moving it would break up its huge pages. Where reserving so much is not allowed it gets less. */
+static int reserve(struct loci_stack_map *map)
 {
-	uint64_t bytes = loci_stack_map_bytes(n_homes);
-	void *memory =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t bytes = loci_stack_map_bytes(map, MAX_HOMES);
 
-	if (memory == MAP_FAILED)
+	for (; bytes >= map->bytes; bytes = bytes / 4 / map->page_bytes * map->page_bytes) {
+		char *memory = mmap(NULL, bytes + map->page_bytes, PROT_NONE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (memory == MAP_FAILED)
+			continue;
+		map->reserved = memory;
+		map->reserved_bytes = bytes + map->page_bytes;
+		map->bucket = (struct loci_stack_bucket *)(memory +
+			-(uintptr_t)memory % map->page_bytes);
+		return 0;
+	}
+	return -ENOMEM;
+}
+
+static int use(struct loci_stack_map *map, uint64_t n_homes)
+{
+	uint64_t bytes = loci_stack_map_bytes(map, n_homes);
+
+	if (n_homes > MAX_HOMES || bytes + map->page_bytes > map->reserved_bytes ||
+		mprotect(map->bucket, bytes, PROT_READ | PROT_WRITE) < 0)
 		return -ENOMEM;
-	madvise(memory, bytes, MADV_HUGEPAGE);
+	madvise(map->bucket, bytes, MADV_HUGEPAGE);
+	map->bytes = bytes;
+	map->n_homes = n_homes;
+	return 0;
+}
+
+int loci_stack_map_init(struct loci_stack_map *map, const struct loci_stack_tuning *tuning)
+{
+	/* A chunk of blocks, all of them overflowing, two buckets that end a search, and one that
+	 * growth may add by rounding. */
 	*map = (struct loci_stack_map){
-		.bucket = memory, .n_homes = n_homes, .mapped_bytes = bytes
+		.n_spare = 2 * (tuning->chunk / LOCI_STACK_WAYS + 1) + 3,
+		.chunk = tuning->chunk,
+		.page_bytes = tuning->page_bytes,
 	};
+	map->bytes = loci_stack_map_bytes(map, tuning->min_homes);
+	if (reserve(map) < 0 || use(map, tuning->min_homes) < 0)
+		return -ENOMEM;
 	return 0;
 }
 
 void loci_stack_map_fini(struct loci_stack_map *map)
 {
-	if (map->bucket)
-		munmap(map->bucket, map->mapped_bytes);
+	if (map->reserved)
+		munmap(map->reserved, map->reserved_bytes);
 }
 
 bool loci_stack_map_has_room(const struct loci_stack_map *map)
 {
-	/* Spare buckets fill in order, so all from the first empty one on are empty; enough of them
-	 * for a chunk, and one more to end a search, must be left whatever the hashes. */
-	if (map->bucket[map->n_homes + LOCI_STACK_SPARE - CHUNK_BUCKETS - 1].slot[0])
+	/* Spare buckets fill in order, so all from the first empty one on are empty. */
+	if (map->bucket[map->n_homes + map->n_spare / 2 - 1].slot[0])
 		return false;
-	return (map->n_entries + LOCI_STACK_CHUNK) * 100 <=
+	return (map->n_entries + map->chunk) * 100 <=
 		map->n_homes * LOCI_STACK_WAYS * MAX_FILL_PERCENT;
 }
 
@@ -60,34 +93,25 @@ uint64_t loci_stack_map_next_homes(const struct loci_stack_map *map)
 {
 	uint64_t larger = map->n_homes + map->n_homes * 3 / 5;
 	uint64_t enough =
-		(map->n_entries + LOCI_STACK_CHUNK) * 100 / (LOCI_STACK_WAYS * MAX_FILL_PERCENT) +
-		1;
+		(map->n_entries + map->chunk) * 100 / (LOCI_STACK_WAYS * MAX_FILL_PERCENT) + 1;
 
 	return larger > enough ? larger : enough;
 }
 
-static loci_stack_where insert(struct loci_stack_map *map, uint64_t home, const struct entry *entry)
+static void put(struct loci_stack_map *map, const struct entry *entry, uint32_t **place)
 {
-	for (;; home++)
-		for (unsigned i = 0; i < LOCI_STACK_WAYS; i++) {
-			struct loci_stack_bucket *b = &map->bucket[home];
+	struct loci_stack_bucket *b = &map->bucket[loci_stack_home(entry->key, map->n_homes)];
+	unsigned i = 0;
 
-			if (b->slot[i])
-				continue;
-			b->key[i] = entry->key;
-			b->stamp[i] = entry->stamp;
-			b->slot[i] = entry->slot;
-			return (loci_stack_where)home << 2 | i;
-		}
-}
-
-static void put(struct loci_stack_map *map, const struct entry *entry, loci_stack_where *place)
-{
-	uint64_t home = loci_stack_home(entry->key, map->n_homes);
-	loci_stack_where where = insert(map, home, entry);
-
+	while (b->slot[LOCI_STACK_WAYS - 1])
+		b++;
+	while (b->slot[i])
+		i++;
+	b->key[i] = entry->key;
+	b->slot[i] = entry->slot;
+	b->stamp[i] = entry->stamp;
 	if (entry->slot <= LOCI_STACK_TOP)
-		place[entry->slot - 1] = where;
+		place[entry->slot - 1] = &b->slot[i];
 }
 
 /* Empties a bucket; returns how many entries it had. */
@@ -101,19 +125,6 @@ static unsigned take(struct loci_stack_bucket *b, struct entry *ret)
 		b->key[n] = 0;
 	}
 	return n;
-}
-
-static int resize(struct loci_stack_map *map, uint64_t n_homes)
-{
-	uint64_t bytes = loci_stack_map_bytes(n_homes);
-	void *memory = mremap(map->bucket, map->mapped_bytes, bytes, MREMAP_MAYMOVE);
-
-	if (memory == MAP_FAILED)
-		return -ENOMEM;
-	madvise(memory, bytes, MADV_HUGEPAGE);
-	map->bucket = memory;
-	map->mapped_bytes = bytes;
-	return 0;
 }
 
 struct waiting {
@@ -144,15 +155,14 @@ static int wait_for(struct waiting *waiting, const struct entry *entry)
 /* Homes only move up, but an entry that overflowed far may belong before where it is now: near the
  * start of the map, where homes hardly move. It waits until all buckets are done, since one that is
  * not done yet may be full now and not later. */
-int loci_stack_map_grow(struct loci_stack_map *map, uint64_t n_homes, loci_stack_where *place)
+int loci_stack_map_grow(struct loci_stack_map *map, uint64_t n_homes, uint32_t **place)
 {
 	loci_cleanup(waiting_fini) struct waiting waiting = { NULL, 0, 0 };
-	uint64_t n_old = map->n_homes + LOCI_STACK_SPARE;
+	uint64_t n_old = map->n_homes + map->n_spare;
 	struct entry entry[LOCI_STACK_WAYS];
 
-	if (resize(map, n_homes) < 0)
+	if (use(map, n_homes) < 0)
 		return -ENOMEM;
-	map->n_homes = n_homes;
 	for (uint64_t b = n_old; b-- > 0;) {
 		unsigned n = take(&map->bucket[b], entry);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The stack engine's slots, off the hot path: their memory, full lines, renumbering. */
+#define _GNU_SOURCE /* MADV_HUGEPAGE */
 #include "engine/stack_state.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ static uint64_t round_up(uint64_t n, uint64_t unit)
 	return (n + unit - 1) / unit * unit;
 }
 
-static struct layout layout_for(uint64_t n_slots)
+static struct layout layout_for(uint64_t n_slots, uint64_t page_bytes)
 {
 	struct layout layout = { .n_lines = n_slots / LOCI_STACK_LINE_BITS + 1 };
 	uint64_t n, at = layout.n_lines * sizeof(struct loci_stack_line);
@@ -31,13 +32,13 @@ static struct layout layout_for(uint64_t n_slots)
 		if (n == LOCI_STACK_FAR)
 			break;
 	}
-	layout.bytes = round_up(at, 4096);
+	layout.bytes = round_up(at, page_bytes);
 	return layout;
 }
 
-uint64_t loci_stack_slots_bytes(uint64_t n_slots)
+uint64_t loci_stack_slots_bytes(uint64_t n_slots, uint64_t page_bytes)
 {
-	return layout_for(n_slots).bytes;
+	return layout_for(n_slots, page_bytes).bytes;
 }
 
 /* Numbers skip the word of counts of each line. */
@@ -74,23 +75,38 @@ static void fill_line(struct loci_stack_line *line, unsigned n)
 	}
 }
 
-int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live)
+/* Aligned for huge pages. */
+static void *map_pages(uint64_t bytes, uint64_t page_bytes)
 {
-	struct layout layout = layout_for(n_slots);
-	char *memory = mmap(
-		NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, bytes + page_bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t before;
 
 	if (memory == MAP_FAILED)
+		return NULL;
+	before = -(uintptr_t)memory % page_bytes;
+	if (before)
+		munmap(memory, before);
+	munmap(memory + before + bytes, page_bytes - before);
+	madvise(memory + before, bytes, MADV_HUGEPAGE);
+	return memory + before;
+}
+
+int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live,
+	uint64_t page_bytes)
+{
+	struct layout layout = layout_for(n_slots, page_bytes);
+	char *memory = map_pages(layout.bytes, page_bytes);
+
+	if (!memory)
 		return -ENOMEM;
-	madvise(memory, layout.bytes, MADV_HUGEPAGE);
 	*slots = (struct loci_stack_slots){
 		.line = (struct loci_stack_line *)memory,
 		.near = (uint16_t *)(memory + layout.near),
 		.n_far = layout.n_far,
 		.n_lines = (uint32_t)layout.n_lines,
 		.next = number(0),
-		.memory = memory,
-		.mapped_bytes = layout.bytes,
+		.bytes = layout.bytes,
 	};
 	for (unsigned i = 0; i < layout.n_far; i++)
 		slots->far[i] = (uint32_t *)(memory + layout.far[i]);
@@ -107,15 +123,15 @@ int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint
 
 void loci_stack_slots_fini(struct loci_stack_slots *slots)
 {
-	if (slots->memory)
-		munmap(slots->memory, slots->mapped_bytes);
+	if (slots->line)
+		munmap(slots->line, slots->bytes);
 }
 
-bool loci_stack_slots_have_room(const struct loci_stack_slots *slots)
+bool loci_stack_slots_have_room(const struct loci_stack_slots *slots, uint64_t chunk)
 {
 	/* the line after the last one filled is opened too */
 	return (uint64_t)(slots->n_lines - slots->open - 1) * LOCI_STACK_LINE_BITS >
-		LOCI_STACK_CHUNK + LOCI_STACK_LINE_BITS;
+		chunk + LOCI_STACK_LINE_BITS;
 }
 
 uint64_t loci_stack_slots_after(const struct loci_stack_slots *slots, uint32_t slot)
@@ -138,11 +154,11 @@ int loci_stack_slots_renumber(
 	struct loci_stack_slots *slots, struct loci_stack_map *map, uint64_t n_live, uint64_t n_slots)
 {
 	struct loci_stack_slots fresh;
-	int r = loci_stack_slots_init(&fresh, n_slots, n_live);
+	int r = loci_stack_slots_init(&fresh, n_slots, n_live, map->page_bytes);
 
 	if (r < 0)
 		return r;
-	for (uint64_t b = 0; b < map->n_homes + LOCI_STACK_SPARE; b++)
+	for (uint64_t b = 0; b < map->n_homes + map->n_spare; b++)
 		for (unsigned i = 0; i < LOCI_STACK_WAYS; i++) {
 			uint32_t *slot = &map->bucket[b].slot[i];
 

@@ -26,8 +26,7 @@
 
 #include <string.h>
 
-#define LOCI_STACK_TOP   64  /* places */
-#define LOCI_STACK_CHUNK 512 /* touches between checks for room in map and slots */
+#define LOCI_STACK_TOP 64 /* places */
 
 /* Entry.slot: 0 empty, 1..TOP a place in the top, and above that a slot. */
 #define LOCI_STACK_DEEP (LOCI_STACK_TOP + 1)
@@ -49,18 +48,29 @@ struct loci_stack_bucket {
 	uint64_t stamp[LOCI_STACK_WAYS];
 };
 
-/* Where an entry is: bucket << 2 | which of the three. */
-typedef uint32_t loci_stack_where;
-#define LOCI_STACK_NOWHERE UINT32_MAX
+/* An entry is known by its slot; the rest of it is found from the slot's place in the bucket. */
+static inline uint64_t *loci_stack_stamp(uint32_t *slot)
+{
+	return (uint64_t *)((char *)slot + ((uintptr_t)slot & 63) - 8);
+}
+
+static inline uint64_t *loci_stack_key(uint32_t *slot)
+{
+	return (uint64_t *)((char *)slot + ((uintptr_t)slot & 63) - 48);
+}
 
 struct loci_stack_map {
 	struct loci_stack_bucket *bucket;
-	uint64_t n_homes; /* buckets that are homes; overflow may use the spare ones after them */
-	uint64_t mapped_bytes;
+	uint64_t n_homes; /* buckets that are homes */
+	uint64_t n_spare; /* buckets after them, to overflow into */
 	uint64_t n_entries;
+	uint64_t chunk; /* new blocks it must have room for */
+	uint64_t bytes; /* in use of the addresses reserved */
+	void *reserved;
+	uint64_t reserved_bytes;
+	uint64_t page_bytes;
 };
 
-#define LOCI_STACK_SPARE     272 /* buckets beyond the last home, to overflow into */
 #define LOCI_STACK_LINE_BITS 448 /* slots a line */
 #define LOCI_STACK_NEAR      32  /* siblings at the first level of counts */
 #define LOCI_STACK_FAR       16  /* siblings at the levels above */
@@ -71,7 +81,7 @@ struct loci_stack_line {
 };
 
 struct loci_stack_slots {
-	struct loci_stack_line *line;
+	struct loci_stack_line *line; /* and the memory all arrays stand in */
 	uint16_t *near;
 	uint32_t *far[LOCI_STACK_LEVELS];
 	unsigned n_far;
@@ -79,8 +89,7 @@ struct loci_stack_slots {
 	uint32_t open;      /* the line being filled */
 	uint32_t next;      /* the next slot's number */
 	uint32_t open_live; /* set bits in the open line */
-	void *memory;
-	uint64_t mapped_bytes;
+	uint64_t bytes;
 };
 
 struct loci_stack_counts {
@@ -89,7 +98,7 @@ struct loci_stack_counts {
 	uint64_t dirty[LOCI_STACK_BINS];
 };
 
-/* Processes n <= CHUNK touches, for which map and slots have room. when gives each touch's time;
+/* Processes n <= chunk touches, for which map and slots have room. when gives each touch's time;
  * NULL: consecutive, from stack->now on. */
 typedef void loci_stack_kernel(struct loci_stack *stack, const uint64_t *block,
 	const uint8_t *is_write, const uint64_t *when, size_t n, uint64_t *ret_distance);
@@ -97,16 +106,18 @@ loci_stack_kernel loci_stack_run_scalar, loci_stack_run_avx2, loci_stack_run_avx
 
 /* Thresholds that tests lower, so that small streams meet every path. */
 struct loci_stack_tuning {
-	uint64_t min_homes; /* buckets of a new map */
-	uint64_t min_slots; /* slots of a new bitmap */
+	uint64_t min_homes;  /* buckets of a new map */
+	uint64_t min_slots;  /* slots of a new bitmap */
+	uint64_t chunk;      /* touches between checks for room in map and slots */
+	uint64_t page_bytes; /* of memory: that of huge pages */
 };
 
 struct loci_stack {
 	uint8_t rank[LOCI_STACK_TOP] __attribute__((aligned(64)));
-	loci_stack_where place[LOCI_STACK_TOP]; /* NOWHERE: not taken yet */
-	unsigned n_top;                         /* places taken */
-	unsigned shift;                         /* distances count 2^shift each: 0 while exact */
-	uint64_t now;                           /* the time of the next touch; the first is 1 */
+	uint32_t *place[LOCI_STACK_TOP]; /* the slot of its entry; NULL: not taken yet */
+	unsigned n_top;                  /* places taken */
+	unsigned shift;                  /* distances count 2^shift each: 0 while exact */
+	uint64_t now;                    /* the time of the next touch; the first is 1 */
 	struct loci_stack_map map;
 	struct loci_stack_slots slots;
 	loci_stack_kernel *kernel;
@@ -131,7 +142,7 @@ static inline uint64_t loci_stack_hash(uint64_t block)
 
 static inline uint64_t loci_stack_home(uint64_t hash, uint64_t n_homes)
 {
-	return (uint64_t)(((unsigned __int128)hash * n_homes) >> 64);
+	return (hash >> 32) * n_homes >> 32;
 }
 
 /* The same as loci_bin_fine, without a branch. */
@@ -142,30 +153,32 @@ static inline uint32_t loci_stack_bin(uint64_t distance)
 	return (shift << LOCI_FINE_BITS) + (uint32_t)(distance >> shift);
 }
 
-int loci_stack_map_init(struct loci_stack_map *map, uint64_t n_homes);
+int loci_stack_map_init(struct loci_stack_map *map, const struct loci_stack_tuning *tuning);
 void loci_stack_map_fini(struct loci_stack_map *map);
-uint64_t loci_stack_map_bytes(uint64_t n_homes);
-/* Can it take CHUNK more blocks? */
+/* What the map uses with so many homes. */
+uint64_t loci_stack_map_bytes(const struct loci_stack_map *map, uint64_t n_homes);
+/* Can it take a chunk of new blocks? */
 bool loci_stack_map_has_room(const struct loci_stack_map *map);
 /* How many homes the next growth makes. */
 uint64_t loci_stack_map_next_homes(const struct loci_stack_map *map);
 /* Grows in place, and tells the places of the top where their entries went. After -ENOMEM the map
  * can only be freed. */
-int loci_stack_map_grow(struct loci_stack_map *map, uint64_t n_homes, loci_stack_where *place);
+int loci_stack_map_grow(struct loci_stack_map *map, uint64_t n_homes, uint32_t **place);
 
 /* n_live slots in use, numbered from the first on. */
-int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live);
+int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live,
+	uint64_t page_bytes);
 void loci_stack_slots_fini(struct loci_stack_slots *slots);
-uint64_t loci_stack_slots_bytes(uint64_t n_slots);
-/* Can they take CHUNK more blocks? */
-bool loci_stack_slots_have_room(const struct loci_stack_slots *slots);
+uint64_t loci_stack_slots_bytes(uint64_t n_slots, uint64_t page_bytes);
+/* Can they take a chunk of new blocks? */
+bool loci_stack_slots_have_room(const struct loci_stack_slots *slots, uint64_t chunk);
 /* The set bits after a slot. */
 uint64_t loci_stack_slots_after(const struct loci_stack_slots *slots, uint32_t slot);
 /* The open line is full: counts it in the levels and opens the next. */
 void loci_stack_slots_close_line(struct loci_stack_slots *slots);
 /* Renumbers the slots of all entries of the map, in order and without gaps, in a bitmap of n_slots.
  * 0 or -ENOMEM, nothing having changed. */
-int loci_stack_slots_renumber(
-	struct loci_stack_slots *slots, struct loci_stack_map *map, uint64_t n_live, uint64_t n_slots);
+int loci_stack_slots_renumber(struct loci_stack_slots *slots, struct loci_stack_map *map,
+	uint64_t n_live, uint64_t n_slots);
 
 #endif

@@ -171,7 +171,8 @@ static const struct {
 
 static const enum loci_isa isas[] = { LOCI_ISA_SCALAR, LOCI_ISA_AVX2, LOCI_ISA_AVX512 };
 /* The first as small as the engine allows: growth and renumbering every few hundred touches. */
-static const struct loci_stack_tuning tunings[] = { { 220, 1500 }, { 4096, 1 << 17 } };
+static const struct loci_stack_tuning tunings[] = { { 40, 1000, 64, 4096 },
+	{ 8192, 1 << 17, 4096, 2 << 20 } };
 
 struct expected {
 	struct loci_naive_touch touch[MAX_TOUCHES];
