@@ -18,8 +18,8 @@ static const struct {
 
 uint32_t loci_bin_of(enum loci_scheme scheme, uint64_t value)
 {
-	if (scheme == LOCI_SCHEME_LINEAR) /* what is beyond has no bin: it lies past the last */
-		return value < LOCI_LINEAR_BINS ? (uint32_t)value : LOCI_LINEAR_BINS;
+	if (scheme == LOCI_SCHEME_LINEAR)
+		return value < LOCI_LINEAR_BINS ? (uint32_t)value : LOCI_LINEAR_BINS - 1;
 	return scheme == LOCI_SCHEME_FINE ? loci_bin_fine(value) : loci_bin_coarse(value);
 }
 
@@ -178,7 +178,7 @@ double loci_hist_at_least(const struct loci_hist *hist, uint64_t value, double *
 		*ret_uncertain = 0;
 	for (uint32_t i = hist->n_bins; i-- > bin + 1;)
 		sum += hist->weight[i];
-	if (bin >= hist->n_bins)
+	if (bin >= hist->n_bins || value >= loci_bin_high(hist->scheme, bin))
 		return sum;
 	if (value <= low)
 		return sum + hist->weight[bin];

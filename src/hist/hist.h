@@ -15,7 +15,7 @@
 enum loci_scheme {
 	LOCI_SCHEME_FINE,   /* exact below 256, then 128 bins per power of two */
 	LOCI_SCHEME_COARSE, /* exact below 16, then 4 */
-	LOCI_SCHEME_LINEAR, /* bin = value, 0..63: positions in a set's LRU list; more cannot be added */
+	LOCI_SCHEME_LINEAR, /* bin = value, 0..63: positions in a set's LRU list */
 };
 
 #define LOCI_FINE_BITS     7 /* log2 of bins per power of two */
