@@ -29,8 +29,8 @@ static const char help[] =
 	"Reads a memory trace (- is standard input; gzip and zstd are unpacked) and writes a\n"
 	"profile: the distances of all its reuses, exactly, and the misses of every cache.\n"
 	"\n"
-	"  -o, --output FILE     the profile (default: TRACE's name with .loci, here)\n"
-	"  -b, --block SIZE,..   block sizes, powers of two from 1 to 2M (default: 64)\n"
+	"  -o FILE               the profile (default: TRACE's name with .loci, here)\n"
+	"  -b SIZE,..            block sizes, powers of two from 1 to 2M (default: 64)\n"
 	"      --format NAME     the trace's format, where it is not recognised\n"
 	"      --formats         list the formats and stop\n"
 	"      --instructions    count instruction fetches as references too\n"
@@ -42,7 +42,7 @@ static const char help[] =
 	"                        (default: 200000)\n"
 	"      --trace FILE      keep the references in a trace file of loci's own, small\n"
 	"                        and quick to read again\n"
-	"  -q, --quiet           print errors only\n"
+	"  -q                    print errors only\n"
 	"  -h, --help            this text\n";
 
 struct analyse_args {
@@ -170,8 +170,6 @@ enum {
 };
 
 static const struct option long_options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "block", required_argument, NULL, 'b' },
 	{ "format", required_argument, NULL, OPT_FORMAT },
 	{ "formats", no_argument, NULL, OPT_FORMATS },
 	{ "instructions", no_argument, NULL, OPT_INSTRUCTIONS },
@@ -179,7 +177,6 @@ static const struct option long_options[] = {
 	{ "max-memory", required_argument, NULL, OPT_MEMORY },
 	{ "verify", optional_argument, NULL, OPT_VERIFY },
 	{ "trace", required_argument, NULL, OPT_TRACE },
-	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
