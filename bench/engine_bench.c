@@ -187,8 +187,8 @@ static uint64_t checksum(const struct loci_hist *hist)
 	return sum;
 }
 
-static void run_engine(const struct touches *t, size_t n, enum loci_isa isa, struct measure *m,
-	unsigned run)
+static void run_engine(
+	const struct touches *t, size_t n, enum loci_isa isa, struct measure *m, unsigned run)
 {
 	struct loci_stack_options options = { .isa = isa };
 	struct loci_stack_result result;

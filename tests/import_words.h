@@ -119,7 +119,7 @@ static void import_marker(
 	case 8: /* SWITCH */
 		import_add(&ret->refs, "%st %" PRIu64 " %" PRIu64 "\n", payload,
 			r->system_id[payload & 63], "");
-		r->last_id = 0; /* a block must be named again */
+		r->id = r->last_id = 0; /* a block must be named again */
 		break;
 	case 9: /* THREAD_START */
 		r->system_id[payload & 63] = raw[1];

@@ -9,7 +9,9 @@
 /* Slots per deep block after a renumbering: the sweep over the map is paid by those left over. */
 #define SLOTS_PER_BLOCK 6
 /* Slots carry numbers of 32 bits, an eighth of which is skipped. */
-#define MAX_SLOTS       (UINT32_MAX / 512 * LOCI_STACK_LINE_BITS - LOCI_STACK_DEEP)
+#define MAX_SLOTS       (UINT32_MAX / 512 * LOCI_STACK_LINE_BITS - 2 * LOCI_STACK_LINE_BITS)
+/* With less memory than this to use, huge pages would waste too much of it. */
+#define LITTLE_BYTES    (64 << 20)
 
 static loci_stack_kernel *const kernels[] = {
 	[LOCI_ISA_SCALAR] = loci_stack_run_scalar,
@@ -19,16 +21,43 @@ static loci_stack_kernel *const kernels[] = {
 #endif
 };
 
+uint64_t loci_stack_slots_for(const struct loci_stack *stack, uint64_t n_deep)
+{
+	uint64_t n = n_deep * SLOTS_PER_BLOCK;
+
+	if (n < stack->tuning.min_slots)
+		n = stack->tuning.min_slots;
+	return n < MAX_SLOTS ? n : MAX_SLOTS;
+}
+
+static uint64_t fixed_bytes(const struct loci_stack *stack)
+{
+	return sizeof(*stack) + sizeof(*stack->counts) +
+		(stack->max_bytes ? sizeof(*stack->sample) + LOCI_STACK_FRONT_BYTES : 0);
+}
+
+/* What the engine may come to use with a map of so many homes; while slots are renumbered there are
+ * two sets of them. */
+static uint64_t bytes_with(const struct loci_stack *stack, uint64_t n_homes)
+{
+	uint64_t n_slots = loci_stack_slots_for(stack, n_homes * LOCI_STACK_WAYS);
+
+	return fixed_bytes(stack) + loci_stack_map_bytes(&stack->map, n_homes) +
+		2 * loci_stack_slots_bytes(n_slots, stack->tuning.page_bytes);
+}
+
 int loci_stack_new(
 	const struct loci_stack_options *options, struct loci_stack **ret, struct loci_err *err)
 {
-	static const struct loci_stack_tuning tuning = {
+	struct loci_stack_tuning tuning = {
 		.min_homes = 8192,
 		.min_slots = 1 << 17,
 		.chunk = 4096,
 		.page_bytes = 2 << 20,
 	};
 
+	if (options->max_bytes && options->max_bytes < LITTLE_BYTES)
+		tuning.page_bytes = 4096;
 	return loci_stack_new_tuned(options, &tuning, ret, err);
 }
 
@@ -50,14 +79,18 @@ int loci_stack_new_tuned(const struct loci_stack_options *options,
 	stack->tuning = *tuning;
 	stack->max_bytes = options->max_bytes;
 	stack->now = 1;
-	for (unsigned i = 0; i < LOCI_STACK_TOP; i++) {
+	for (unsigned i = 0; i < LOCI_STACK_TOP; i++)
 		stack->rank[i] = (uint8_t)i;
-		stack->place[i] = NULL;
-	}
 	stack->counts = calloc(1, sizeof(*stack->counts));
 	if (!stack->counts || loci_stack_map_init(&stack->map, tuning) < 0 ||
 		loci_stack_slots_init(&stack->slots, tuning->min_slots, 0, tuning->page_bytes) < 0)
 		return loci_err_nomem(err);
+	if (stack->max_bytes && bytes_with(stack, tuning->min_homes) > stack->max_bytes)
+		return loci_err_set(err, EINVAL,
+			"the stack engine cannot do with %llu KiB of memory; it needs at least "
+			"%llu KiB",
+			(unsigned long long)stack->max_bytes / 1024,
+			(unsigned long long)bytes_with(stack, tuning->min_homes) / 1024 + 1);
 	*ret = stack;
 	stack = NULL;
 	return 0;
@@ -69,74 +102,132 @@ void loci_stack_free(struct loci_stack *stack)
 		return;
 	loci_stack_map_fini(&stack->map);
 	loci_stack_slots_fini(&stack->slots);
+	loci_stack_sample_free(stack->sample);
 	free(stack->counts);
 	free(stack);
 }
 
+uint64_t loci_stack_n_deep(const struct loci_stack *stack)
+{
+	uint64_t n = stack->map.n_entries;
+
+	for (unsigned i = 0; i < LOCI_STACK_TOP; i++)
+		n -= stack->place[i] && !loci_stack_in_front(stack->sample, stack->place[i]);
+	return n;
+}
+
+/* How many homes the map may grow to, if it wants n_homes; as many as now: it must not. */
+static uint64_t allowed_homes(const struct loci_stack *stack, uint64_t n_homes)
+{
+	uint64_t now = stack->map.n_homes;
+
+	if (n_homes > LOCI_STACK_MAX_HOMES)
+		n_homes = LOCI_STACK_MAX_HOMES;
+	while (stack->max_bytes && n_homes > now && bytes_with(stack, n_homes) > stack->max_bytes)
+		n_homes -= (n_homes - now + 7) / 8;
+	return n_homes >= now + now / 8 ? n_homes : now;
+}
+
+static int grow_map(struct loci_stack *stack, struct loci_err *err)
+{
+	uint64_t wanted = loci_stack_map_next_homes(&stack->map);
+	uint64_t n_homes = allowed_homes(stack, wanted);
+
+	if (n_homes == stack->map.n_homes)
+		return loci_stack_sample_less(stack, err);
+	if (loci_stack_map_grow(&stack->map, n_homes, stack->place) < 0)
+		return loci_err_nomem(err);
+	if (n_homes == wanted && !loci_stack_map_has_room(&stack->map))
+		return loci_err_set(err, EOVERFLOW,
+			"touch %llu: too many blocks have nearly the same hash; was this trace "
+			"made "
+			"to break its reader?",
+			(unsigned long long)stack->now);
+	return 0;
+}
+
 static int make_room(struct loci_stack *stack, struct loci_err *err)
 {
-	if (!loci_stack_map_has_room(&stack->map)) {
-		uint64_t n_homes = loci_stack_map_next_homes(&stack->map);
+	while (!loci_stack_map_has_room(&stack->map)) {
+		int r = grow_map(stack, err);
 
-		if (loci_stack_map_grow(&stack->map, n_homes, stack->place) < 0)
-			return loci_err_nomem(err);
-		if (!loci_stack_map_has_room(&stack->map))
-			return loci_err_set(err, EOVERFLOW,
-				"touch %llu: too many blocks have the same hash; was this trace "
-				"made to break its reader?",
-				(unsigned long long)stack->now);
+		if (r < 0)
+			return r;
 	}
 	if (!loci_stack_slots_have_room(&stack->slots, stack->tuning.chunk)) {
-		uint64_t n_live = stack->map.n_entries - stack->n_top;
-		uint64_t n_slots = n_live * SLOTS_PER_BLOCK;
+		uint64_t n_deep = loci_stack_n_deep(stack);
 
-		if (n_slots < stack->tuning.min_slots)
-			n_slots = stack->tuning.min_slots;
-		if (loci_stack_slots_renumber(&stack->slots, &stack->map, n_live, n_slots) < 0)
+		if (loci_stack_slots_renumber(&stack->slots, &stack->map, n_deep,
+			    loci_stack_slots_for(stack, n_deep)) < 0)
 			return loci_err_nomem(err);
 	}
 	return 0;
 }
 
+static size_t chunk(const struct loci_stack *stack)
+{
+	size_t most = stack->tuning.chunk;
+
+	return stack->sample && most > LOCI_STACK_FRONT_CHUNK ? LOCI_STACK_FRONT_CHUNK : most;
+}
+
 int loci_stack_feed(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write,
 	size_t n, uint64_t *ret_distance, struct loci_err *err)
 {
-	for (size_t done = 0; done < n;) {
-		size_t take = n - done < stack->tuning.chunk ? n - done : stack->tuning.chunk;
+	if (n >= LOCI_STACK_MAX_TIME - stack->now)
+		return loci_err_set(
+			err, EOVERFLOW, "more than 2^%d touches", 64 - LOCI_STACK_BIN_BITS);
+	for (size_t done = 0, take; done < n; done += take) {
 		int r = make_room(stack, err);
 
 		if (r < 0)
 			return r;
-		stack->kernel(stack, block + done, is_write ? is_write + done : NULL, NULL, take,
+		take = n - done < chunk(stack) ? n - done : chunk(stack);
+		if (stack->sample) {
+			loci_stack_sample_clean(stack);
+			for (size_t i = 0; is_write && i < take; i++)
+				stack->sample->writes += is_write[done + i];
+		}
+		stack->kernel(stack, block + done, is_write ? is_write + done : NULL, take,
 			ret_distance ? ret_distance + done : NULL);
-		done += take;
 	}
 	return 0;
 }
 
 static int fill(struct loci_hist *hist, const uint64_t *count)
 {
-	loci_hist_init(hist, LOCI_SCHEME_FINE);
 	hist->cold = (double)count[LOCI_STACK_BIN_COLD];
 	return loci_hist_from_counts(hist, count, LOCI_FINE_BINS);
+}
+
+static int exact_result(const struct loci_stack *stack, struct loci_stack_result *ret)
+{
+	const struct loci_stack_counts *counts = stack->counts;
+
+	ret->blocks = (double)stack->map.n_entries;
+	ret->sampling_rate = 1;
+	for (unsigned i = 0; i < LOCI_STACK_BINS; i++)
+		ret->writes += counts->dirty[i];
+	if (fill(&ret->stack, counts->stack) < 0 || fill(&ret->time, counts->time) < 0 ||
+		fill(&ret->dirty, counts->dirty) < 0)
+		return -ENOMEM;
+	return 0;
 }
 
 int loci_stack_result(
 	const struct loci_stack *stack, struct loci_stack_result *ret, struct loci_err *err)
 {
-	const struct loci_stack_counts *counts = stack->counts;
+	int r;
 
 	*ret = (struct loci_stack_result){
 		.touches = stack->now - 1,
-		.blocks = (double)stack->map.n_entries,
-		.sampling_rate = 1,
-		.bytes = sizeof(*stack) + sizeof(*counts) + stack->map.bytes +
-			stack->slots.bytes,
+		.bytes = fixed_bytes(stack) + stack->map.bytes + stack->slots.bytes,
 	};
-	for (unsigned i = 0; i < LOCI_STACK_BINS; i++)
-		ret->writes += counts->dirty[i];
-	if (fill(&ret->stack, counts->stack) < 0 || fill(&ret->time, counts->time) < 0 ||
-		fill(&ret->dirty, counts->dirty) < 0) {
+	loci_hist_init(&ret->stack, LOCI_SCHEME_FINE);
+	loci_hist_init(&ret->time, LOCI_SCHEME_FINE);
+	loci_hist_init(&ret->dirty, LOCI_SCHEME_FINE);
+	r = stack->sample ? loci_stack_sample_result(stack, ret) : exact_result(stack, ret);
+	if (r < 0) {
 		loci_stack_result_fini(ret);
 		return loci_err_nomem(err);
 	}

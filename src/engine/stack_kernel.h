@@ -9,9 +9,9 @@
 #include "engine/stack_vector.h"
 
 /* How many touches ahead of counting the first and the second stage run. */
-#define AHEAD_HASH 40
-#define AHEAD_FIND 16
-#define INLINE static inline __attribute__((always_inline))
+#define AHEAD_HASH 32
+#define AHEAD_FIND 12
+#define INLINE     static inline __attribute__((always_inline))
 #define RING       64 /* a power of two, at least AHEAD_HASH + 1 */
 
 /* The engine's state while the loop runs, so that it can live in registers. */
@@ -27,6 +27,7 @@ struct kernel {
 	uint32_t open, next, open_live;
 	unsigned n_far, n_top;
 	uint64_t n_entries;
+	struct loci_stack_sample *sample;
 	uint64_t hash[RING];
 	union {
 		struct loci_stack_bucket *home; /* after the first stage */
@@ -58,7 +59,8 @@ INLINE uint64_t kernel_take_slot(struct kernel *k, uint32_t slot)
 	uint32_t line = slot >> 9, group = line / LOCI_STACK_NEAR;
 	unsigned word = slot >> 6 & 7;
 	uint64_t *l = k->line[line].word, counts = l[0], bits = l[word];
-	uint64_t after = kernel_popcount(bits >> 1 >> (slot & 63)) + (counts >> (9 * (word - 1)) & 511);
+	uint64_t after =
+		kernel_popcount(bits >> 1 >> (slot & 63)) + (counts >> (9 * (word - 1)) & 511);
 
 	l[0] = counts - kernel_words_before[word];
 	l[word] = bits & ~(1ull << (slot & 63));
@@ -78,8 +80,8 @@ INLINE uint64_t kernel_take_slot(struct kernel *k, uint32_t slot)
 	return after;
 }
 
-static __attribute__((noinline)) void kernel_close_line(struct loci_stack_slots *slots,
-	uint32_t open_live)
+static __attribute__((noinline)) void kernel_close_line(
+	struct loci_stack_slots *slots, uint32_t open_live)
 {
 	slots->open_live = open_live;
 	loci_stack_slots_close_line(slots);
@@ -103,54 +105,64 @@ INLINE uint32_t kernel_new_slot(struct kernel *k)
 	return slot;
 }
 
-/* The distance of a block that is not in the top; it enters it in the place of the deepest there. A
- * block that is new has no slot to take, and no distance. */
-INLINE uint64_t kernel_enter(struct kernel *k, uint32_t *entry)
+/* The block of an entry enters the top in the place of the deepest there, which gets a slot. */
+INLINE void kernel_enter(struct kernel *k, uint32_t *entry, bool sampling)
 {
 	unsigned place = kernel_push(&k->ranks);
-	uint32_t *leaving = k->place[place], slot = *entry;
-	uint64_t distance = LOCI_INFINITE;
+	uint32_t *leaving = k->place[place];
 
-	if (__builtin_expect(slot != 0, 1))
-		distance = k->n_top + kernel_take_slot(k, slot - LOCI_STACK_DEEP);
-	else
-		k->n_entries++;
-	if (__builtin_expect(leaving != NULL, 1))
-		*leaving = kernel_new_slot(k) + LOCI_STACK_DEEP;
-	else
+	if (__builtin_expect(!leaving, 0))
 		k->n_top++;
+	else if (sampling && loci_stack_in_front(k->sample, leaving))
+		*leaving = LOCI_STACK_DEAD;
+	else
+		*leaving = kernel_new_slot(k) + LOCI_STACK_DEEP;
 	k->place[place] = entry;
 	*entry = place + 1;
-	return distance;
 }
 
 INLINE uint64_t kernel_count(struct kernel *k, uint32_t *entry, uint64_t hash, unsigned is_write,
-	uint64_t now, unsigned shift)
+	uint64_t now, bool sampling)
 {
 	struct loci_stack_counts *counts = k->counts;
-	uint32_t slot = *entry, bin, bin_time, dirty;
-	uint64_t distance, stamp;
+	uint64_t *time = counts->time, distance, stamp;
+	uint32_t slot, bin, bin_time, dirty;
 
-	if (__builtin_expect(*loci_stack_key(entry) != hash, 0)) {
+	if (__builtin_expect(*loci_stack_key(entry) != hash, 0))
 		entry = kernel_find((struct loci_stack_bucket *)((uintptr_t)entry & ~63ul), hash);
-		slot = *entry;
-	}
+	slot = *entry;
 	stamp = *loci_stack_stamp(entry);
 	bin_time = loci_stack_bin(now - (stamp >> LOCI_STACK_BIN_BITS));
 	dirty = stamp & LOCI_STACK_BIN_COLD;
 	if (slot - 1 < LOCI_STACK_TOP) {
-		distance = (uint64_t)kernel_raise(&k->ranks, slot - 1) << shift;
-		bin = loci_stack_bin(distance);
-	} else if (__builtin_expect(slot != 0, 1)) {
-		distance = kernel_enter(k, entry) << shift;
-		bin = loci_stack_bin(distance);
-	} else {
-		distance = kernel_enter(k, entry);
+		distance = kernel_raise(&k->ranks, slot - 1);
+		bin = (uint32_t)distance;
+	} else if (sampling && loci_stack_in_front(k->sample, entry)) {
+		kernel_enter(k, entry, sampling);
 		*loci_stack_key(entry) = hash;
+		distance = LOCI_UNSAMPLED;
+		dirty = bin = bin_time = LOCI_STACK_BIN_UNKNOWN;
+	} else if (__builtin_expect(slot != 0, 1)) {
+		distance = kernel_take_slot(k, slot - LOCI_STACK_DEEP);
+		if (sampling)
+			distance <<= k->sample->shift;
+		distance += k->n_top;
+		bin = loci_stack_bin(distance);
+		kernel_enter(k, entry, sampling);
+	} else {
+		k->n_entries++;
+		kernel_enter(k, entry, sampling);
+		*loci_stack_key(entry) = hash;
+		distance = LOCI_INFINITE;
 		dirty = bin = bin_time = LOCI_STACK_BIN_COLD;
 	}
+	if (sampling && bin >= LOCI_STACK_TOP) {
+		time = k->sample->time;
+		if (bin != LOCI_STACK_BIN_UNKNOWN)
+			loci_stack_sample_count(k->sample, hash, distance);
+	}
 	counts->stack[bin]++;
-	counts->time[bin_time]++;
+	time[bin_time]++;
 	dirty = dirty > bin ? dirty : bin;
 	counts->dirty[dirty] += is_write;
 	dirty &= is_write - 1;
@@ -158,11 +170,13 @@ INLINE uint64_t kernel_count(struct kernel *k, uint32_t *entry, uint64_t hash, u
 	return distance;
 }
 
-INLINE void kernel_first_stage(struct kernel *k, size_t i, uint64_t block)
+INLINE void kernel_first_stage(struct kernel *k, size_t i, uint64_t block, bool sampling)
 {
 	uint64_t hash = loci_stack_hash(block);
 	struct loci_stack_bucket *home = k->bucket + loci_stack_home(hash, k->n_homes);
 
+	if (sampling && !loci_stack_sampled(hash, k->sample->shift))
+		home = k->sample->front + loci_stack_home(hash, LOCI_STACK_FRONT_HOMES);
 	k->hash[i % RING] = hash;
 	k->found[i % RING].home = home;
 	__builtin_prefetch(home, 1);
@@ -178,14 +192,13 @@ INLINE void kernel_second_stage(struct kernel *k, size_t i)
 	k->found[i % RING].slot = entry;
 	if (__builtin_expect(!match, 0))
 		__builtin_prefetch(home + 1, 1);
-	slot = slot >= LOCI_STACK_DEEP ? slot - LOCI_STACK_DEEP : 0;
+	slot = slot >= LOCI_STACK_DEEP && slot != LOCI_STACK_DEAD ? slot - LOCI_STACK_DEEP : 0;
 	__builtin_prefetch(&k->line[slot >> 9], 1);
 	__builtin_prefetch(&k->near[slot >> 9], 1);
 }
 
-INLINE void kernel_run(struct loci_stack *stack,
-	const uint64_t *block, const uint8_t *is_write, const uint64_t *when, size_t n,
-	uint64_t *ret_distance, unsigned shift)
+INLINE void kernel_run(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write,
+	size_t n, uint64_t *ret_distance, bool sampling)
 {
 	struct loci_stack_slots *slots = &stack->slots;
 	uint64_t now = stack->now;
@@ -203,22 +216,23 @@ INLINE void kernel_run(struct loci_stack *stack,
 		.n_far = slots->n_far,
 		.n_top = stack->n_top,
 		.n_entries = stack->map.n_entries,
+		.sample = stack->sample,
 	};
 
 	kernel_load_ranks(&k.ranks, stack->rank);
 	for (size_t i = 0; i < n && i < AHEAD_HASH; i++)
-		kernel_first_stage(&k, i, block[i]);
+		kernel_first_stage(&k, i, block[i], sampling);
 	for (size_t i = 0; i < n && i < AHEAD_FIND; i++)
 		kernel_second_stage(&k, i);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t distance;
 
 		if (i + AHEAD_HASH < n)
-			kernel_first_stage(&k, i + AHEAD_HASH, block[i + AHEAD_HASH]);
+			kernel_first_stage(&k, i + AHEAD_HASH, block[i + AHEAD_HASH], sampling);
 		if (i + AHEAD_FIND < n)
 			kernel_second_stage(&k, i + AHEAD_FIND);
 		distance = kernel_count(&k, k.found[i % RING].slot, k.hash[i % RING],
-			is_write ? is_write[i] : 0, when ? when[i] : now + i, shift);
+			is_write ? is_write[i] : 0, now + i, sampling);
 		if (ret_distance)
 			ret_distance[i] = distance;
 	}
@@ -232,15 +246,15 @@ INLINE void kernel_run(struct loci_stack *stack,
 }
 
 /* One body for each combination of what callers give, so that the loop does not ask. */
-void KERNEL_NAME(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write,
-	const uint64_t *when, size_t n, uint64_t *ret_distance)
+void KERNEL_NAME(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write, size_t n,
+	uint64_t *ret_distance)
 {
-	if (when)
-		kernel_run(stack, block, is_write, when, n, ret_distance, stack->shift);
+	if (stack->sample)
+		kernel_run(stack, block, is_write, n, ret_distance, true);
 	else if (!ret_distance && is_write)
-		kernel_run(stack, block, is_write, NULL, n, NULL, 0);
+		kernel_run(stack, block, is_write, n, NULL, false);
 	else if (!ret_distance)
-		kernel_run(stack, block, NULL, NULL, n, NULL, 0);
+		kernel_run(stack, block, NULL, n, NULL, false);
 	else
-		kernel_run(stack, block, is_write, NULL, n, ret_distance, 0);
+		kernel_run(stack, block, is_write, n, ret_distance, false);
 }

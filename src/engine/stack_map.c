@@ -10,8 +10,6 @@
 
 /* Growth by 1.6 at 85 % full: at worst 64 / 3 / 0.85 * 1.6 = 40 bytes a block. */
 #define MAX_FILL_PERCENT 85
-/* Homes are chosen by 32 bits of the hash. */
-#define MAX_HOMES (1ull << 31)
 
 struct entry {
 	uint64_t key, stamp;
@@ -29,7 +27,7 @@ uint64_t loci_stack_map_bytes(const struct loci_stack_map *map, uint64_t n_homes
  * moving it would break up its huge pages. Where reserving so much is not allowed it gets less. */
 static int reserve(struct loci_stack_map *map)
 {
-	uint64_t bytes = loci_stack_map_bytes(map, MAX_HOMES);
+	uint64_t bytes = loci_stack_map_bytes(map, LOCI_STACK_MAX_HOMES);
 
 	for (; bytes >= map->bytes; bytes = bytes / 4 / map->page_bytes * map->page_bytes) {
 		char *memory = mmap(NULL, bytes + map->page_bytes, PROT_NONE,
@@ -39,8 +37,8 @@ static int reserve(struct loci_stack_map *map)
 			continue;
 		map->reserved = memory;
 		map->reserved_bytes = bytes + map->page_bytes;
-		map->bucket = (struct loci_stack_bucket *)(memory +
-			-(uintptr_t)memory % map->page_bytes);
+		map->bucket =
+			(struct loci_stack_bucket *)(memory + -(uintptr_t)memory % map->page_bytes);
 		return 0;
 	}
 	return -ENOMEM;
@@ -50,7 +48,7 @@ static int use(struct loci_stack_map *map, uint64_t n_homes)
 {
 	uint64_t bytes = loci_stack_map_bytes(map, n_homes);
 
-	if (n_homes > MAX_HOMES || bytes + map->page_bytes > map->reserved_bytes ||
+	if (bytes + map->page_bytes > map->reserved_bytes ||
 		mprotect(map->bucket, bytes, PROT_READ | PROT_WRITE) < 0)
 		return -ENOMEM;
 	madvise(map->bucket, bytes, MADV_HUGEPAGE);
@@ -98,20 +96,28 @@ uint64_t loci_stack_map_next_homes(const struct loci_stack_map *map)
 	return larger > enough ? larger : enough;
 }
 
-static void put(struct loci_stack_map *map, const struct entry *entry, uint32_t **place)
+uint32_t *loci_stack_bucket_add(
+	struct loci_stack_bucket *home, uint64_t key, uint64_t stamp, uint32_t slot)
 {
-	struct loci_stack_bucket *b = &map->bucket[loci_stack_home(entry->key, map->n_homes)];
 	unsigned i = 0;
 
-	while (b->slot[LOCI_STACK_WAYS - 1])
-		b++;
-	while (b->slot[i])
+	while (home->slot[LOCI_STACK_WAYS - 1])
+		home++;
+	while (home->slot[i])
 		i++;
-	b->key[i] = entry->key;
-	b->slot[i] = entry->slot;
-	b->stamp[i] = entry->stamp;
+	home->key[i] = key;
+	home->slot[i] = slot;
+	home->stamp[i] = stamp;
+	return &home->slot[i];
+}
+
+static void put(struct loci_stack_map *map, const struct entry *entry, uint32_t **place)
+{
+	struct loci_stack_bucket *home = &map->bucket[loci_stack_home(entry->key, map->n_homes)];
+	uint32_t *slot = loci_stack_bucket_add(home, entry->key, entry->stamp, entry->slot);
+
 	if (entry->slot <= LOCI_STACK_TOP)
-		place[entry->slot - 1] = &b->slot[i];
+		place[entry->slot - 1] = slot;
 }
 
 /* Empties a bucket; returns how many entries it had. */
@@ -176,4 +182,23 @@ int loci_stack_map_grow(struct loci_stack_map *map, uint64_t n_homes, uint32_t *
 	for (size_t i = 0; i < waiting.n; i++)
 		put(map, &waiting.entry[i], place);
 	return 0;
+}
+
+/* From the first bucket up: an entry put back finds its way free up to where it was, and buckets
+ * before that are never emptied again. */
+void loci_stack_map_filter(
+	struct loci_stack_map *map, uint32_t **place, loci_stack_keep *keep, void *data)
+{
+	struct entry entry[LOCI_STACK_WAYS];
+
+	for (uint64_t b = 0; b < map->n_homes + map->n_spare; b++) {
+		unsigned n = take(&map->bucket[b], entry);
+
+		for (unsigned i = 0; i < n; i++) {
+			if (keep(data, entry[i].key, entry[i].stamp, entry[i].slot))
+				put(map, &entry[i], place);
+			else
+				map->n_entries--;
+		}
+	}
 }

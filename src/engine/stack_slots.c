@@ -92,8 +92,8 @@ static void *map_pages(uint64_t bytes, uint64_t page_bytes)
 	return memory + before;
 }
 
-int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live,
-	uint64_t page_bytes)
+int loci_stack_slots_init(
+	struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live, uint64_t page_bytes)
 {
 	struct layout layout = layout_for(n_slots, page_bytes);
 	char *memory = map_pages(layout.bytes, page_bytes);
@@ -150,8 +150,28 @@ uint64_t loci_stack_slots_after(const struct loci_stack_slots *slots, uint32_t s
 	return after;
 }
 
-int loci_stack_slots_renumber(
-	struct loci_stack_slots *slots, struct loci_stack_map *map, uint64_t n_live, uint64_t n_slots)
+void loci_stack_slots_clear(struct loci_stack_slots *slots, uint32_t slot)
+{
+	uint32_t line = slot / 512, group = line / LOCI_STACK_NEAR;
+	uint64_t *word = slots->line[line].word;
+	unsigned w = slot / 64 % 8;
+
+	word[w] &= ~(1ull << (slot % 64));
+	for (unsigned i = 1; i < w; i++)
+		word[0] -= 1ull << (9 * (i - 1));
+	if (line == slots->open) {
+		slots->open_live--;
+		return;
+	}
+	for (uint32_t i = line / LOCI_STACK_NEAR * LOCI_STACK_NEAR; i < line; i++)
+		slots->near[i]--;
+	for (unsigned level = 0; level < slots->n_far; level++, group /= LOCI_STACK_FAR)
+		for (uint32_t i = group / LOCI_STACK_FAR * LOCI_STACK_FAR; i < group; i++)
+			slots->far[level][i]--;
+}
+
+int loci_stack_slots_renumber(struct loci_stack_slots *slots, struct loci_stack_map *map,
+	uint64_t n_live, uint64_t n_slots)
 {
 	struct loci_stack_slots fresh;
 	int r = loci_stack_slots_init(&fresh, n_slots, n_live, map->page_bytes);

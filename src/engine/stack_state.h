@@ -30,16 +30,20 @@
 
 /* Entry.slot: 0 empty, 1..TOP a place in the top, and above that a slot. */
 #define LOCI_STACK_DEEP (LOCI_STACK_TOP + 1)
+#define LOCI_STACK_DEAD UINT32_MAX /* of a block not followed that has left the top */
 
 /* A stamp is the time of the last touch and, in its low bits, the largest bin of the block's
  * distances since its last write. Distances matter for the dirty level by their bin only, since
  * bins keep the order of distances. */
-#define LOCI_STACK_BIN_BITS 13
-#define LOCI_STACK_BINS     (1u << LOCI_STACK_BIN_BITS)
-#define LOCI_STACK_BIN_COLD (LOCI_STACK_BINS - 1) /* above all bins of finite distances */
-#define LOCI_STACK_MAX_TIME (1ull << (64 - LOCI_STACK_BIN_BITS))
+#define LOCI_STACK_BIN_BITS    13
+#define LOCI_STACK_BINS        (1u << LOCI_STACK_BIN_BITS)
+#define LOCI_STACK_BIN_COLD    (LOCI_STACK_BINS - 1) /* above all bins of finite distances */
+#define LOCI_STACK_BIN_UNKNOWN (LOCI_STACK_BINS - 2) /* while sampling: not counted */
+#define LOCI_STACK_MAX_TIME    (1ull << (64 - LOCI_STACK_BIN_BITS))
 
-#define LOCI_STACK_WAYS 3 /* entries of a bucket */
+#define LOCI_STACK_WAYS      3 /* entries of a bucket */
+/* Beyond this, slots of 32 bits would be renumbered too often. */
+#define LOCI_STACK_MAX_HOMES (1ull << 29)
 
 struct loci_stack_bucket {
 	uint64_t key[LOCI_STACK_WAYS]; /* the block's hash, which loses nothing; 0 when empty */
@@ -98,10 +102,32 @@ struct loci_stack_counts {
 	uint64_t dirty[LOCI_STACK_BINS];
 };
 
-/* Processes n <= chunk touches, for which map and slots have room. when gives each touch's time;
- * NULL: consecutive, from stack->now on. */
+/* Sampling (see stack_sample.c). Of the blocks outside the top one in 2^shift is followed. */
+#define LOCI_STACK_FRONT_CHUNK 512 /* touches between cleanings of the front map */
+#define LOCI_STACK_FRONT_HOMES 256
+/* All blocks of a chunk and of the top may have the same home. */
+#define LOCI_STACK_FRONT_BUCKETS \
+	(LOCI_STACK_FRONT_HOMES + (LOCI_STACK_FRONT_CHUNK + LOCI_STACK_TOP) / LOCI_STACK_WAYS + 2)
+#define LOCI_STACK_FRONT_BYTES (LOCI_STACK_FRONT_BUCKETS * sizeof(struct loci_stack_bucket))
+#define LOCI_STACK_GROUPS      16 /* of followed blocks, whose spread tells the error */
+#define LOCI_STACK_CLASSES     66 /* of distances: 0, powers of two, infinite */
+
+struct loci_stack_sample {
+	struct loci_stack_bucket *front;
+	unsigned shift;
+	uint64_t from;                  /* the first touch sampled */
+	uint64_t writes;                /* all, exactly */
+	uint64_t time[LOCI_STACK_BINS]; /* of touches outside the top: they weigh 2^shift */
+	uint64_t group[LOCI_STACK_GROUPS][LOCI_STACK_CLASSES];
+	/* What was counted at former rates, with its weights; stack, time, dirty. */
+	double weight[3][LOCI_STACK_BINS], square[3][LOCI_STACK_BINS];
+	double group_weight[LOCI_STACK_GROUPS][LOCI_STACK_CLASSES];
+	double exact[LOCI_STACK_BINS]; /* stack distances before sampling */
+};
+
+/* Processes n <= chunk touches, for which map and slots have room. */
 typedef void loci_stack_kernel(struct loci_stack *stack, const uint64_t *block,
-	const uint8_t *is_write, const uint64_t *when, size_t n, uint64_t *ret_distance);
+	const uint8_t *is_write, size_t n, uint64_t *ret_distance);
 loci_stack_kernel loci_stack_run_scalar, loci_stack_run_avx2, loci_stack_run_avx512;
 
 /* Thresholds that tests lower, so that small streams meet every path. */
@@ -116,7 +142,6 @@ struct loci_stack {
 	uint8_t rank[LOCI_STACK_TOP] __attribute__((aligned(64)));
 	uint32_t *place[LOCI_STACK_TOP]; /* the slot of its entry; NULL: not taken yet */
 	unsigned n_top;                  /* places taken */
-	unsigned shift;                  /* distances count 2^shift each: 0 while exact */
 	uint64_t now;                    /* the time of the next touch; the first is 1 */
 	struct loci_stack_map map;
 	struct loci_stack_slots slots;
@@ -124,7 +149,7 @@ struct loci_stack {
 	struct loci_stack_counts *counts;
 	struct loci_stack_tuning tuning;
 	uint64_t max_bytes;
-	uint64_t writes;
+	struct loci_stack_sample *sample; /* NULL while exact */
 };
 
 int loci_stack_new_tuned(const struct loci_stack_options *options,
@@ -153,6 +178,37 @@ static inline uint32_t loci_stack_bin(uint64_t distance)
 	return (shift << LOCI_FINE_BITS) + (uint32_t)(distance >> shift);
 }
 
+/* Bits that have nothing to do with the home. */
+static inline uint64_t loci_stack_sample_bits(uint64_t hash)
+{
+	hash = (hash ^ hash >> 32) * 0xff51afd7ed558ccdu;
+	return (hash ^ hash >> 29) * 0xc4ceb9fe1a85ec53u;
+}
+
+static inline bool loci_stack_sampled(uint64_t hash, unsigned shift)
+{
+	return !(loci_stack_sample_bits(hash) >> (64 - shift));
+}
+
+/* Is an entry one of a block that is not followed? */
+static inline bool loci_stack_in_front(
+	const struct loci_stack_sample *sample, const uint32_t *entry)
+{
+	return sample && (uintptr_t)entry - (uintptr_t)sample->front < LOCI_STACK_FRONT_BYTES;
+}
+
+/* distance: LOCI_INFINITE for a block that is new */
+static inline void loci_stack_sample_count(
+	struct loci_stack_sample *sample, uint64_t hash, uint64_t distance)
+{
+	unsigned group = loci_stack_sample_bits(hash) >> 16 & (LOCI_STACK_GROUPS - 1);
+	unsigned class = distance == LOCI_INFINITE ? LOCI_STACK_CLASSES - 1
+		: distance                         ? 64u - (unsigned)__builtin_clzll(distance)
+						   : 0;
+
+	sample->group[group][class]++;
+}
+
 int loci_stack_map_init(struct loci_stack_map *map, const struct loci_stack_tuning *tuning);
 void loci_stack_map_fini(struct loci_stack_map *map);
 /* What the map uses with so many homes. */
@@ -165,20 +221,41 @@ uint64_t loci_stack_map_next_homes(const struct loci_stack_map *map);
  * can only be freed. */
 int loci_stack_map_grow(struct loci_stack_map *map, uint64_t n_homes, uint32_t **place);
 
+/* Calls keep for every entry, and leaves out those for which it returns false. */
+typedef bool loci_stack_keep(void *data, uint64_t key, uint64_t stamp, uint32_t slot);
+void loci_stack_map_filter(
+	struct loci_stack_map *map, uint32_t **place, loci_stack_keep *keep, void *data);
+/* The entry of a new key. */
+uint32_t *loci_stack_bucket_add(
+	struct loci_stack_bucket *home, uint64_t key, uint64_t stamp, uint32_t slot);
+
 /* n_live slots in use, numbered from the first on. */
-int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live,
-	uint64_t page_bytes);
+int loci_stack_slots_init(
+	struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live, uint64_t page_bytes);
 void loci_stack_slots_fini(struct loci_stack_slots *slots);
 uint64_t loci_stack_slots_bytes(uint64_t n_slots, uint64_t page_bytes);
 /* Can they take a chunk of new blocks? */
 bool loci_stack_slots_have_room(const struct loci_stack_slots *slots, uint64_t chunk);
 /* The set bits after a slot. */
 uint64_t loci_stack_slots_after(const struct loci_stack_slots *slots, uint32_t slot);
+void loci_stack_slots_clear(struct loci_stack_slots *slots, uint32_t slot);
 /* The open line is full: counts it in the levels and opens the next. */
 void loci_stack_slots_close_line(struct loci_stack_slots *slots);
 /* Renumbers the slots of all entries of the map, in order and without gaps, in a bitmap of n_slots.
  * 0 or -ENOMEM, nothing having changed. */
 int loci_stack_slots_renumber(struct loci_stack_slots *slots, struct loci_stack_map *map,
 	uint64_t n_live, uint64_t n_slots);
+
+/* Follows half as many blocks from now on; the first time, half of all. */
+int loci_stack_sample_less(struct loci_stack *stack, struct loci_err *err);
+/* Forgets the blocks not followed that have left the top: before every FRONT_CHUNK touches. */
+void loci_stack_sample_clean(struct loci_stack *stack);
+/* 0 or -ENOMEM. */
+int loci_stack_sample_result(const struct loci_stack *stack, struct loci_stack_result *ret);
+void loci_stack_sample_free(struct loci_stack_sample *sample);
+
+/* How many blocks have slots, and how many slots they should get. */
+uint64_t loci_stack_n_deep(const struct loci_stack *stack);
+uint64_t loci_stack_slots_for(const struct loci_stack *stack, uint64_t n_deep);
 
 #endif

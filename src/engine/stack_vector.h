@@ -28,19 +28,22 @@ struct kernel_ranks {
 	__m512i v;
 };
 
-static inline __attribute__((always_inline)) void kernel_load_ranks(struct kernel_ranks *ranks, const uint8_t *from)
+static inline __attribute__((always_inline)) void kernel_load_ranks(
+	struct kernel_ranks *ranks, const uint8_t *from)
 {
 	ranks->v = _mm512_load_si512(from);
 }
 
-static inline __attribute__((always_inline)) void kernel_store_ranks(const struct kernel_ranks *ranks, uint8_t *to)
+static inline __attribute__((always_inline)) void kernel_store_ranks(
+	const struct kernel_ranks *ranks, uint8_t *to)
 {
 	_mm512_store_si512(to, ranks->v);
 }
 
 /* A block of the top becomes the most recent: all that were more recent sink by one. Returns the
  * rank it had. From one touch to the next this is four instructions long. */
-static inline __attribute__((always_inline)) unsigned kernel_raise(struct kernel_ranks *ranks, unsigned place)
+static inline __attribute__((always_inline)) unsigned kernel_raise(
+	struct kernel_ranks *ranks, unsigned place)
 {
 	__m512i v = ranks->v, had = _mm512_permutexvar_epi8(_mm512_set1_epi8((char)place), v);
 	__m512i above = _mm512_min_epu8(_mm512_subs_epu8(had, v), _mm512_set1_epi8(1));
@@ -53,8 +56,7 @@ static inline __attribute__((always_inline)) unsigned kernel_raise(struct kernel
  * own. */
 static inline __attribute__((always_inline)) unsigned kernel_push(struct kernel_ranks *ranks)
 {
-	__mmask64 deepest =
-		_mm512_cmpeq_epi8_mask(ranks->v, _mm512_set1_epi8(LOCI_STACK_TOP - 1));
+	__mmask64 deepest = _mm512_cmpeq_epi8_mask(ranks->v, _mm512_set1_epi8(LOCI_STACK_TOP - 1));
 
 	ranks->v = _mm512_maskz_add_epi8(~deepest, ranks->v, _mm512_set1_epi8(1));
 	return (unsigned)__builtin_ctzll(deepest);
@@ -62,15 +64,17 @@ static inline __attribute__((always_inline)) unsigned kernel_push(struct kernel_
 
 /* Which of a bucket's keys equals a hash, as bits. What is loaded here is not stored to on most
  * touches: a load that overlaps a smaller store just made has to wait. */
-static inline __attribute__((always_inline)) unsigned kernel_match(const struct loci_stack_bucket *b,
-	uint64_t hash)
+static inline __attribute__((always_inline)) unsigned kernel_match(
+	const struct loci_stack_bucket *b, uint64_t hash)
 {
-	return _mm256_cmpeq_epi64_mask(_mm256_load_si256((const __m256i *)b),
-		       _mm256_set1_epi64x((long long)hash)) & 7u;
+	return _mm256_cmpeq_epi64_mask(
+		       _mm256_load_si256((const __m256i *)b), _mm256_set1_epi64x((long long)hash)) &
+		7u;
 }
 
 /* One less in all siblings before one. */
-static inline __attribute__((always_inline)) void kernel_decrement_near(uint16_t *near, uint32_t line)
+static inline __attribute__((always_inline)) void kernel_decrement_near(
+	uint16_t *near, uint32_t line)
 {
 	uint16_t *siblings = near + (line & ~(LOCI_STACK_NEAR - 1u));
 	__mmask32 before = (1u << (line & (LOCI_STACK_NEAR - 1))) - 1;
@@ -79,7 +83,8 @@ static inline __attribute__((always_inline)) void kernel_decrement_near(uint16_t
 	_mm512_store_si512(siblings, _mm512_mask_sub_epi16(v, before, v, _mm512_set1_epi16(1)));
 }
 
-static inline __attribute__((always_inline)) void kernel_decrement_far(uint32_t *far, uint32_t group)
+static inline __attribute__((always_inline)) void kernel_decrement_far(
+	uint32_t *far, uint32_t group)
 {
 	uint32_t *siblings = far + (group & ~(LOCI_STACK_FAR - 1u));
 	__mmask16 before = (__mmask16)((1u << (group & (LOCI_STACK_FAR - 1))) - 1);
@@ -105,18 +110,21 @@ struct kernel_ranks {
 	int8_t rank[LOCI_STACK_TOP] __attribute__((aligned(64)));
 };
 
-static inline __attribute__((always_inline)) void kernel_load_ranks(struct kernel_ranks *ranks, const uint8_t *from)
+static inline __attribute__((always_inline)) void kernel_load_ranks(
+	struct kernel_ranks *ranks, const uint8_t *from)
 {
 	memcpy(ranks->rank, from, LOCI_STACK_TOP);
 }
 
-static inline __attribute__((always_inline)) void kernel_store_ranks(const struct kernel_ranks *ranks, uint8_t *to)
+static inline __attribute__((always_inline)) void kernel_store_ranks(
+	const struct kernel_ranks *ranks, uint8_t *to)
 {
 	memcpy(to, ranks->rank, LOCI_STACK_TOP);
 }
 
 /* As ranks are distinct, the block's own is the only one equal to it. */
-static inline __attribute__((always_inline)) void kernel_sink(struct kernel_ranks *ranks, int8_t from)
+static inline __attribute__((always_inline)) void kernel_sink(
+	struct kernel_ranks *ranks, int8_t from)
 {
 	kernel_v8 *v = (kernel_v8 *)ranks->rank;
 
@@ -126,7 +134,8 @@ static inline __attribute__((always_inline)) void kernel_sink(struct kernel_rank
 
 /* A block of the top becomes the most recent: all that were more recent sink by one. Returns the
  * rank it had. */
-static inline __attribute__((always_inline)) unsigned kernel_raise(struct kernel_ranks *ranks, unsigned place)
+static inline __attribute__((always_inline)) unsigned kernel_raise(
+	struct kernel_ranks *ranks, unsigned place)
 {
 	int8_t had = ranks->rank[place];
 
@@ -134,7 +143,8 @@ static inline __attribute__((always_inline)) unsigned kernel_raise(struct kernel
 	return (unsigned)had;
 }
 
-static inline __attribute__((always_inline)) unsigned kernel_deepest(const struct kernel_ranks *ranks)
+static inline __attribute__((always_inline)) unsigned kernel_deepest(
+	const struct kernel_ranks *ranks)
 {
 #if defined(__AVX2__)
 	const __m256i *v = (const __m256i *)ranks->rank;
@@ -173,29 +183,31 @@ static inline __attribute__((always_inline)) unsigned kernel_push(struct kernel_
 	return place;
 }
 
-static inline __attribute__((always_inline)) unsigned kernel_match(const struct loci_stack_bucket *b,
-	uint64_t hash)
+static inline __attribute__((always_inline)) unsigned kernel_match(
+	const struct loci_stack_bucket *b, uint64_t hash)
 {
 	return (unsigned)(b->key[0] == hash) | (unsigned)(b->key[1] == hash) << 1 |
 		(unsigned)(b->key[2] == hash) << 2;
 }
 
 /* One less in all siblings before one: a comparison that holds is -1. */
-static inline __attribute__((always_inline)) void kernel_decrement_near(uint16_t *near, uint32_t line)
+static inline __attribute__((always_inline)) void kernel_decrement_near(
+	uint16_t *near, uint32_t line)
 {
-	static const int16_t index[LOCI_STACK_NEAR] __attribute__((aligned(64))) = { 0, 1, 2, 3, 4, 5,
-		6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
-		29, 30, 31 };
+	static const int16_t index[LOCI_STACK_NEAR]
+		__attribute__((aligned(64))) = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+			15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 };
 	kernel_v16 *v = (kernel_v16 *)(near + (line & ~(LOCI_STACK_NEAR - 1u)));
 
 	for (unsigned i = 0; i < 64 / KERNEL_VECTOR; i++)
 		v[i] += ((const kernel_v16 *)index)[i] < (int16_t)(line & (LOCI_STACK_NEAR - 1));
 }
 
-static inline __attribute__((always_inline)) void kernel_decrement_far(uint32_t *far, uint32_t group)
+static inline __attribute__((always_inline)) void kernel_decrement_far(
+	uint32_t *far, uint32_t group)
 {
-	static const int32_t index[LOCI_STACK_FAR] __attribute__((aligned(64))) = { 0, 1, 2, 3, 4, 5,
-		6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+	static const int32_t index[LOCI_STACK_FAR] __attribute__((aligned(64))) = { 0, 1, 2, 3, 4,
+		5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
 	kernel_v32 *v = (kernel_v32 *)(far + (group & ~(LOCI_STACK_FAR - 1u)));
 
 	for (unsigned i = 0; i < 64 / KERNEL_VECTOR; i++)

@@ -33,7 +33,7 @@ void loci_cursor_check(struct loci_cursor *cursor, const struct loci_definitions
 	if (!cursor->current)
 		return;
 	block = loci_definitions_find(defs, cursor->block);
-	if (block->definition == UINT32_MAX || block->first != cursor->first ||
+	if (!loci_block_is_defined(block) || block->first != cursor->first ||
 		block->first + block->n_refs != cursor->last)
 		*cursor = (struct loci_cursor){ 0 };
 }
@@ -61,7 +61,7 @@ int loci_cursor_resume(struct loci_cursor *cursor, const struct loci_definitions
 	uint64_t id = loci_word_payload(marker);
 	const struct loci_block *block = loci_definitions_find(defs, id);
 
-	if (block->definition == UINT32_MAX)
+	if (!loci_block_is_defined(block))
 		return loci_err_set(err, EBADMSG, "block %" PRIu64 " has no definition", id);
 	if (raw[0] > block->n_words)
 		return loci_err_set(err, EBADMSG,

@@ -209,7 +209,7 @@ static int start_block(struct loci_decoder *decoder, uint64_t id, struct loci_er
 {
 	const struct loci_block *block = loci_definitions_find(&decoder->defs, id);
 
-	if (block->definition == UINT32_MAX)
+	if (!loci_block_is_defined(block))
 		return loci_err_set(err, EBADMSG, "block %" PRIu64 " has no definition", id);
 	loci_cursor_start(&decoder->threads.cursor, block, id);
 	return 0;

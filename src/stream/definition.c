@@ -4,10 +4,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NO_ID UINT64_MAX
 
-const struct loci_block loci_block_undefined = { .definition = UINT32_MAX };
+const struct loci_block loci_block_undefined;
 
 void loci_definitions_init(struct loci_definitions *defs)
 {
@@ -43,15 +44,21 @@ static int reserve(void *array, size_t *cap, size_t want, size_t element)
 	return 0;
 }
 
+/* Fresh zeroed memory costs nothing until it is used, so one large id makes no large table. */
 static int grow_direct(struct loci_definitions *defs, uint64_t id)
 {
-	size_t old = defs->n_direct, cap = old;
-	int r = reserve(&defs->direct, &cap, (size_t)id + 1, sizeof(*defs->direct));
+	size_t cap = defs->n_direct ? defs->n_direct : 64;
+	struct loci_block *larger;
 
-	if (r < 0)
-		return r;
-	for (size_t i = old; i < cap; i++)
-		defs->direct[i] = loci_block_undefined;
+	while (cap <= id)
+		cap *= 2;
+	larger = calloc(cap, sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	if (defs->n_direct)
+		memcpy(larger, defs->direct, defs->n_direct * sizeof(*larger));
+	free(defs->direct);
+	defs->direct = larger;
 	defs->n_direct = cap;
 	return 0;
 }
@@ -112,7 +119,7 @@ static void append_refs(
 		defs->kind[defs->n_refs] = kind;
 		defs->origin[defs->n_refs++] = (struct loci_ref_origin){
 			.site = raw[2 * i + 1],
-			.definition = block->definition,
+			.definition = block->definition - 1,
 			.words_before = block->n_words,
 		};
 		block->n_words += kind.n_words;
@@ -125,9 +132,9 @@ static bool equals(const struct loci_definitions *defs, const struct loci_block 
 {
 	const struct loci_definition *old;
 
-	if (block->definition == UINT32_MAX || block->n_refs != n)
+	if (!loci_block_is_defined(block) || block->n_refs != n)
 		return false;
-	old = &defs->definition[block->definition];
+	old = &defs->definition[block->definition - 1];
 	if (old->module != head->module || old->flags != head->flags ||
 		old->code_address != head->code_address)
 		return false;
@@ -174,7 +181,7 @@ static int define(struct loci_definitions *defs, uint64_t id, const uint64_t *ra
 	if (r < 0)
 		return loci_err_nomem(err);
 	*block = (struct loci_block){ .first = head.first,
-		.definition = (uint32_t)defs->n_definitions };
+		.definition = (uint32_t)defs->n_definitions + 1 };
 	defs->definition[defs->n_definitions++] = head;
 	append_refs(defs, block, raw + 2, n);
 	return 1;
@@ -184,16 +191,16 @@ static int define(struct loci_definitions *defs, uint64_t id, const uint64_t *ra
  * there. At most the 126 references of one DEFINE are moved. */
 static void move_to_end(struct loci_definitions *defs, struct loci_block *block)
 {
-	struct loci_definition head = defs->definition[block->definition];
+	struct loci_definition head = defs->definition[block->definition - 1];
 	uint32_t from = block->first;
 
-	block->definition = (uint32_t)defs->n_definitions;
+	block->definition = (uint32_t)defs->n_definitions + 1;
 	block->first = head.first = (uint32_t)defs->n_refs;
 	defs->definition[defs->n_definitions++] = head;
 	for (uint32_t i = 0; i < block->n_refs; i++) {
 		defs->kind[defs->n_refs] = defs->kind[from + i];
 		defs->origin[defs->n_refs] = defs->origin[from + i];
-		defs->origin[defs->n_refs++].definition = block->definition;
+		defs->origin[defs->n_refs++].definition = block->definition - 1;
 	}
 }
 
@@ -244,7 +251,7 @@ int loci_definitions_apply(
 		return define_more(defs, id, raw, n_raw, err);
 	default:
 		defs->open = NO_ID;
-		if (loci_definitions_find(defs, id)->definition == UINT32_MAX)
+		if (!loci_block_is_defined(loci_definitions_find(defs, id)))
 			return 0;
 		block = entry(defs, id);
 		*block = loci_block_undefined;

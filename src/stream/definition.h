@@ -24,12 +24,12 @@ struct loci_ref_kind {
 	uint8_t n_words; /* 1, or 2 for a range */
 };
 
-/* A block: none of them is defined where n_refs and n_words are 0 and definition is UINT32_MAX. */
+/* A block; all zeros, as a fresh table is, where it is not defined. */
 struct loci_block {
 	uint32_t first; /* number of its first reference */
 	uint32_t n_refs;
-	uint32_t n_words; /* of one execution */
-	uint32_t definition;
+	uint32_t n_words;    /* of one execution */
+	uint32_t definition; /* number of its definition, plus one */
 };
 
 struct loci_definition {
@@ -61,6 +61,11 @@ struct loci_definitions {
 };
 
 extern const struct loci_block loci_block_undefined;
+
+static inline bool loci_block_is_defined(const struct loci_block *block)
+{
+	return block->definition != 0;
+}
 
 void loci_definitions_init(struct loci_definitions *defs);
 void loci_definitions_fini(struct loci_definitions *defs);

@@ -132,6 +132,7 @@ static const struct {
 	/* no traces */
 	{ "The quick brown fox\njumps over the lazy dog.\n", NULL, "", UNKNOWN },
 	{ "added\nfaded\nbade\n", NULL, "", UNKNOWN },
+	{ "2024\nThe year began\nand it ended.\n", NULL, "", UNKNOWN },
 	{ "# only a comment\n\n", NULL, "", UNKNOWN },
 	{ "==1== Memcheck, a memory error detector\n", NULL, "", UNKNOWN },
 	{ "{ \"a\": 1,\n  \"b\": 2 }\n", NULL, "", UNKNOWN },
@@ -251,6 +252,9 @@ static void binary(void)
 			"oracleGeneral"));
 	CHECK_STR(got.refs.text, "L 0 1\n");
 	free(got.refs.text);
+	bytes[0] = 1; /* time runs back */
+	import_write("t", bytes, 48);
+	fails("t", NULL, UNKNOWN);
 	fails("t", "lcs",
 		"t does not begin with lcs's magic number (format lcs, as --format says)");
 

@@ -185,6 +185,42 @@ static void many_sizes(void)
 	free(got.refs.text);
 }
 
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Ids that differ in a digit anywhere, of several lengths, get different numbers. */
+static void hashed_ids(void)
+{
+	enum { IDS = 30000 };
+	static uint64_t ids[IDS];
+	struct import_text text = { 0 };
+	struct import_result got;
+	char *at;
+
+	import_add(&text, "%s", 0, 0, "id\n");
+	for (unsigned i = 0; i < IDS; i++)
+		import_add(&text, "%s%" PRIu64 "/%" PRIu64 "\n", i % 100, i / 100,
+			i & 1 ? "user:" : "a/longer/path/to/");
+	import_write("t", text.text, text.n);
+	got = import_path("t", "csv", false, 1024);
+	CHECK_STR(got.error, "");
+	CHECK_U64(got.n_refs, IDS);
+	at = got.refs.text;
+	for (unsigned i = 0; i < IDS && at; i++) {
+		ids[i] = strtoull(at + 2, NULL, 16);
+		at = strchr(at, '\n') + 1;
+	}
+	qsort(ids, IDS, sizeof(ids[0]), by_number);
+	for (unsigned i = 1; i < IDS; i++)
+		CHECK(ids[i] != ids[i - 1]);
+	free(text.text);
+	free(got.refs.text);
+}
+
 /* Done never runs back and ends at the whole. */
 static void progress(void)
 {
@@ -219,6 +255,7 @@ int main(void)
 	long_trace(1024);
 	long_trace(65536);
 	many_sizes();
+	hashed_ids();
 	progress();
 	import_leave();
 	return check_status();
