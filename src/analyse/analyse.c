@@ -13,10 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#define WORDS      32768 /* per read: with the references of a batch they stay in L2 */
-#define REFS       4096
-#define SETS_BYTES (96ull << 20) /* at most, of the per-set engine at one block size */
-#define WORK_BYTES (32ull << 20) /* buffers, decoder, SQLite */
+#define WORDS         32768 /* per read: with the references of a batch they stay in L2 */
+#define REFS          4096
+#define SETS_BYTES    (96ull << 20) /* at most, of the per-set engine at one block size */
+#define WORK_BYTES    (32ull << 20) /* buffers, decoder, SQLite */
 /* A longer reference is damage, not a program's. */
 #define REF_MAX_BYTES (1ull << 40)
 
@@ -59,9 +59,9 @@ static int open_grains(struct analysis *a, struct loci_err *err)
 	const struct loci_analyse_options *options = a->options;
 	bool objects = a->source->info.unit == LOCI_UNIT_OBJECT;
 	unsigned n = objects || !options->n_block_bytes ? 1 : options->n_block_bytes;
-	struct loci_grain_options grain = { .objects = objects,
-		.no_sets = options->no_sets,
-		.verify = options->verify };
+	struct loci_grain_options grain = {
+		.objects = objects, .no_sets = options->no_sets, .verify = options->verify
+	};
 
 	if (options->max_memory) {
 		uint64_t fixed = WORK_BYTES + (grain.no_sets ? 0 : n * SETS_BYTES);
@@ -79,7 +79,7 @@ static int open_grains(struct analysis *a, struct loci_err *err)
 	for (unsigned i = 0; i < n; i++) {
 		int r;
 
-		grain.block_bytes = objects ? 1
+		grain.block_bytes = objects      ? 1
 			: options->n_block_bytes ? options->block_bytes[i]
 						 : 64;
 		r = loci_grain_new(&grain, &a->grain[i], err);
@@ -90,8 +90,8 @@ static int open_grains(struct analysis *a, struct loci_err *err)
 	return 0;
 }
 
-static int count_thread(struct analysis *a, uint32_t thread, uint64_t references,
-	struct loci_err *err)
+static int count_thread(
+	struct analysis *a, uint32_t thread, uint64_t references, struct loci_err *err)
 {
 	size_t i = a->last_thread;
 
@@ -156,8 +156,8 @@ static int decode(struct analysis *a, size_t n_words, struct loci_err *err)
 		size_t n_refs;
 		int r;
 
-		r = loci_decoder_next(a->decoder, a->words, n_words, &pos, a->refs, REFS, &n_refs,
-			&event, err);
+		r = loci_decoder_next(
+			a->decoder, a->words, n_words, &pos, a->refs, REFS, &n_refs, &event, err);
 		if (r == 0)
 			r = tally(a, a->refs, n_refs, err);
 		for (unsigned i = 0; r == 0 && i < a->n_grains; i++)
@@ -176,13 +176,11 @@ static int read_all(struct analysis *a, bool *ret_interrupted, struct loci_err *
 	struct loci_source *source = a->source;
 
 	for (;;) {
+		ssize_t n = source->ops->read(source, a->words, WORDS, err);
 		uint64_t done = 0, total = 0;
-		ssize_t n = 0;
 		int r;
 
-		if (!options->stop || !*options->stop)
-			n = source->ops->read(source, a->words, WORDS, err);
-		if (options->stop && *options->stop) {
+		if (n == -EINTR && options->stop && *options->stop) {
 			*ret_interrupted = true;
 			return 0;
 		}
@@ -199,6 +197,10 @@ static int read_all(struct analysis *a, bool *ret_interrupted, struct loci_err *
 		if (options->progress) {
 			source->ops->progress(source, &done, &total);
 			options->progress(options->progress_data, a->run.references, done, total);
+		}
+		if (options->stop && *options->stop) {
+			*ret_interrupted = true;
+			return 0;
 		}
 	}
 }
@@ -227,8 +229,8 @@ static const char *capabilities(uint32_t bits, char *buf, size_t size)
 	buf[0] = 0;
 	for (size_t i = 0; i < LOCI_ARRAY_SIZE(names); i++)
 		if (bits & names[i].bit && used < size)
-			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? " " : "",
-				names[i].name);
+			used += (size_t)snprintf(
+				buf + used, size - used, "%s%s", used ? " " : "", names[i].name);
 	return buf;
 }
 
@@ -246,8 +248,8 @@ static const char *collector_name(uint32_t collector)
 	return collector < LOCI_ARRAY_SIZE(names) ? names[collector] : "unknown";
 }
 
-static int put_run(struct analysis *a, struct loci_profile *profile, bool sampled,
-	bool interrupted, struct loci_err *err)
+static int put_run(struct analysis *a, struct loci_profile *profile, bool sampled, bool interrupted,
+	struct loci_err *err)
 {
 	const struct loci_stream_info *info = &a->source->info;
 	char caps[64], origin[sizeof(info->origin) + 1] = "";
@@ -272,8 +274,8 @@ static int put_run(struct analysis *a, struct loci_profile *profile, bool sample
 	return loci_profile_put_run(profile, &run, err);
 }
 
-static int write_profile(struct analysis *a, const char *path, bool interrupted,
-	struct loci_err *err)
+static int write_profile(
+	struct analysis *a, const char *path, bool interrupted, struct loci_err *err)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
 	bool sampled = false;
@@ -331,14 +333,16 @@ int loci_analyse(struct loci_source *source, const struct loci_analyse_options *
 		r = loci_decoder_new(&a->decoder, err);
 	if (r == 0)
 		r = read_all(a, &ret->interrupted, err);
+	if (r == 0 && !a->run.references && ret->interrupted)
+		r = loci_err_set(err, EINTR, "interrupted before the first reference");
 	if (r == 0 && !a->run.references)
 		r = loci_err_set(err, ENODATA, "%s: no references in it (%s)",
 			options->command ? options->command : "the trace", source->info.origin);
 	if (r < 0)
 		return r;
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	a->run.seconds = (double)(end.tv_sec - start.tv_sec) +
-		(double)(end.tv_nsec - start.tv_nsec) / 1e9;
+	a->run.seconds =
+		(double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
 	r = write_profile(a, path, ret->interrupted, err);
 	ret->references = a->run.references;
 	for (unsigned i = 0; i < a->n_grains; i++)

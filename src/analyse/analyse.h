@@ -17,17 +17,18 @@
 struct loci_analyse_options {
 	uint64_t block_bytes[LOCI_ANALYSE_GRAINS]; /* powers of two, 1..2 MiB; none: 64 */
 	unsigned n_block_bytes;
-	bool no_sets;         /* skip the per-set engines */
-	uint64_t max_memory;  /* bytes; 0: no limit */
-	uint64_t verify;      /* compare this many touches with the naive stack; 0: none */
-	const char *command;  /* for the profile */
-	const char *caches;   /* the host's hierarchy, for the profile */
+	bool no_sets;        /* skip the per-set engines */
+	uint64_t max_memory; /* bytes; 0: no limit */
+	uint64_t verify;     /* compare this many touches with the naive stack; 0: none */
+	const char *command; /* for the profile */
+	const char *caches;  /* the host's hierarchy, for the profile */
 	const char *machine;
-	const char *version;  /* of loci */
-	struct loci_trace_writer *keep; /* the stream is written here too; NULL: not */
+	const char *version;               /* of loci */
+	struct loci_trace_writer *keep;    /* the stream is written here too; NULL: not */
 	const volatile sig_atomic_t *stop; /* nonzero: write what has been seen */
 	/* Called now and then; may be NULL. total 0: unknown. */
-	void (*progress)(void *data, uint64_t references, uint64_t done_bytes, uint64_t total_bytes);
+	void (*progress)(
+		void *data, uint64_t references, uint64_t done_bytes, uint64_t total_bytes);
 	void *progress_data;
 };
 

@@ -70,7 +70,8 @@ static int mismatch(const struct loci_grain_engine *grain, const char *what, uin
 	double engine, double naive, struct loci_err *err)
 {
 	return loci_err_set(err, EILSEQ,
-		"verify: %s %" PRIu64 " (%" PRIu64 "-byte blocks): the engine says %.17g, the naive "
+		"verify: %s %" PRIu64 " (%" PRIu64
+		"-byte blocks): the engine says %.17g, the naive "
 		"stack %.17g; this is a bug in loci",
 		what, where, grain->options.block_bytes, engine, naive);
 }
@@ -85,7 +86,8 @@ static int verify_hist(const struct loci_grain_engine *grain, const char *what,
 		double want = i < naive->n_bins ? naive->weight[i] : 0;
 
 		if (got != want)
-			return mismatch(grain, what, loci_bin_low(naive->scheme, i), got, want, err);
+			return mismatch(
+				grain, what, loci_bin_low(naive->scheme, i), got, want, err);
 	}
 	if (engine->cold != naive->cold)
 		return mismatch(grain, what, LOCI_INFINITE, engine->cold, naive->cold, err);
@@ -117,8 +119,8 @@ static int verify(struct loci_grain_engine *grain, struct loci_err *err)
 {
 	for (size_t i = 0; i < grain->n; i++) {
 		struct loci_naive_touch want;
-		int r = loci_naive_touch(grain->naive, grain->block[i], grain->is_write[i], &want,
-			err);
+		int r = loci_naive_touch(
+			grain->naive, grain->block[i], grain->is_write[i], &want, err);
 
 		if (r < 0)
 			return r;
@@ -214,8 +216,8 @@ uint64_t loci_grain_verified(const struct loci_grain_engine *grain)
 }
 
 /* The lists of a single set and the stack are two engines for one number: its first 64 bins. */
-static int agree(const struct loci_grain_engine *grain, const struct loci_hist *stack,
-	struct loci_err *err)
+static int agree(
+	const struct loci_grain_engine *grain, const struct loci_hist *stack, struct loci_err *err)
 {
 	struct loci_sets_counts counts;
 
@@ -232,8 +234,8 @@ static int agree(const struct loci_grain_engine *grain, const struct loci_hist *
 	return 0;
 }
 
-static int put_sets(const struct loci_grain_engine *grain, struct loci_profile *profile,
-	struct loci_err *err)
+static int put_sets(
+	const struct loci_grain_engine *grain, struct loci_profile *profile, struct loci_err *err)
 {
 	for (unsigned bits = 0; grain->sets && bits <= LOCI_SETS_MAX_BITS; bits++) {
 		struct loci_hist_key key = { .distance = LOCI_DISTANCE_SET,

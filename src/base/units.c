@@ -51,12 +51,13 @@ int loci_units_parse_bytes(const char *text, uint64_t *ret, struct loci_err *err
 	if (!(value < 0x1p64L))
 		return loci_err_set(err, ERANGE, "size \"%.60s\" is more than 64 bits hold", text);
 	if (value != floorl(value))
-		return loci_err_set(err, EINVAL, "size \"%.60s\" is not a whole number of bytes", text);
+		return loci_err_set(
+			err, EINVAL, "size \"%.60s\" is not a whole number of bytes", text);
 	*ret = (uint64_t)value;
 	return 0;
 bad:
-	return loci_err_set(err, EINVAL, "\"%.60s\" is not a size (write 64, 32K, 1.25M or 2G)",
-		text);
+	return loci_err_set(
+		err, EINVAL, "\"%.60s\" is not a size (write 64, 32K, 1.25M or 2G)", text);
 }
 
 /* Three significant digits, never in exponent notation. */
@@ -117,7 +118,8 @@ const char *loci_units_seconds(char buf[LOCI_UNITS_MAX], double seconds)
 	else if (seconds < 60)
 		snprintf(buf, LOCI_UNITS_MAX, "%.1f s", seconds);
 	else if (seconds < 3600)
-		snprintf(buf, LOCI_UNITS_MAX, "%d min %02d s", (int)seconds / 60, (int)seconds % 60);
+		snprintf(
+			buf, LOCI_UNITS_MAX, "%d min %02d s", (int)seconds / 60, (int)seconds % 60);
 	else
 		snprintf(buf, LOCI_UNITS_MAX, "%d h %02d min", (int)(seconds / 3600),
 			(int)(seconds / 60) % 60);

@@ -6,6 +6,7 @@
 #include "version.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +66,7 @@ int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
 
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error with a message */
 	if (!name || !strcmp(name, "help") || !strcmp(name, "-h") || !strcmp(name, "--help"))
 		return help();
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {

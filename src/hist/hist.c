@@ -38,7 +38,9 @@ uint64_t loci_bin_low(enum loci_scheme scheme, uint32_t bin)
 
 uint64_t loci_bin_high(enum loci_scheme scheme, uint32_t bin)
 {
-	return bin + 1 >= schemes[scheme].bins ? LOCI_INFINITE : loci_bin_low(scheme, bin + 1);
+	if (scheme != LOCI_SCHEME_LINEAR && bin + 1 >= schemes[scheme].bins)
+		return LOCI_INFINITE;
+	return loci_bin_low(scheme, bin + 1);
 }
 
 const char *loci_scheme_name(enum loci_scheme scheme)
@@ -176,13 +178,14 @@ double loci_hist_at_least(const struct loci_hist *hist, uint64_t value, double *
 		*ret_uncertain = 0;
 	for (uint32_t i = hist->n_bins; i-- > bin + 1;)
 		sum += hist->weight[i];
-	if (bin >= hist->n_bins)
+	if (bin >= hist->n_bins || value >= loci_bin_high(hist->scheme, bin))
 		return sum;
 	if (value <= low)
 		return sum + hist->weight[bin];
 	if (ret_uncertain)
 		*ret_uncertain = hist->weight[bin];
-	return sum + hist->weight[bin] * (double)(loci_bin_high(hist->scheme, bin) - value) /
+	return sum +
+		hist->weight[bin] * (double)(loci_bin_high(hist->scheme, bin) - value) /
 		(double)(loci_bin_high(hist->scheme, bin) - low);
 }
 

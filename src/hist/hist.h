@@ -25,7 +25,7 @@ enum loci_scheme {
 /* Bins needed for any 64-bit value. */
 #define LOCI_FINE_BINS     (LOCI_FINE_LINEAR + (64 - 8) * 128)
 #define LOCI_COARSE_BINS   (LOCI_COARSE_LINEAR + (64 - 4) * 4)
-#define LOCI_LINEAR_BINS 64
+#define LOCI_LINEAR_BINS   64
 
 /* An infinite distance: cold, or lost to another thread's write. */
 #define LOCI_INFINITE UINT64_MAX
@@ -54,7 +54,7 @@ static inline uint32_t loci_bin_coarse(uint64_t value)
 }
 
 uint32_t loci_bin_of(enum loci_scheme scheme, uint64_t value);
-/* The bin holds low <= value < high; high of the last bin is LOCI_INFINITE. */
+/* The bin holds low <= value < high; high of a logarithmic scheme's last bin is LOCI_INFINITE. */
 uint64_t loci_bin_low(enum loci_scheme scheme, uint32_t bin);
 uint64_t loci_bin_high(enum loci_scheme scheme, uint32_t bin);
 
@@ -77,7 +77,7 @@ int loci_hist_reserve(struct loci_hist *hist, uint32_t n_bins);
 int loci_hist_add(struct loci_hist *hist, uint64_t value, double weight);
 /* From an engine's counters, trailing zeros dropped. hist must be initialised. */
 int loci_hist_from_counts(struct loci_hist *hist, const uint64_t *count, uint32_t n_bins);
-int loci_hist_copy(struct loci_hist *to, const struct loci_hist *from); /* to: uninitialised */
+int loci_hist_copy(struct loci_hist *to, const struct loci_hist *from);    /* to: uninitialised */
 int loci_hist_merge(struct loci_hist *into, const struct loci_hist *from); /* same scheme */
 
 /* Sum of the finite bins. */

@@ -85,6 +85,8 @@ int loci_input_more(struct loci_input *input, struct loci_err *err)
 		ssize_t n = loci_codec_read(input->codec, input->data + input->end,
 			LOCI_INPUT_BYTES - input->end, &input->err);
 
+		if (n == -EINTR && input->end > kept)
+			return 0; /* what came before the signal first */
 		if (n == -EINTR)
 			return loci_err_set(err, EINTR, "interrupted");
 		if (n < 0)

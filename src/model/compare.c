@@ -194,7 +194,9 @@ static void compare_levels(struct loci_compare *c)
 			.moved_bytes = { p->moved_bytes, q->moved_bytes },
 			.writebacks = { p->writebacks, q->writebacks },
 			.has_writebacks = p->has_writebacks && q->has_writebacks,
-			.error_points = hypot(p->error_points, q->error_points),
+			.error_points = p->basis == q->basis
+				? hypot(p->chance_points, q->chance_points)
+				: hypot(p->error_points, q->error_points),
 		};
 	}
 }

@@ -19,7 +19,7 @@ struct loci_compare_level {
 	struct loci_cache cache;
 	struct loci_change misses, accesses, moved_bytes, writebacks;
 	bool has_writebacks;
-	double error_points; /* of the two miss ratios together */
+	double error_points; /* of the difference of the two miss ratios */
 };
 
 /* Reuses on one side of the boundary, by their distance before. */

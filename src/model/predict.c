@@ -112,8 +112,6 @@ static const char *not_exact(const struct loci_predict_input *input, const struc
 		return "there are more than 65536 sets";
 	if (cache->ways > LOCI_LINEAR_BINS)
 		return "there are more than 64 ways";
-	if (input->sampled)
-		return "the profile is sampled";
 	if (!input->set)
 		return "the profile has no per-set histograms at this line size";
 	return NULL;
@@ -153,29 +151,31 @@ static void from_stack(const struct loci_predict_input *input, const struct loci
 {
 	bool associative = loci_cache_sets(&ret->cache) == 1;
 	const char *why = associative ? NULL : not_exact(input, &ret->cache);
+	bool by_set = !associative && !why && basis == LOCI_BASIS_EXACT;
 	double scale = scale_of(input, stack), uncertain = 0;
 
-	if (associative) {
-		loci_hist_at_least(stack, loci_cache_blocks(&ret->cache), &uncertain);
-		ret->misses = scale * reaching(stack, &ret->cache, true);
-	} else if (!why && basis == LOCI_BASIS_EXACT) {
+	/* Per-set lists see every touch, also where the stack follows a sample of the blocks. */
+	if (by_set) {
 		ret->misses =
 			input->set->cold + loci_hist_at_least(input->set, ret->cache.ways, NULL);
-		if (ret->cache.ways >= LOCI_LINEAR_BINS)
-			ret->misses = input->set->cold;
+	} else if (associative) {
+		loci_hist_at_least(stack, loci_cache_blocks(&ret->cache), &uncertain);
+		ret->misses = scale * reaching(stack, &ret->cache, true);
+		if (basis == LOCI_BASIS_EXACT && input->sampled)
+			basis = LOCI_BASIS_SAMPLED;
+		else if (basis == LOCI_BASIS_EXACT && uncertain > 0)
+			basis = LOCI_BASIS_INTERPOLATED;
 	} else {
 		ret->misses = scale * reaching(stack, &ret->cache, false);
 		if (basis == LOCI_BASIS_EXACT)
 			basis = LOCI_BASIS_BINOMIAL;
 	}
-	if (basis == LOCI_BASIS_EXACT && input->sampled)
-		basis = LOCI_BASIS_SAMPLED;
-	if (basis == LOCI_BASIS_EXACT && uncertain > 0)
-		basis = LOCI_BASIS_INTERPOLATED;
 	ret->basis = basis;
 	ret->why = basis == LOCI_BASIS_BINOMIAL ? why : NULL;
-	ret->error_points = bases[basis].worst_points + points(scale * uncertain, ret->accesses) +
-		(input->sampled ? input->sampling_points : 0);
+	if (basis != LOCI_BASIS_EXACT)
+		ret->chance_points = points(scale * uncertain, ret->accesses) +
+			(input->sampled ? input->sampling_points : 0);
+	ret->error_points = bases[basis].worst_points + ret->chance_points;
 	split(stack, scale, ret);
 }
 
@@ -192,10 +192,7 @@ static void write_backs(const struct loci_predict_input *input, struct loci_pred
 	if (!by_set)
 		ret->writebacks = reaching(dirty, &ret->cache, loci_cache_sets(&ret->cache) == 1);
 	else
-		ret->writebacks = dirty->cold +
-			(ret->cache.ways < LOCI_LINEAR_BINS
-					? loci_hist_at_least(dirty, ret->cache.ways, NULL)
-					: 0);
+		ret->writebacks = dirty->cold + loci_hist_at_least(dirty, ret->cache.ways, NULL);
 }
 
 static int from_time(const struct loci_predict_input *input, enum loci_conversion conversion,
@@ -218,8 +215,8 @@ static void random_replacement(const struct loci_predict_input *input, struct lo
 	ret->basis = LOCI_BASIS_STATCACHE;
 	ret->misses = ret->accesses *
 		loci_convert_statcache(input->time, input->blocks, loci_cache_blocks(&ret->cache));
-	ret->error_points =
-		bases[ret->basis].worst_points + (input->sampled ? input->sampling_points : 0);
+	ret->chance_points = input->sampled ? input->sampling_points : 0;
+	ret->error_points = bases[ret->basis].worst_points + ret->chance_points;
 	ret->has_split = true;
 	ret->cold = scale * input->time->cold;
 	ret->coherence = scale * input->time->coherence;

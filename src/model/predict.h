@@ -36,7 +36,9 @@ struct loci_prediction {
 	/* How far the miss ratio may be off, in percentage points; 0: exact. A bound where
 	 * interpolated, 95 % where sampled, the worst seen in checks where a model is used. */
 	double error_points;
-	double accesses; /* touches at this line size: every level sees every touch */
+	double chance_points; /* of it, what sampling and bins cause: the rest is the model's own,
+				 alike in two runs that are modelled alike */
+	double accesses;      /* touches at this line size: every level sees every touch */
 	double misses;
 	/* Satisfied here: misses of the level before minus misses of this one. TLBs stand outside
 	 * that chain, and theirs are accesses minus misses. */

@@ -64,11 +64,6 @@ int loci_owner_from_name(const char *name, enum loci_owner *ret)
 	return found < 0 ? found : 0;
 }
 
-uint64_t loci_profile_bin_high(enum loci_scheme scheme, uint32_t bin)
-{
-	return scheme == LOCI_SCHEME_LINEAR ? bin + 1 : loci_bin_high(scheme, bin);
-}
-
 void loci_run_fini(struct loci_run *run)
 {
 	free(run->command);

@@ -128,10 +128,6 @@ int loci_profile_hist(struct loci_profile *profile, const struct loci_hist_key *
 const struct loci_hist_key *loci_profile_hist_keys(
 	const struct loci_profile *profile, size_t *ret_n);
 
-/* A bin's upper edge as profiles have it: loci_bin_high, but positions in a set end with their
- * last. */
-uint64_t loci_profile_bin_high(enum loci_scheme scheme, uint32_t bin);
-
 /* Adds runs up: histograms and totals are summed, as if the programs ran one after another on
  * emptied caches. Units must agree; block sizes and set counts they do not share are left out, and
  * the note says so. */

@@ -131,7 +131,7 @@ static int put_bin(
 	sqlite3_reset(stmt);
 	sqlite3_bind_int64(stmt, 1, id);
 	loci_bind_edge(stmt, 2, loci_bin_low(hist->scheme, bin));
-	loci_bind_edge(stmt, 3, loci_profile_bin_high(hist->scheme, bin));
+	loci_bind_edge(stmt, 3, loci_bin_high(hist->scheme, bin));
 	loci_bind_number(stmt, 4, hist->weight[bin]);
 	if (hist->square)
 		loci_bind_number(stmt, 5, hist->square[bin]);

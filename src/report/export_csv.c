@@ -45,7 +45,7 @@ static void put_infinite(FILE *out, const char *path, const struct loci_hist_key
 static void put_bin(FILE *out, const char *path, const struct loci_hist_key *key,
 	const struct loci_hist *hist, uint32_t bin)
 {
-	uint64_t high = loci_profile_bin_high(hist->scheme, bin);
+	uint64_t high = loci_bin_high(hist->scheme, bin);
 
 	put_key(out, path, key);
 	fprintf(out, ",reuse,%" PRIu64 ",", loci_bin_low(hist->scheme, bin));

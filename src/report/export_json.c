@@ -97,7 +97,7 @@ static void export_bins(struct loci_json *json, const struct loci_hist *hist)
 	loci_json_key(json, "bins");
 	loci_json_array(json);
 	for (uint32_t i = 0; i < hist->n_bins; i++) {
-		uint64_t high = loci_profile_bin_high(hist->scheme, i);
+		uint64_t high = loci_bin_high(hist->scheme, i);
 
 		if (!hist->weight[i])
 			continue;

@@ -39,8 +39,8 @@ static bool same_basis(const struct loci_prediction *p, const struct loci_predic
 	return p->basis == q->basis && p->error_points == q->error_points && p->why == q->why;
 }
 
-/* "~ L1, L2: binomial model (the profile is sampled), may be off by 8.4 points", from level i on if
- * no level before has said it. */
+/* "~ L1, L2: interpolated, may be off by 0.4 points", from level i on if no level before has said
+ * it. */
 static void print_basis(const struct loci_screen *screen, unsigned i)
 {
 	const struct loci_prediction *level = screen->subject->level, *p = &level[i];
@@ -54,9 +54,13 @@ static void print_basis(const struct loci_screen *screen, unsigned i)
 		if (same_basis(&level[j], p))
 			used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s",
 				j > i ? ", " : "", level[j].cache.name);
-	snprintf(line + used, sizeof(line) - used, ": %s%s%s%s, may be off by %.2g points",
-		loci_basis_name(p->basis), p->why ? " (" : "", p->why ? p->why : "",
-		p->why ? ")" : "", p->error_points);
+	used += (size_t)snprintf(line + used, sizeof(line) - used, ": %s%s%s",
+		loci_basis_name(p->basis), p->why ? ", since " : "", p->why ? p->why : "");
+	if (p->error_points > p->chance_points)
+		snprintf(line + used, sizeof(line) - used, ": %s", loci_basis_note(p->basis));
+	else
+		snprintf(line + used, sizeof(line) - used, ", may be off by %.2g points",
+			p->error_points);
 	loci_text_paragraph(screen->text, LOCI_STYLE_DIM, 2, line);
 }
 

@@ -84,7 +84,8 @@ has out "StatStack"
 
 "$write" e.loci sampled
 expect 0 loci cache e.loci --cache L1=4K/4,L2=32K
-has out "since the profile is sampled"
+has out "L2: sampled"
+lacks out "~ L1"
 has out "1.2 points"
 
 # nonsense

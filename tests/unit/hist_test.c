@@ -21,6 +21,20 @@ static void check_bins(enum loci_scheme scheme, uint32_t bins)
 		CHECK_U64(loci_bin_low(scheme, loci_bin_of(scheme, 1ull << bit)), 1ull << bit);
 }
 
+static void check_linear(void)
+{
+	struct loci_hist hist;
+
+	loci_hist_init(&hist, LOCI_SCHEME_LINEAR);
+	for (uint64_t d = 0; d < 64; d++)
+		CHECK(loci_hist_add(&hist, d, 1) == 0);
+	for (uint64_t ways = 0; ways <= 70; ways++)
+		CHECK_NEAR(loci_hist_at_least(&hist, ways, NULL), ways < 64 ? 64 - (double)ways : 0,
+			0);
+	CHECK_U64(loci_bin_high(LOCI_SCHEME_LINEAR, 63), 64);
+	loci_hist_fini(&hist);
+}
+
 static void check_sums(void)
 {
 	struct loci_hist hist, copy;
@@ -49,6 +63,7 @@ int main(void)
 {
 	check_bins(LOCI_SCHEME_FINE, LOCI_FINE_BINS);
 	check_bins(LOCI_SCHEME_COARSE, LOCI_COARSE_BINS);
+	check_linear();
 	check_sums();
 	return check_status();
 }

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# loci analyse: from traces of several origins to the same profile.
+. "$SRC/tests/cli/expect.sh"
+
+# A cyclic sweep over 1000 blocks, ten times: 1000 cold, 9000 at distance 999.
+awk 'BEGIN { for (i = 0; i < 10; i++) for (b = 0; b < 1000; b++) printf "0x%x\n", b * 64 }' >sweep.txt
+expect 0 loci analyse --verify sweep.txt
+has err "10 k references"
+has err "10 k touches verified"
+[ -f sweep.loci ] || fail "no sweep.loci"
+expect 0 loci export --format csv sweep.loci
+grep -q '^sweep.loci,stack,64,.*,996,1000,9000' out || { fail "no 9000 reuses at distance 999, in the bin 996..999"; head -5 out; }
+
+# Packed, from standard input and through our own trace: the same histograms.
+histograms() { loci export --format csv "$1" | cut -d, -f2-; }
+histograms sweep.loci >want.csv
+gzip -k sweep.txt
+zstd -q sweep.txt
+expect 0 loci analyse -q -o gz.loci sweep.txt.gz
+expect 0 loci analyse -q -o zst.loci --trace sweep.trace sweep.txt.zst
+expect 0 loci analyse -q -o own.loci sweep.trace
+loci analyse -q -o stdin.loci - <sweep.txt || fail "standard input"
+for p in gz zst own stdin; do
+	histograms $p.loci | cmp -s - want.csv || fail "$p.loci differs from sweep.loci"
+done
+expect 0 test ! -s err
+
+# Several block sizes at once equal each alone.
+expect 0 loci analyse -q -b 1,64,4K,2M -o many.loci sweep.txt
+expect 0 loci analyse -q -b 4K -o one.loci sweep.txt
+for p in many one; do histograms $p.loci | grep '^[a-z_]*,4096,' >$p.csv; done
+cmp -s many.csv one.csv || fail "4K blocks differ between one and many block sizes"
+[ -s one.csv ] || fail "no rows for 4096"
+
+# Every vector variant gives the same profile.
+for isa in scalar avx2 avx512; do
+	LOCI_ISA=$isa loci analyse -q -o $isa.loci sweep.txt
+	histograms $isa.loci | cmp -s - want.csv || fail "$isa differs"
+done
+
+# A limit on memory turns to sampling and says so.
+awk 'BEGIN { srand(1); for (i = 0; i < 3000000; i++) print int(rand() * 2000000) * 64 }' >big.txt
+expect 0 loci analyse --format decimal --max-memory 64M -o sampled.loci big.txt
+has err "memory limit reached"
+has err "points"
+has err "no per-set distances"
+expect 1 loci analyse --max-memory 1 sweep.txt
+
+# An existing profile is replaced, anything else is not.
+expect 0 loci analyse -q -o sweep.loci sweep.txt
+echo precious >notes.txt
+expect 1 loci analyse -o notes.txt sweep.txt
+has err "notes.txt exists"
+[ "$(cat notes.txt)" = precious ] || fail "notes.txt was overwritten"
+
+# Interrupted: a profile of what was read, and status 1.
+mkfifo pipe
+(cat sweep.txt; for i in 1 2 3 4 5 6 7 8 9 10; do cat sweep.txt; sleep 1; done) >pipe 2>/dev/null &
+loci analyse --format hex -o cut.loci - <pipe 2>err &
+pid=$!
+sleep 2
+kill -INT $pid 2>/dev/null
+wait $pid
+[ $? = 1 ] || fail "interrupted analysis exits with $?"
+has err "interrupted"
+[ -f cut.loci ] || fail "no profile of the interrupted analysis"
+
+# Usage.
+expect 2 loci analyse
+expect 2 loci analyse a b
+expect 2 loci analyse -b 48 sweep.txt
+has err "power of two"
+expect 2 loci analyse -b 4M sweep.txt
+expect 2 loci analyse -b 64,64 sweep.txt
+expect 2 loci analyse --no-such-option sweep.txt
+expect 0 loci analyse --formats
+has out "lackey"
+has out "oracleGeneral"
+expect 0 loci analyse -h
+expect 2 loci nonsense
+finish
