@@ -22,7 +22,7 @@ lacks err "l"
 expect 0 loci cache a.loci --cache L1=4K/4,L2=33K/11
 has out "~ L2: binomial model, since the number of sets is no power of two"
 expect 0 loci cache a.loci --cache skylake-sp
-has out "cycles per reference (L1 4, L2 14, L3 70, memory 260)"
+has out "cycles per reference (L1 4, L2 14, L3 70, memory 258)"
 expect 0 loci cache a.loci --cache DTLB=16e/4@4K,L1=4K/4
 has out "DTLB 16e/4@4K"
 expect 0 loci cache a.loci --policy random
