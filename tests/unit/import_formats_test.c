@@ -3,6 +3,8 @@
  * compressed, with other line ends, in pieces, and from standard input. */
 #include "import_words.h"
 
+#include "stream/trace.h"
+
 #include <sys/wait.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -197,17 +199,15 @@ static void crlf(const struct example *e)
 }
 
 /* Through a pipe, a byte first. */
-static void from_stdin(const struct example *e)
+static void from_stdin(const struct example *e, const char *data, size_t n)
 {
 	int ends[2], kept = dup(0);
 
 	CHECK(pipe(ends) == 0);
 	if (fork() == 0) {
-		size_t n = strlen(e->text);
-
 		close(ends[0]);
-		_exit(write(ends[1], e->text, 1) != 1 ||
-			write(ends[1], e->text + 1, n - 1) != (ssize_t)n - 1);
+		_exit(write(ends[1], data, 1) != 1 ||
+			write(ends[1], data + 1, n - 1) != (ssize_t)n - 1);
 	}
 	close(ends[1]);
 	dup2(ends[0], 0);
@@ -216,6 +216,37 @@ static void from_stdin(const struct example *e)
 	wait(NULL);
 	dup2(kept, 0);
 	close(kept);
+}
+
+/* Imported, kept as a trace of ours, and read again: from the file, a pipe, compressed. */
+static void own_trace(const struct example *e)
+{
+	struct loci_import_options options = { NULL, e->instructions };
+	static char bytes[1 << 16];
+	unsigned char packed[1 << 16];
+	struct loci_trace_writer *writer;
+	struct loci_source *source;
+	struct loci_err err = { "" };
+	struct example own = *e;
+	uint64_t words[1024];
+	FILE *file;
+	ssize_t n;
+
+	import_write("t", e->text, strlen(e->text));
+	CHECK(loci_import_open("t", &options, &source, &err) == 0);
+	CHECK(loci_trace_create("own", &source->info, &writer, &err) == 0);
+	while ((n = source->ops->read(source, words, 1024, &err)) > 0)
+		CHECK(loci_trace_write(writer, words, (size_t)n, &err) == 0);
+	CHECK(n == 0 && loci_trace_close(writer, &err) == 0);
+	loci_source_close(source);
+	own.note = ""; /* a trace has no place for it */
+	same(&own, "our own trace", import_path("own", NULL, false, 1024));
+	file = fopen("own", "rb");
+	n = file ? (ssize_t)fread(bytes, 1, sizeof(bytes), file) : 0;
+	CHECK(n > 0 && fclose(file) == 0);
+	from_stdin(&own, bytes, (size_t)n);
+	import_write("own", packed, gzip(bytes, (size_t)n, packed, sizeof(packed)));
+	same(&own, "our own trace, compressed", import_path("own", NULL, false, 1024));
 }
 
 static void examples_read(void)
@@ -233,7 +264,8 @@ static void examples_read(void)
 		compressed(e, "gzip", gzip);
 		compressed(e, "zstd", zstd);
 		crlf(e);
-		from_stdin(e);
+		from_stdin(e, e->text, n);
+		own_trace(e);
 	}
 }
 
