@@ -206,13 +206,14 @@ static void run_engine(
 	loci_stack_free(stack);
 }
 
-static void run_textbook(const struct touches *t, size_t n, struct measure *m, unsigned run)
+static void run_textbook(const struct touches *t, size_t n, enum textbook_tree tree,
+	struct measure *m, unsigned run)
 {
 	struct textbook *textbook = allocate(sizeof(*textbook));
 	struct loci_hist hist;
 	double start = cpu_ns();
 
-	if (textbook_init(textbook) < 0 || textbook_feed(textbook, t->block, n) < 0)
+	if (textbook_init(textbook, tree) < 0 || textbook_feed(textbook, t->block, n) < 0)
 		die("the textbook method failed");
 	m->ns[run] = (cpu_ns() - start) / (double)n;
 	loci_hist_init(&hist, LOCI_SCHEME_FINE);
@@ -244,22 +245,30 @@ static bool verdict(bool good)
 	return good;
 }
 
+static double print_textbook(struct measure *m, const char *tree, size_t n, unsigned runs)
+{
+	double ns = median(m, runs);
+
+	printf("%-14s  %s, first %.3g touches: %.0f ns/touch, %.2f M/s", "", tree, (double)n, ns,
+		1e3 / ns);
+	return ns;
+}
+
 static bool bench(const char *name, const struct touches *t, const struct bars *bars,
 	unsigned textbook_share, unsigned runs)
 {
-	struct measure engine[LOCI_ISA_AVX512 + 1], textbook, same;
+	struct measure engine[LOCI_ISA_AVX512 + 1], textbook, splay, same;
 	enum loci_isa best = loci_isa_resolve(LOCI_ISA_AVX512);
 	size_t n_textbook = t->n / textbook_share;
-	double ns[LOCI_ISA_AVX512 + 1], ns_textbook, ns_same, best_ns = INFINITY;
+	double ns[LOCI_ISA_AVX512 + 1], ns_textbook, ns_splay, ns_same, best_ns = INFINITY;
 	bool good = true;
 
 	for (unsigned run = 0; run < runs; run++) {
 		for (enum loci_isa isa = LOCI_ISA_SCALAR; isa <= best; isa++)
 			run_engine(t, t->n, isa, &engine[isa], run);
-		if (textbook_share) {
-			run_textbook(t, n_textbook, &textbook, run);
-			run_engine(t, n_textbook, best, &same, run);
-		}
+		run_textbook(t, n_textbook, TEXTBOOK_BALANCED, &textbook, run);
+		run_textbook(t, n_textbook, TEXTBOOK_SPLAY, &splay, run);
+		run_engine(t, n_textbook, best, &same, run);
 	}
 	for (enum loci_isa isa = LOCI_ISA_SCALAR; isa <= best; isa++) {
 		ns[isa] = median(&engine[isa], runs);
@@ -267,29 +276,28 @@ static bool bench(const char *name, const struct touches *t, const struct bars *
 		if (engine[isa].checksum != engine[LOCI_ISA_SCALAR].checksum)
 			die("instruction sets disagree");
 	}
+	if (textbook.checksum != same.checksum || splay.checksum != same.checksum)
+		die("the engine and the textbook method disagree");
 	printf("%-14s", name);
 	for (enum loci_isa isa = best; isa >= LOCI_ISA_SCALAR; isa--)
 		printf("  %s %.1f", loci_isa_name(isa), ns[isa]);
 	printf(" ns/touch (bar %.0f)", bars->ns);
 	good &= verdict(ns[best] <= bars->ns);
-	printf("  scalar/best %.2f", ns[LOCI_ISA_SCALAR] / best_ns);
+	printf("  scalar/best %.2f (bar 2.5)", ns[LOCI_ISA_SCALAR] / best_ns);
 	good &= verdict(ns[LOCI_ISA_SCALAR] <= 2.5 * best_ns);
 	printf("  %.1f bytes/block\n", engine[best].bytes_per_block);
-	if (!textbook_share)
-		return good;
-	if (textbook.checksum != same.checksum)
-		die("the engine and the textbook method disagree");
-	ns_textbook = median(&textbook, runs);
 	ns_same = median(&same, runs);
-	printf("%-14s  textbook, first %.3g touches: %.0f ns/touch, %.2f M/s", "",
-		(double)n_textbook, ns_textbook, 1e3 / ns_textbook);
+	ns_textbook = print_textbook(&textbook, "textbook", n_textbook, runs);
 	if (bars->textbook_mps > 0) {
 		printf(" (bar %.1f)", bars->textbook_mps);
 		good &= verdict(1e3 / ns_textbook >= bars->textbook_mps);
 	}
-	printf("  engine on the same: %.1f, ratio %.1f", ns_same, ns_textbook / ns_same);
+	printf("  engine on the same: %.1f, %.1f times as fast (bar 10)", ns_same,
+		ns_textbook / ns_same);
 	good &= verdict(ns_textbook >= 10 * ns_same);
 	putchar('\n');
+	ns_splay = print_textbook(&splay, "splay tree", n_textbook, runs);
+	printf("  engine %.1f times as fast\n", ns_splay / ns_same);
 	fflush(stdout);
 	return good;
 }

@@ -38,6 +38,12 @@ struct kernel {
 static const uint64_t kernel_words_before[8] = { 0, 0, 0x1, 0x201, 0x40201, 0x8040201, 0x1008040201,
 	0x201008040201 };
 
+/* The last if none is. */
+INLINE uint32_t *kernel_first_empty(struct loci_stack_bucket *b)
+{
+	return &b->slot[(unsigned)(b->slot[0] != 0) + (unsigned)(b->slot[1] != 0)];
+}
+
 /* The slot of the entry of a hash, or of the empty one where it belongs, from a bucket on. Entries
  * fill in order, and empty ones have the key 0; a block may have the hash 0 too, but is then the
  * first such. */
@@ -49,7 +55,7 @@ INLINE uint32_t *kernel_find(struct loci_stack_bucket *b, uint64_t hash)
 		if (__builtin_expect(match != 0, 1))
 			return &b->slot[__builtin_ctz(match)];
 		if (!b->slot[2])
-			return &b->slot[(unsigned)(b->slot[0] != 0) + (unsigned)(b->slot[1] != 0)];
+			return kernel_first_empty(b);
 	}
 }
 
@@ -128,7 +134,7 @@ INLINE uint64_t kernel_count(struct kernel *k, uint32_t *entry, uint64_t hash, u
 	uint64_t *time = counts->time, distance, stamp;
 	uint32_t slot, bin, bin_time, dirty;
 
-	if (__builtin_expect(*loci_stack_key(entry) != hash, 0))
+	if (__builtin_expect(*loci_stack_key(entry) != hash && *entry, 0))
 		entry = kernel_find((struct loci_stack_bucket *)((uintptr_t)entry & ~63ul), hash);
 	slot = *entry;
 	stamp = *loci_stack_stamp(entry);
@@ -187,11 +193,14 @@ INLINE void kernel_second_stage(struct kernel *k, size_t i)
 {
 	struct loci_stack_bucket *home = k->found[i % RING].home;
 	unsigned match = kernel_match(home, k->hash[i % RING]);
-	uint32_t *entry = &home->slot[__builtin_ctz(match | 4)], slot = *entry;
+	uint32_t *entry = &home->slot[__builtin_ctz(match | 4)], slot;
 
+	if (__builtin_expect(!match, 0)) {
+		entry = kernel_first_empty(home);
+		__builtin_prefetch(home + (*entry != 0), 1);
+	}
 	k->found[i % RING].slot = entry;
-	if (__builtin_expect(!match, 0))
-		__builtin_prefetch(home + 1, 1);
+	slot = *entry;
 	slot = slot >= LOCI_STACK_DEEP && slot != LOCI_STACK_DEAD ? slot - LOCI_STACK_DEEP : 0;
 	__builtin_prefetch(&k->line[slot >> 9], 1);
 	__builtin_prefetch(&k->near[slot >> 9], 1);
