@@ -5,7 +5,19 @@
  *
  * Touches pass through three stages, some touches apart: hash and prefetch the bucket; find the
  * entry and prefetch the bits of its slot; count. Only the last changes anything, so an entry found
- * early is where it was, and one not found is looked for again from the same bucket on. */
+ * early is where it was, an empty one found may still be, and otherwise the search is repeated.
+ *
+ * What bounds the speed (bench/engine_bench.c, 2e7 touches, a Zen 4 virtual machine, AVX-512):
+ *	program traces  10 ns a touch, about 90 instructions; a fifth of gzip's touches leave the
+ *	                top, and whether they do is hard to predict. From touch to touch hangs only
+ *	                the update of the ranks, some 7 cycles
+ *	uniform 1e4     18 ns: instructions again, everything being in the second-level cache
+ *	1e6 blocks      31-35 ns: the map no longer fits in any cache; a third of the time goes
+ *	                into prefetches that wait for one of the core's miss buffers to get free
+ *	uniform 1e7     60 ns: the same from memory, and a fifth for the system's clearing of pages
+ *	                and for growth
+ * Tried without gain: homes that keep neighbouring blocks together (overflow costs more than it
+ * saves), prefetching to the second level only, other distances between the stages. */
 #include "engine/stack_vector.h"
 
 /* How many touches ahead of counting the first and the second stage run. */

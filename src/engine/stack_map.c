@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-/* Growth by half at 72 % full: at worst 64 / 3 / 0.72 * 1.5 = 44.4 bytes a block, and two for slots,
- * two sets of which exist while they are renumbered. */
+/* Growth by half at 72 % full: at worst 64 / 3 / 0.72 * 1.5 = 44.4 bytes a block, and two for
+ * slots, two sets of which exist while they are renumbered. */
 #define MAX_FILL_PERCENT 72
 
 struct entry {
