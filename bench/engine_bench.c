@@ -4,9 +4,9 @@
  *
  *	engine_bench [-n TOUCHES] [-r RUNS] [-s NAME] [--memory] [--long] [TRACE..]
  *
- * TRACE holds data references as Valgrind's Lackey prints them (see gzip_trace.sh), cut into
- * 64-byte blocks. Exits with 1 if a bar is missed. */
-#include "textbook.c"
+ * TRACE holds data references as Valgrind's Lackey prints them (see gzip_trace.sh), which are cut
+ * into 64-byte blocks, or raw 64-bit block numbers. Exits with 1 if a bar is missed. */
+#include "textbook.c" /* a benchmark is one source file */
 
 #include "engine/stack.h"
 
@@ -113,10 +113,10 @@ static const struct stream {
 	struct bars bars;
 	unsigned textbook_share; /* the textbook method gets one in so many touches */
 } streams[] = {
-	{ "uniform 1e4", make_uniform, 10000, { 30, 0 }, 4 },
-	{ "Zipf 0.99 1e6", make_zipf, 1000000, { 35, 0 }, 4 },
-	{ "cyclic 1e6", make_cyclic, 1000000, { 35, 0 }, 4 },
-	{ "uniform 1e6", make_uniform, 1000000, { 40, 0.3 }, 4 },
+	{ "uniform 1e4", make_uniform, 10000, { 30, 0 }, 1 },
+	{ "Zipf 0.99 1e6", make_zipf, 1000000, { 35, 0 }, 2 },
+	{ "cyclic 1e6", make_cyclic, 1000000, { 35, 0 }, 1 },
+	{ "uniform 1e6", make_uniform, 1000000, { 40, 0.3 }, 2 },
 	{ "uniform 1e7", make_uniform, 10000000, { 100, 0 }, 2 },
 };
 static const struct bars gzip_bars = { 15, 3 };
@@ -140,14 +140,11 @@ static void add_reference(struct touches *t, uint64_t address, uint64_t size, un
 		add(t, block, is_write);
 }
 
-static void read_trace(struct touches *t, const char *path, size_t max)
+static void read_lackey(struct touches *t, FILE *file, size_t max)
 {
-	FILE *file = fopen(path, "r");
 	char line[256], kind;
 	uint64_t address, size;
 
-	if (!file)
-		die("cannot open the trace");
 	while (t->n < max && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, " %c %" SCNx64 ",%" SCNu64, &kind, &address, &size) != 3 ||
 			kind == 'I' || !size)
@@ -157,6 +154,24 @@ static void read_trace(struct touches *t, const char *path, size_t max)
 		if (kind != 'L')
 			add_reference(t, address, size, 1);
 	}
+}
+
+static void read_trace(struct touches *t, const char *path, size_t max)
+{
+	FILE *file = fopen(path, "r");
+	uint64_t block;
+	char start[64];
+	size_t n;
+
+	if (!file)
+		die("cannot open the trace");
+	n = fread(start, 1, sizeof(start), file);
+	rewind(file);
+	if (!memchr(start, 0, n))
+		read_lackey(t, file, max);
+	else
+		while (t->n < max && fread(&block, sizeof(block), 1, file) == 1)
+			add(t, block, 0);
 	fclose(file);
 	if (!t->n)
 		die("no references in the trace");
@@ -206,13 +221,14 @@ static void run_engine(
 	loci_stack_free(stack);
 }
 
-static void run_textbook(const struct touches *t, size_t n, struct measure *m, unsigned run)
+static void run_textbook(
+	const struct touches *t, size_t n, enum textbook_tree tree, struct measure *m, unsigned run)
 {
 	struct textbook *textbook = allocate(sizeof(*textbook));
 	struct loci_hist hist;
 	double start = cpu_ns();
 
-	if (textbook_init(textbook) < 0 || textbook_feed(textbook, t->block, n) < 0)
+	if (textbook_init(textbook, tree) < 0 || textbook_feed(textbook, t->block, n) < 0)
 		die("the textbook method failed");
 	m->ns[run] = (cpu_ns() - start) / (double)n;
 	loci_hist_init(&hist, LOCI_SCHEME_FINE);
@@ -244,52 +260,59 @@ static bool verdict(bool good)
 	return good;
 }
 
+static double print_textbook(struct measure *m, const char *tree, size_t n, unsigned runs)
+{
+	double ns = median(m, runs);
+
+	printf("%-14s  %s, first %.3g touches: %.0f ns/touch, %.2f M/s", "", tree, (double)n, ns,
+		1e3 / ns);
+	return ns;
+}
+
 static bool bench(const char *name, const struct touches *t, const struct bars *bars,
 	unsigned textbook_share, unsigned runs)
 {
-	struct measure engine[LOCI_ISA_AVX512 + 1], textbook, same;
+	struct measure engine[LOCI_ISA_AVX512 + 1], textbook, splay, same;
 	enum loci_isa best = loci_isa_resolve(LOCI_ISA_AVX512);
 	size_t n_textbook = t->n / textbook_share;
-	double ns[LOCI_ISA_AVX512 + 1], ns_textbook, ns_same, best_ns = INFINITY;
+	double ns[LOCI_ISA_AVX512 + 1], ns_textbook, ns_splay, ns_same, best_ns = INFINITY;
 	bool good = true;
 
 	for (unsigned run = 0; run < runs; run++) {
 		for (enum loci_isa isa = LOCI_ISA_SCALAR; isa <= best; isa++)
 			run_engine(t, t->n, isa, &engine[isa], run);
-		if (textbook_share) {
-			run_textbook(t, n_textbook, &textbook, run);
-			run_engine(t, n_textbook, best, &same, run);
-		}
+		run_textbook(t, n_textbook, TEXTBOOK_BALANCED, &textbook, run);
+		run_engine(t, n_textbook, best, &same, run);
 	}
+	run_textbook(t, n_textbook, TEXTBOOK_SPLAY, &splay, 0);
 	for (enum loci_isa isa = LOCI_ISA_SCALAR; isa <= best; isa++) {
 		ns[isa] = median(&engine[isa], runs);
 		best_ns = ns[isa] < best_ns ? ns[isa] : best_ns;
 		if (engine[isa].checksum != engine[LOCI_ISA_SCALAR].checksum)
 			die("instruction sets disagree");
 	}
+	if (textbook.checksum != same.checksum || splay.checksum != same.checksum)
+		die("the engine and the textbook method disagree");
 	printf("%-14s", name);
 	for (enum loci_isa isa = best; isa >= LOCI_ISA_SCALAR; isa--)
 		printf("  %s %.1f", loci_isa_name(isa), ns[isa]);
 	printf(" ns/touch (bar %.0f)", bars->ns);
 	good &= verdict(ns[best] <= bars->ns);
-	printf("  scalar/best %.2f", ns[LOCI_ISA_SCALAR] / best_ns);
+	printf("  scalar/best %.2f (bar 2.5)", ns[LOCI_ISA_SCALAR] / best_ns);
 	good &= verdict(ns[LOCI_ISA_SCALAR] <= 2.5 * best_ns);
 	printf("  %.1f bytes/block\n", engine[best].bytes_per_block);
-	if (!textbook_share)
-		return good;
-	if (textbook.checksum != same.checksum)
-		die("the engine and the textbook method disagree");
-	ns_textbook = median(&textbook, runs);
 	ns_same = median(&same, runs);
-	printf("%-14s  textbook, first %.3g touches: %.0f ns/touch, %.2f M/s", "",
-		(double)n_textbook, ns_textbook, 1e3 / ns_textbook);
+	ns_textbook = print_textbook(&textbook, "textbook", n_textbook, runs);
 	if (bars->textbook_mps > 0) {
 		printf(" (bar %.1f)", bars->textbook_mps);
 		good &= verdict(1e3 / ns_textbook >= bars->textbook_mps);
 	}
-	printf("  engine on the same: %.1f, ratio %.1f", ns_same, ns_textbook / ns_same);
+	printf("  engine on the same: %.1f, %.1f times as fast (bar 10)", ns_same,
+		ns_textbook / ns_same);
 	good &= verdict(ns_textbook >= 10 * ns_same);
 	putchar('\n');
+	ns_splay = print_textbook(&splay, "splay tree, once", n_textbook, 1);
+	printf("  engine %.1f times as fast\n", ns_splay / ns_same);
 	fflush(stdout);
 	return good;
 }

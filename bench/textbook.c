@@ -15,9 +15,10 @@ struct textbook_entry {
 	uint32_t node; /* 0: empty */
 };
 
-int textbook_init(struct textbook *t)
+int textbook_init(struct textbook *t, enum textbook_tree tree)
 {
 	memset(t, 0, sizeof(*t));
+	t->tree = tree;
 	t->mask = 1023;
 	t->node_room = 1024;
 	t->n_nodes = 1;
@@ -73,8 +74,8 @@ static void splay(struct textbook_node *node, uint32_t x)
 	measure(node, x);
 }
 
-/* Moves a node to the newest end; returns how many were newer. */
-static uint32_t refresh(struct textbook *t, uint32_t x)
+/* Moves a node to the newest end of a splay tree; returns how many were newer. */
+static uint32_t refresh_splay(struct textbook *t, uint32_t x)
 {
 	struct textbook_node *node = t->node;
 	uint32_t older, newer, distance, first;
@@ -98,6 +99,102 @@ static uint32_t refresh(struct textbook *t, uint32_t x)
 	return distance;
 }
 
+/* One side must not weigh more than three times the other; returns the root of the subtree. */
+static uint32_t balance(struct textbook_node *node, uint32_t at)
+{
+	uint32_t weight[2] = { node[node[at].child[0]].size + 1, node[node[at].child[1]].size + 1 };
+	uint32_t heavy, inner;
+	unsigned side;
+
+	if (weight[0] <= 3 * weight[1] && weight[1] <= 3 * weight[0])
+		return at;
+	side = weight[1] > weight[0];
+	heavy = node[at].child[side];
+	inner = node[heavy].child[!side];
+	if (node[inner].size + 1 >= 2 * (node[node[heavy].child[side]].size + 1)) {
+		rotate(node, inner);
+		heavy = inner;
+	}
+	rotate(node, heavy);
+	measure(node, node[heavy].child[side]);
+	measure(node, heavy);
+	return heavy;
+}
+
+/* From a node whose subtree has changed up to the root. */
+static void repair(struct textbook *t, uint32_t at)
+{
+	while (at) {
+		measure(t->node, at);
+		at = balance(t->node, at);
+		t->root = at;
+		at = t->node[at].parent;
+	}
+}
+
+static void add_newest(struct textbook *t, uint32_t x)
+{
+	t->node[x] = (struct textbook_node){ .size = 1 };
+	if (t->newest)
+		attach(t->node, t->newest, 1, x);
+	repair(t, x);
+	t->newest = x;
+}
+
+static void replace(struct textbook *t, uint32_t old, uint32_t new)
+{
+	struct textbook_node *node = t->node;
+	uint32_t parent = node[old].parent;
+
+	if (parent)
+		node[parent].child[node[parent].child[1] == old] = new;
+	else
+		t->root = new;
+	if (new)
+		node[new].parent = parent;
+}
+
+/* Takes out a node that is not the newest. */
+static void take_out(struct textbook *t, uint32_t x)
+{
+	struct textbook_node *node = t->node;
+	uint32_t next = node[x].child[1], changed = node[x].parent;
+
+	if (!node[x].child[0] || !next) {
+		replace(t, x, node[x].child[!node[x].child[0]]);
+		repair(t, changed);
+		return;
+	}
+	while (node[next].child[0])
+		next = node[next].child[0];
+	changed = node[next].parent == x ? next : node[next].parent;
+	replace(t, next, node[next].child[1]);
+	replace(t, x, next);
+	attach(node, next, 0, node[x].child[0]);
+	attach(node, next, 1, node[x].child[1]);
+	repair(t, changed);
+}
+
+static uint32_t refresh_balanced(struct textbook *t, uint32_t x)
+{
+	const struct textbook_node *node = t->node;
+	uint32_t distance = node[node[x].child[1]].size;
+
+	if (x == t->newest)
+		return 0;
+	for (uint32_t at = x, parent; (parent = node[at].parent); at = parent)
+		if (node[parent].child[0] == at)
+			distance += node[node[parent].child[1]].size + 1;
+	take_out(t, x);
+	add_newest(t, x);
+	return distance;
+}
+
+static uint32_t refresh(struct textbook *t, uint32_t x)
+{
+	return t->tree == TEXTBOOK_SPLAY ? refresh_splay(t, x) : refresh_balanced(t, x);
+}
+
 static int add_node(struct textbook *t)
 {
 	uint32_t x = t->n_nodes;
@@ -111,6 +208,10 @@ static int add_node(struct textbook *t)
 		t->node_room = 2 * x;
 	}
 	t->n_nodes++;
+	if (t->tree == TEXTBOOK_BALANCED) {
+		add_newest(t, x);
+		return 0;
+	}
 	t->node[x] = (struct textbook_node){ 0 };
 	attach(t->node, x, 0, t->root);
 	measure(t->node, x);

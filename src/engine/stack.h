@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The exact engine: stack distance, time distance and dirty level of every touch, in one pass, at
- * one block size (METHODS 2 and 4). Knows block numbers only, neither bytes nor addresses.
+ * one block size, after Bennett and Kruskal's counting method (1975; Ding and Zhong 2001). Knows
+ * block numbers only, neither bytes nor addresses.
  *
- * Space is O(distinct blocks). With max_bytes set, an engine that would outgrow it turns to
- * fixed-size hash sampling of blocks (SHARDS; Waldspurger et al. 2015): from then on it follows a
- * shrinking random subset of the blocks, scales distances and weights, and its histograms are
- * estimates with the error in the result. */
+ * Dirty level of a write (Thompson and Smith 1989): the largest stack distance among the block's
+ * touches since its previous write, this one included; infinite at the first write. The write-backs
+ * of a cache of C blocks, its final flush included, are the writes whose dirty level is C or more.
+ *
+ * Space is O(distinct blocks): at most 47 bytes a block and a few MiB, whatever the number of
+ * touches. With max_bytes set, an engine that would outgrow it turns to fixed-size hash sampling of
+ * blocks (SHARDS; Waldspurger et al. 2015): from then on it follows a shrinking random subset of
+ * the blocks, scales distances and weights, and its histograms are estimates with the error in the
+ * result; distances below 64 remain exact (stack_sample.c says how). */
 #ifndef LOCI_ENGINE_STACK_H
 #define LOCI_ENGINE_STACK_H
 
@@ -20,7 +26,7 @@ struct loci_stack;
 
 struct loci_stack_options {
 	enum loci_isa isa;  /* LOCI_ISA_BEST unless a test wants another */
-	uint64_t max_bytes; /* memory of this engine; 0: no limit */
+	uint64_t max_bytes; /* memory of this engine, at least about 1.5 MiB; 0: no limit */
 };
 
 int loci_stack_new(

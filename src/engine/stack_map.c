@@ -8,8 +8,9 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-/* Growth by 1.6 at 85 % full: at worst 64 / 3 / 0.85 * 1.6 = 40 bytes a block. */
-#define MAX_FILL_PERCENT 85
+/* Growth by half at 72 % full: at worst 64 / 3 / 0.72 * 1.5 = 44.4 bytes a block, and two for
+ * slots, two sets of which exist while they are renumbered. */
+#define MAX_FILL_PERCENT 72
 
 struct entry {
 	uint64_t key, stamp;
@@ -89,7 +90,7 @@ bool loci_stack_map_has_room(const struct loci_stack_map *map)
 
 uint64_t loci_stack_map_next_homes(const struct loci_stack_map *map)
 {
-	uint64_t larger = map->n_homes + map->n_homes * 3 / 5;
+	uint64_t larger = map->n_homes + map->n_homes / 2;
 	uint64_t enough =
 		(map->n_entries + map->chunk) * 100 / (LOCI_STACK_WAYS * MAX_FILL_PERCENT) + 1;
 
