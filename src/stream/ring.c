@@ -304,14 +304,36 @@ static void ring_progress(const struct loci_source *source, uint64_t *ret_done, 
 	*ret_total = 0;
 }
 
+static void dismiss_producer(struct loci_ring_shared *shared)
+{
+	__atomic_store_n(&shared->consumer, LOCI_RING_GONE, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&shared->space_bell, 1, __ATOMIC_SEQ_CST);
+	loci_futex_wake(&shared->space_bell);
+}
+
+void loci_ring_abandon(int dir, const char *name)
+{
+	loci_autoclose int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	struct loci_ring_shared *shared;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size < LOCI_RING_HEADER_BYTES)
+		return;
+	shared = mmap(NULL, LOCI_RING_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (shared == MAP_FAILED)
+		return;
+	if (!memcmp(shared->magic, LOCI_RING_MAGIC, sizeof(shared->magic)) &&
+		shared->version == LOCI_RING_VERSION)
+		dismiss_producer(shared);
+	munmap(shared, LOCI_RING_HEADER_BYTES);
+}
+
 static void ring_close(struct loci_source *source)
 {
 	struct ring *ring = (struct ring *)source;
 
 	if (ring->shared) {
-		__atomic_store_n(&ring->shared->consumer, LOCI_RING_GONE, __ATOMIC_SEQ_CST);
-		__atomic_fetch_add(&ring->shared->space_bell, 1, __ATOMIC_SEQ_CST);
-		loci_futex_wake(&ring->shared->space_bell);
+		dismiss_producer(ring->shared);
 		munmap(ring->shared, ring->mapped_bytes);
 		unlink(ring->path);
 	}

@@ -15,9 +15,9 @@
  * two sees the other.
  *
  * Death: the consumer's process holds a lock (flock) on the file lock_path; a producer that has
- * waited a while tries it. The producer's process is known by its id. Neither needs the other to be
- * alive to get on: a producer without a consumer goes quiet, a consumer without a producer takes
- * what was written and ends. */
+ * waited a while tries it. Who removes a dead consumer's directory marks its rings first. The
+ * producer's process is known by its id. Neither needs the other to be alive to get on: a producer
+ * without a consumer goes quiet, a consumer without a producer takes what was written and ends. */
 #ifndef LOCI_STREAM_RING_LAYOUT_H
 #define LOCI_STREAM_RING_LAYOUT_H
 

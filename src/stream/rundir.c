@@ -3,6 +3,7 @@
 #include "stream/rundir.h"
 
 #include "base/cleanup.h"
+#include "stream/ring.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -53,8 +54,10 @@ static void remove_files(int fd)
 	if (!dir)
 		return;
 	while ((entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..")) {
+			loci_ring_abandon(fd, entry->d_name);
 			unlinkat(fd, entry->d_name, 0);
+		}
 	closedir(dir);
 }
 

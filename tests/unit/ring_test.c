@@ -331,6 +331,12 @@ static void check_kill_consumer(unsigned times)
 		if (killer == 0) {
 			usleep(round * 7919 % 10000);
 			kill(child, SIGKILL);
+			/* The next run clears the dead one's directory away, and with it the lock
+			 * by which the producer would see. */
+			for (unsigned k = 0; k < 20 && round % 2; k++) {
+				usleep(500);
+				loci_rundir_free(rundir());
+			}
 			_exit(0);
 		}
 		while (producer->shared && now() - start < 20)
