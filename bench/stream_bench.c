@@ -227,7 +227,7 @@ static void produce(const struct stream *s, const char *path)
 static double time_ring(const struct stream *s, const char *unused)
 {
 	struct loci_rundir *dir;
-	struct loci_source *source;
+	struct loci_source *source = NULL;
 	struct loci_err err = { "" };
 	size_t n;
 	double ns;

@@ -4,6 +4,7 @@
 
 /* errno's numbers, without the library's header. */
 #define RING_ESRCH  3
+#define RING_ENOMEM 12
 #define RING_EBUSY  16
 #define RING_EINVAL 22
 #define RING_EPROTO 71
@@ -13,9 +14,6 @@
 #define O_RDWR_CLOEXEC     (02 | 02000000)
 #define O_RDONLY_CLOEXEC   02000000
 #define LOCK_SH_NB         (1 | 4)
-#define PROT_READ_WRITE    3
-#define MAP_SHARED_FLAG    1
-#define MAP_PRIVATE_ANON   (2 | 0x20)
 #define MADV_WIPEONFORK_NR 18
 #define SEEK_END_NR        2
 
@@ -106,39 +104,46 @@ int loci_ring_producer_attach(struct loci_ring_producer *producer, void *memory,
 	return 0;
 }
 
+/* The whole file; NULL on failure, with *ret_error. */
+static void *map_file(const char *path, size_t *ret_bytes, int *ret_error)
+{
+	long fd = loci_syscall3(LOCI_SYS_OPEN, (long)path, O_RDWR_CLOEXEC, 0), bytes;
+	void *memory;
+
+	*ret_error = (int)fd;
+	if (fd < 0)
+		return 0;
+	bytes = loci_syscall3(LOCI_SYS_LSEEK, fd, 0, SEEK_END_NR);
+	memory = bytes > 0 ? loci_sys_map((size_t)bytes, fd) : 0;
+	loci_syscall3(LOCI_SYS_CLOSE, fd, 0, 0);
+	*ret_bytes = (size_t)bytes;
+	*ret_error = bytes > 0 ? -RING_ENOMEM : -RING_EPROTO;
+	return memory;
+}
+
 int loci_ring_producer_open(const char *path, struct loci_ring_producer **ret)
 {
-	size_t handle_bytes = (sizeof(struct loci_ring_producer) + 4095) & ~(size_t)4095;
+	size_t handle_bytes = (sizeof(struct loci_ring_producer) + 4095) & ~(size_t)4095, bytes = 0;
 	struct loci_ring_producer *producer;
-	long fd, bytes, memory, handle;
-	int r;
+	int r = 0;
+	void *memory = map_file(path, &bytes, &r);
 
-	fd = loci_syscall3(LOCI_SYS_OPEN, (long)path, O_RDWR_CLOEXEC, 0);
-	if (fd < 0)
-		return (int)fd;
-	bytes = loci_syscall3(LOCI_SYS_LSEEK, fd, 0, SEEK_END_NR);
-	memory = bytes < 0
-		? bytes
-		: loci_syscall6(LOCI_SYS_MMAP, 0, bytes, PROT_READ_WRITE, MAP_SHARED_FLAG, fd, 0);
-	loci_syscall3(LOCI_SYS_CLOSE, fd, 0, 0);
-	if (memory < 0 && memory > -4096)
-		return (int)memory;
-	handle = loci_syscall6(
-		LOCI_SYS_MMAP, 0, (long)handle_bytes, PROT_READ_WRITE, MAP_PRIVATE_ANON, -1, 0);
-	if (handle < 0 && handle > -4096) {
-		loci_syscall3(LOCI_SYS_MUNMAP, memory, bytes, 0);
-		return (int)handle;
-	}
-	producer = (struct loci_ring_producer *)handle;
-	r = (int)loci_syscall3(LOCI_SYS_MADVISE, handle, (long)handle_bytes, MADV_WIPEONFORK_NR);
+	if (!memory)
+		return r;
+	producer = loci_sys_map(handle_bytes, -1);
+	r = -RING_ENOMEM;
+	if (producer)
+		r = (int)loci_syscall3(
+			LOCI_SYS_MADVISE, (long)producer, (long)handle_bytes, MADV_WIPEONFORK_NR);
 	if (r == 0)
-		r = loci_ring_producer_attach(producer, (void *)memory, (size_t)bytes);
+		r = loci_ring_producer_attach(producer, memory, bytes);
 	if (r < 0) {
-		loci_syscall3(LOCI_SYS_MUNMAP, memory, bytes, 0);
-		loci_syscall3(LOCI_SYS_MUNMAP, handle, (long)handle_bytes, 0);
+		loci_syscall3(LOCI_SYS_MUNMAP, (long)memory, (long)bytes, 0);
+		if (producer)
+			loci_syscall3(LOCI_SYS_MUNMAP, (long)producer, (long)handle_bytes, 0);
 		return r;
 	}
-	producer->mapped_bytes = (uint64_t)bytes;
+	producer->mapped_bytes = bytes;
 	*ret = producer;
 	return 0;
 }

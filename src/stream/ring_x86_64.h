@@ -8,6 +8,7 @@
 #error "the ring's system calls are written for x86-64 only so far"
 #endif
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -40,6 +41,23 @@ static inline long loci_syscall6(long number, long a, long b, long c, long d, lo
 static inline long loci_syscall3(long number, long a, long b, long c)
 {
 	return loci_syscall6(number, a, b, c, 0, 0, 0);
+}
+
+/* NULL on failure; anonymous memory of this process alone where fd is -1, else the file, shared. */
+static inline void *loci_sys_map(size_t bytes, long fd)
+{
+	register long r10 __asm__("r10") =
+		fd < 0 ? 0x22 : 1; /* MAP_PRIVATE|ANONYMOUS, MAP_SHARED */
+	register long r8 __asm__("r8") = fd;
+	register long r9 __asm__("r9") = 0;
+	void *ret;
+
+	__asm__ volatile(
+		"syscall"
+		: "=a"(ret)
+		: "a"((long)LOCI_SYS_MMAP), "D"(0l), "S"(bytes), "d"(3l), "r"(r10), "r"(r8), "r"(r9)
+		: "rcx", "r11", "memory");
+	return (uintptr_t)ret > (uintptr_t)-4096 ? (void *)0 : ret;
 }
 
 /* Sleeps while *word is expected, for a while at most. The word is shared between processes. */

@@ -11,11 +11,11 @@
 struct loci_source;
 
 struct loci_source_ops {
-	/* Fills at most cap words (cap is at least 1024). Returns how many, 0 at the end, or -errno with
-	 * err filled. A marker and its raw words are never cut apart. After an error the words
+	/* Fills at most cap words (cap is at least 1024). Returns how many, 0 at the end, or -errno
+	 * with err filled. A marker and its raw words are never cut apart. After an error the words
 	 * given so far are good: the caller may keep what they yield. */
-	ssize_t (*read)(struct loci_source *source, uint64_t *words, size_t cap,
-		struct loci_err *err);
+	ssize_t (*read)(
+		struct loci_source *source, uint64_t *words, size_t cap, struct loci_err *err);
 	/* Bytes of input used and in all; total 0 where it cannot be known (a pipe). */
 	void (*progress)(const struct loci_source *source, uint64_t *ret_done, uint64_t *ret_total);
 	void (*close)(struct loci_source *source);
