@@ -23,22 +23,20 @@ install(FILES completions/loci.bash RENAME loci COMPONENT loci
 file(GLOB documents CONFIGURE_DEPENDS README.md NEWS doc/*.md doc/*.json)
 install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT loci)
 
-if(TARGET loci-shared)
-  install(TARGETS loci-shared
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-      COMPONENT libloci0 NAMELINK_COMPONENT libloci-dev)
-  if(TARGET loci-static)
-    install(FILES ${CMAKE_BINARY_DIR}/libloci.a DESTINATION ${CMAKE_INSTALL_LIBDIR}
-      COMPONENT libloci-dev)
-  endif()
-  install(FILES include/loci.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT libloci-dev)
-  configure_file(cmake/loci.pc.in loci.pc @ONLY)
-  install(FILES ${CMAKE_BINARY_DIR}/loci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
-    COMPONENT libloci-dev)
-  install_pages(3 libloci-dev)
-  install(FILES examples/misses.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+install(TARGETS loci-shared
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    COMPONENT libloci0 NAMELINK_COMPONENT libloci-dev)
+if(TARGET loci-static)
+  install(FILES ${CMAKE_BINARY_DIR}/libloci.a DESTINATION ${CMAKE_INSTALL_LIBDIR}
     COMPONENT libloci-dev)
 endif()
+install(FILES include/loci.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT libloci-dev)
+configure_file(cmake/loci.pc.in loci.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/loci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+  COMPONENT libloci-dev)
+install_pages(3 libloci-dev)
+install(FILES examples/misses.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+  COMPONENT libloci-dev)
 
 if(LOCI_DEB)
   include(cmake/package.cmake)

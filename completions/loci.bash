@@ -10,11 +10,11 @@ _loci_options() {
 
 _loci_caches() {
 	echo host
-	"$1" cache --machines 2>/dev/null | sed -n 's/^  *\([a-z][[:alnum:].-]*\) .*/\1/p'
+	"$1" cache --machines 2>/dev/null | sed -n '1d; s/^  \([a-z][[:alnum:].-]*\) .*/\1/p'
 }
 
 _loci_formats() {
-	"$1" analyse --formats 2>/dev/null | sed -n 's/^  *\([a-z][[:alnum:].-]*\) .*/\1/p'
+	"$1" analyse --formats 2>/dev/null | sed -n 's/^  \([a-z][[:alnum:].-]*\) .*/\1/p'
 }
 
 _loci_commands() {

@@ -13,43 +13,43 @@
 static int check_failures;
 static unsigned long check_count;
 
-#define CHECK_FAIL(...)                                                                            \
-	do {                                                                                       \
-		fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);                                    \
-		fprintf(stderr, __VA_ARGS__);                                                      \
-		fputc('\n', stderr);                                                               \
-		check_failures++;                                                                  \
+#define CHECK_FAIL(...)                                         \
+	do {                                                    \
+		fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); \
+		fprintf(stderr, __VA_ARGS__);                   \
+		fputc('\n', stderr);                            \
+		check_failures++;                               \
 	} while (0)
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		check_count++;                                                                     \
-		if (!(condition))                                                                  \
-			CHECK_FAIL("failed: %s", #condition);                                      \
+#define CHECK(condition)                                      \
+	do {                                                  \
+		check_count++;                                \
+		if (!(condition))                             \
+			CHECK_FAIL("failed: %s", #condition); \
 	} while (0)
 
-#define CHECK_U64(got, want)                                                                       \
-	do {                                                                                       \
-		uint64_t got_ = (got), want_ = (want);                                             \
-		check_count++;                                                                     \
-		if (got_ != want_)                                                                 \
-			CHECK_FAIL("%s is %" PRIu64 ", want %" PRIu64, #got, got_, want_);         \
+#define CHECK_U64(got, want)                                                               \
+	do {                                                                               \
+		uint64_t got_ = (got), want_ = (want);                                     \
+		check_count++;                                                             \
+		if (got_ != want_)                                                         \
+			CHECK_FAIL("%s is %" PRIu64 ", want %" PRIu64, #got, got_, want_); \
 	} while (0)
 
-#define CHECK_NEAR(got, want, tolerance)                                                           \
-	do {                                                                                       \
-		double got_ = (got), want_ = (want);                                               \
-		check_count++;                                                                     \
-		if (!(fabs(got_ - want_) <= (tolerance)))                                          \
-			CHECK_FAIL("%s is %.12g, want %.12g", #got, got_, want_);                  \
+#define CHECK_NEAR(got, want, tolerance)                                          \
+	do {                                                                      \
+		double got_ = (got), want_ = (want);                              \
+		check_count++;                                                    \
+		if (!(fabs(got_ - want_) <= (tolerance)))                         \
+			CHECK_FAIL("%s is %.12g, want %.12g", #got, got_, want_); \
 	} while (0)
 
-#define CHECK_STR(got, want)                                                                       \
-	do {                                                                                       \
-		const char *got_ = (got), *want_ = (want);                                         \
-		check_count++;                                                                     \
-		if (strcmp(got_, want_))                                                           \
-			CHECK_FAIL("%s is \"%s\", want \"%s\"", #got, got_, want_);                \
+#define CHECK_STR(got, want)                                                        \
+	do {                                                                        \
+		const char *got_ = (got), *want_ = (want);                          \
+		check_count++;                                                      \
+		if (strcmp(got_, want_))                                            \
+			CHECK_FAIL("%s is \"%s\", want \"%s\"", #got, got_, want_); \
 	} while (0)
 
 static inline int check_status(void)

@@ -41,50 +41,48 @@ else
 	echo "install.sh: groff is missing: manual pages not checked"
 fi
 
-if [ -f "$root/include/loci.h" ]; then
-	pc=$(find "$root" -name loci.pc)
-	export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$dir/root
-	must pkg-config --exists --print-errors loci
-	flags=$(pkg-config --cflags --libs loci)
-	libdir=$dir/root$(pkg-config --variable=libdir loci | sed "s,^$dir/root,,")
-	strict='-Wall -Wextra -Wpedantic -Werror'
+pc=$(find "$root" -name loci.pc)
+export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$dir/root
+must pkg-config --exists --print-errors loci
+flags=$(pkg-config --cflags --libs loci)
+libdir=$dir/root$(pkg-config --variable=libdir loci | sed "s,^$dir/root,,")
+strict='-Wall -Wextra -Wpedantic -Werror'
 
-	must cc -std=c99 $strict "$SRC/examples/misses.c" -o "$dir/misses" $flags
-	LD_LIBRARY_PATH=$libdir "$dir/misses" >"$dir/shared.out" 2>&1 || fail "misses: $(cat "$dir/shared.out")"
-	# Ten sweeps over 1024 blocks: too many for the first cache, not for the second.
-	for line in '^L1 *10240 *10240 ' '^L2 *10240 *1024 '; do
-		grep -q "$line" "$dir/shared.out" || fail "misses: no $line in $(cat "$dir/shared.out")"
-	done
+must cc -std=c99 $strict "$SRC/examples/misses.c" -o "$dir/misses" $flags
+LD_LIBRARY_PATH=$libdir "$dir/misses" >"$dir/shared.out" 2>&1 || fail "misses: $(cat "$dir/shared.out")"
+# Ten sweeps over 1024 blocks: too many for the first cache, not for the second.
+for line in '^L1 *10240 *10240 ' '^L2 *10240 *1024 '; do
+	grep -q "$line" "$dir/shared.out" || fail "misses: no $line in $(cat "$dir/shared.out")"
+done
 
-	if [ -f "$libdir/libloci.a" ]; then
-		libs=$(PKG_CONFIG_SYSROOT_DIR= pkg-config --libs --static sqlite3)
-		must cc -std=c99 $strict $(pkg-config --cflags loci) "$SRC/examples/misses.c" \
-			-o "$dir/misses-static" "$libdir/libloci.a" $libs -lm -pthread
-		"$dir/misses-static" >"$dir/static.out" 2>&1
-		cmp "$dir/shared.out" "$dir/static.out" || fail "static and shared library disagree"
-	fi
-
-	if command -v c++ >/dev/null; then
-		printf '#include <loci.h>\nint main() { return loci_version() == nullptr; }\n' >"$dir/cxx.cpp"
-		must c++ -std=c++11 $strict "$dir/cxx.cpp" -o "$dir/cxx" $flags
-		must env LD_LIBRARY_PATH="$libdir" "$dir/cxx"
-	else
-		echo "install.sh: c++ is missing: loci.h not tried from C++"
-	fi
-
-	# The libraries export the names of the map, and no other.
-	sed -n 's/^[[:space:]]*\(loci_[a-z0-9_]*\);.*/\1/p' "$SRC/src/api/loci.map" | sort >"$dir/want"
-	grep -oE '\bloci_[a-z0-9_]+\(' "$root/include/loci.h" | tr -d '(' | sort -u >"$dir/declared"
-	diff "$dir/want" "$dir/declared" >&2 || fail "loci.map and loci.h differ"
-	nm -D --defined-only "$libdir/libloci.so.0" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
-		sort >"$dir/got"
-	diff "$dir/want" "$dir/got" >&2 || fail "libloci.so exports other names than loci.map"
-	if [ -f "$libdir/libloci.a" ]; then
-		nm -g --defined-only "$libdir/libloci.a" | awk 'NF == 3 { print $3 }' | sort >"$dir/got"
-		diff "$dir/want" "$dir/got" >&2 || fail "libloci.a exports other names than loci.map"
-	fi
-	objdump -p "$libdir/libloci.so.0" | grep -q 'SONAME *libloci.so.0$' || fail "the SONAME is not libloci.so.0"
+if [ -f "$libdir/libloci.a" ]; then
+	libs=$(PKG_CONFIG_SYSROOT_DIR= pkg-config --libs --static sqlite3)
+	must cc -std=c99 $strict $(pkg-config --cflags loci) "$SRC/examples/misses.c" \
+		-o "$dir/misses-static" "$libdir/libloci.a" $libs -lm -pthread
+	"$dir/misses-static" >"$dir/static.out" 2>&1
+	cmp "$dir/shared.out" "$dir/static.out" || fail "static and shared library disagree"
 fi
+
+if command -v c++ >/dev/null; then
+	printf '#include <loci.h>\nint main() { return loci_version() == nullptr; }\n' >"$dir/cxx.cpp"
+	must c++ -std=c++11 $strict "$dir/cxx.cpp" -o "$dir/cxx" $flags
+	must env LD_LIBRARY_PATH="$libdir" "$dir/cxx"
+else
+	echo "install.sh: c++ is missing: loci.h not tried from C++"
+fi
+
+# The libraries export the names of the map, and no other.
+sed -n 's/^[[:space:]]*\(loci_[a-z0-9_]*\);.*/\1/p' "$SRC/src/api/loci.map" | sort >"$dir/want"
+grep -oE '\bloci_[a-z0-9_]+\(' "$root/include/loci.h" | tr -d '(' | sort -u >"$dir/declared"
+diff "$dir/want" "$dir/declared" >&2 || fail "loci.map and loci.h differ"
+nm -D --defined-only "$libdir/libloci.so.0" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+	sort >"$dir/got"
+diff "$dir/want" "$dir/got" >&2 || fail "libloci.so exports other names than loci.map"
+if [ -f "$libdir/libloci.a" ]; then
+	nm -g --defined-only "$libdir/libloci.a" | awk 'NF == 3 { print $3 }' | sort >"$dir/got"
+	diff "$dir/want" "$dir/got" >&2 || fail "libloci.a exports other names than loci.map"
+fi
+objdump -p "$libdir/libloci.so.0" | grep -q 'SONAME *libloci.so.0$' || fail "the SONAME is not libloci.so.0"
 
 [ "$failures" = 0 ] && echo passed
 exit $((failures != 0))

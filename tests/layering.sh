@@ -49,54 +49,120 @@ files() {
 }
 mapfile -t all < <(files | LC_ALL=C sort)
 
-# includes FILE: what it includes in quotation marks
-includes() {
-	sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$1"
-}
-
-declare -A allowed
+declare -A allowed closure licence seen
 while IFS=: read -r room others; do
 	[ -z "$room" ] || allowed[$room]=" $room $others "
 done <<<"$table"
 
-check_includes() {
-	local room=${1#src/} header other
+# matching PATTERN..: the files whose paths match one of the shell patterns
+matching() {
+	local file pattern
+	for file in "${all[@]}"; do
+		for pattern; do
+			if [[ $file == $pattern ]]; then
+				printf '%s\0' "$file"
+				break
+			fi
+		done
+	done
+}
+
+# includes PATTERN..: "file header" for every include in quotation marks
+includes() {
+	matching "$@" | xargs -0r awk 'match($0, /^[ \t]*#[ \t]*include[ \t]*"[^"]*"/) {
+		split($0, part, "\"")
+		print FILENAME, part[2]
+	}'
+}
+
+# Who includes whom.
+declare -A included
+while read -r file header; do
+	included[$file]+=" $header"
+	room=${file#src/}
 	room=${room%%/*}
 	if [ -z "${allowed[$room]-}" ]; then
-		fail "$1: src/$room is no room of the table in tests/layering.sh"
-		return
+		fail "$file: src/$room is no room of the table in tests/layering.sh"
+		continue
 	fi
-	while read -r header; do
-		case $header in
-		version.h) continue ;; # made by the build; knows nothing but a number
-		loci.h) [ "$room" = api ] || fail "$1: only src/api includes the public loci.h" ;;
-		*/*)
-			other=${header%%/*}
-			[[ ${allowed[$room]} == *" $other "* ]] ||
-				fail "$1: $room may not include $other ($header)"
-			[ -f "src/$header" ] || fail "$1: there is no src/$header"
-			;;
-		*) fail "$1: include \"$header\" by its room: \"$room/$header\"" ;;
-		esac
-	done < <(includes "$1")
-}
-
-check_spdx() {
-	local licence
-	licence=$(head -n 3 "$1" | sed -n 's/.*SPDX-License-Identifier: \([^ ]*\).*/\1/p')
-	case $licence in
-	'') fail "$1: no SPDX-License-Identifier in its first three lines" ;;
-	GPL-2.0-or-later) [ -z "${closure[$1]-}" ] ||
-		fail "$1: runs inside users' programs, so it must be BSD-2-Clause" ;;
-	BSD-2-Clause) [ -n "${closure[$1]-}" ] ||
-		fail "$1: is not part of what runs inside users' programs: GPL-2.0-or-later" ;;
-	*) fail "$1: unknown licence $licence" ;;
+	case $header in
+	version.h) ;; # made by the build; knows nothing but a number
+	loci.h) [ "$room" = api ] || fail "$file: only src/api includes the public loci.h" ;;
+	*/*)
+		other=${header%%/*}
+		[[ ${allowed[$room]} == *" $other "* ]] ||
+			fail "$file: $room may not include $other ($header)"
+		[ -f "src/$header" ] || fail "$file: there is no src/$header"
+		;;
+	*) fail "$file: include \"$header\" by its room: \"$room/$header\"" ;;
 	esac
-}
+done < <(includes 'src/*.[ch]')
+while read -r file header; do
+	fail "$file: examples use what is installed: include <$header>"
+done < <(includes 'examples/*.[ch]')
 
-# The code without comments, line numbers kept.
-code() {
-	awk '{
+# Licences: what runs inside users' programs, and the rest.
+pending=($in_target)
+while [ ${#pending[@]} -gt 0 ]; do
+	file=${pending[0]}
+	pending=("${pending[@]:1}")
+	if [ -f "$file" ] && [ -z "${closure[$file]-}" ]; then
+		closure[$file]=1
+		for header in ${included[$file]-}; do
+			pending+=("src/$header")
+		done
+	fi
+done
+sources=('*.c' '*.h' '*.cpp' '*.h.in' '*.sh' '*.bash' '*.py' '*.awk' '*.sql' '*.cmake' '*CMakeLists.txt'
+	Makefile '*.map' '*.pc.in' 'doc/man/*.[1-8]')
+while read -r file name; do
+	licence[$file]=$name
+done < <(matching "${sources[@]}" | xargs -0r awk 'FNR <= 3 && /SPDX-License-Identifier: / {
+	sub(/.*SPDX-License-Identifier: /, "")
+	print FILENAME, $1
+}')
+while IFS= read -r -d '' file; do
+	case ${licence[$file]-} in
+	'') fail "$file: no SPDX-License-Identifier in its first three lines" ;;
+	GPL-2.0-or-later) [ -z "${closure[$file]-}" ] ||
+		fail "$file: runs inside users' programs, so it must be BSD-2-Clause" ;;
+	BSD-2-Clause) [ -n "${closure[$file]-}" ] ||
+		fail "$file: is not part of what runs inside users' programs: GPL-2.0-or-later" ;;
+	*) fail "$file: unknown licence ${licence[$file]}" ;;
+	esac
+done < <(matching "${sources[@]}")
+
+# Names, and rooms that include nothing.
+for file in "${all[@]}"; do
+	name=${file##*/}
+	case $file in
+	*CMakeLists.txt | *.gitignore) ;;
+	tests/golden/* | tests/fuzz/corpus/* | tests/cli/expected/*) ;; # data, named by what they hold
+	*)
+		[ -z "${seen[$name]-}" ] || fail "$file: ${seen[$name]} has that name already"
+		seen[$name]=$file
+		;;
+	esac
+	[[ ! ${name%%.*} =~ (^|_)(utils?|misc|helpers?|common|manager|v[0-9])(_|$) ]] ||
+		fail "$file: the name does not say what it is about"
+	case $file in
+	src/*/*.[ch])
+		room=${file#src/}
+		[ -n "${allowed[${room%%/*}]-}" ] || [ -n "${included[$file]-}" ] ||
+			fail "$file: src/${room%%/*} is no room of the table in tests/layering.sh"
+		;;
+	esac
+done
+
+# Below src/cli nothing prints or exits; comments may say so.
+while read -r found; do
+	case $found in
+	src/cli/*) ;;
+	*) fail "$found: prints or exits outside src/cli" ;;
+	esac
+done < <(matching 'src/*.[ch]' | xargs -0r awk '
+	FNR == 1 { inside = 0 }
+	{
 		out = ""
 		for (line = $0; line != ""; ) {
 			if (inside) {
@@ -114,80 +180,28 @@ code() {
 				inside = 1
 			}
 		}
-		print NR ": " out
-	}' "$1"
+	}
+	out ~ /(^|[^_a-zA-Z0-9])((v?printf|puts|putchar|perror|_?exit|abort)[ \t]*\(|stdout|stderr)/ {
+		print FILENAME ":" FNR
+	}')
+
+# Documents that are referred to, and paths that nobody else has.
+texts() {
+	for file in "${all[@]}"; do
+		case $file in
+		LICENSES/* | tests/golden/* | tests/fuzz/corpus/*) ;;
+		*) printf '%s\0' "$file" ;;
+		esac
+	done
 }
-
-# Closure of in_target.
-declare -A closure
-pending=($in_target)
-while [ ${#pending[@]} -gt 0 ]; do
-	file=${pending[0]}
-	pending=("${pending[@]:1}")
-	if [ -f "$file" ] && [ -z "${closure[$file]-}" ]; then
-		closure[$file]=1
-		while read -r header; do
-			pending+=("src/$header")
-		done < <(includes "$file")
-	fi
-done
-
-declare -A seen
-for file in "${all[@]}"; do
-	name=${file##*/}
-	case $name in
-	CMakeLists.txt | .gitignore) ;;
-	*)
-		case $file in
-		tests/golden/* | tests/fuzz/corpus/*) ;; # data, named by what they hold
-		*)
-			[ -z "${seen[$name]-}" ] || fail "$file: ${seen[$name]} has that name already"
-			seen[$name]=$file
-			;;
-		esac
-		;;
-	esac
-	[[ ! ${name%%.*} =~ (^|_)(utils?|misc|helpers?|common|manager|v[0-9])(_|$) ]] ||
-		fail "$file: the name does not say what it is about"
-
-	case $name in
-	*.c | *.h | *.cpp | *.h.in | *.sh | *.bash | *.py | *.awk | *.sql | *.cmake | CMakeLists.txt | \
-		Makefile | *.map | *.pc.in | *.[1-8]) check_spdx "$file" ;;
-	esac
-
-	case $file in
-	src/*/*.[ch])
-		check_includes "$file"
-		case $file in
-		src/cli/*) ;;
-		*)
-			found=$(code "$file" | grep -E \
-				'(^|[^_[:alnum:]])((v?printf|puts|putchar|perror|_?exit|abort)[[:space:]]*\(|stdout|stderr)')
-			[ -z "$found" ] || fail "$file: prints or exits outside src/cli: $found"
-			;;
-		esac
-		;;
-	examples/*.[ch])
-		while read -r header; do
-			fail "$file: examples use what is installed: include <$header>"
-		done < <(includes "$file")
-		;;
-	esac
-
-	case $file in
-	LICENSES/* | tests/golden/* | tests/fuzz/corpus/*) ;;
-	*)
-		while IFS=: read -r line document; do
-			document=${document#SRC/} # as tests say it
-			[ -e "$document" ] || [ -e "doc/$document" ] || [ -e "${file%/*}/$document" ] ||
-				fail "$file:$line: there is no $document"
-		done < <(grep -noIE '[[:alnum:]_./-]*[[:alnum:]]\.md\b' "$file")
-		while read -r line; do
-			fail "$file:$line: a path of somebody's machine"
-		done < <(grep -noIE "(^|[[:space:]\"'=(])/(home|root|work|Users)/[[:alnum:]]+" "$file")
-		;;
-	esac
-done
+while IFS=: read -r file line document; do
+	document=${document#SRC/} # as tests say it
+	[ -e "$document" ] || [ -e "doc/$document" ] || [ -e "${file%/*}/$document" ] ||
+		fail "$file:$line: there is no $document"
+done < <(texts | xargs -0r grep -HnoIE '[[:alnum:]_./-]*[[:alnum:]]\.md\b')
+while IFS=: read -r file line _; do
+	fail "$file:$line: a path of somebody's machine"
+done < <(texts | xargs -0r grep -HnoIE "(^|[[:space:]\"'=(])/(home|root|work|Users)/[[:alnum:]]+")
 
 if [ "$failures" = 0 ]; then
 	echo "layering: ${#all[@]} files in order"

@@ -6,7 +6,7 @@
 
 enum loci_isa {
 	LOCI_ISA_BEST, /* the best this machine has; LOCI_ISA=scalar|avx2|avx512 in the environment
-	                  caps it */
+			  caps it */
 	LOCI_ISA_SCALAR,
 	LOCI_ISA_AVX2,
 	LOCI_ISA_AVX512, /* F, BW, VL, DQ, VBMI, VPOPCNTDQ */

@@ -131,8 +131,7 @@ static int fetch_bin(struct loci_profile *profile, struct hist_entry *entry, str
 				: sqlite3_column_type(stmt, 3) != SQLITE_NULL))
 		return loci_profile_damaged(profile, err, "a row of bin holds nonsense");
 	bin = loci_bin_of(hist->scheme, low);
-	if (loci_bin_low(hist->scheme, bin) != low ||
-		loci_bin_high(hist->scheme, bin) != high)
+	if (loci_bin_low(hist->scheme, bin) != low || loci_bin_high(hist->scheme, bin) != high)
 		return loci_profile_damaged(profile, err,
 			"%" PRIu64 " to %" PRIu64 " is no bin of a %s histogram", low, high,
 			loci_scheme_name(hist->scheme));

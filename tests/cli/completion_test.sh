@@ -39,12 +39,14 @@ offers "$LOCI" analyse tr
 
 offers "$LOCI" cache --cache ''
 has out host
+! grep -qx machine out || fail "the heading is offered as a machine"
 [ "$(wc -l <out)" -gt 6 ] || fail "no machines are offered: $(cat out)"
 offers "$LOCI" cache --cache = ho
 [ "$(cat out)" = host ] || fail "--cache=ho is completed to $(cat out)"
 offers "$LOCI" analyse --format ''
 has out lackey
 has out din
+! grep -qx r out || fail "a line of an example is offered as a format"
 offers "$LOCI" export --format ''
 has out csv
 lacks out lackey

@@ -209,8 +209,7 @@ static void check_failures_leave_nothing(void)
 {
 	const uint64_t no_block[] = { 0x1000 };
 	const uint64_t empty[] = { DEFINE(1, 8, LOCI_OP_LOAD, 0) };
-	const uint64_t absurd[] = { DEFINE(3, 0, LOCI_OP_LOAD, 0), BLOCK(3), 0x1000,
-		1ull << 50 };
+	const uint64_t absurd[] = { DEFINE(3, 0, LOCI_OP_LOAD, 0), BLOCK(3), 0x1000, 1ull << 50 };
 
 	fails(no_block, LOCI_ARRAY_SIZE(no_block), EBADMSG, "");
 	fails(empty, LOCI_ARRAY_SIZE(empty), ENODATA, "no references");
