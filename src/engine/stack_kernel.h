@@ -50,12 +50,6 @@ struct kernel {
 static const uint64_t kernel_words_before[8] = { 0, 0, 0x1, 0x201, 0x40201, 0x8040201, 0x1008040201,
 	0x201008040201 };
 
-/* The last if none is. */
-INLINE uint32_t *kernel_first_empty(struct loci_stack_bucket *b)
-{
-	return &b->slot[(unsigned)(b->slot[0] != 0) + (unsigned)(b->slot[1] != 0)];
-}
-
 /* The slot of the entry of a hash, or of the empty one where it belongs, from a bucket on. Entries
  * fill in order, and empty ones have the key 0; a block may have the hash 0 too, but is then the
  * first such. */
@@ -67,7 +61,7 @@ INLINE uint32_t *kernel_find(struct loci_stack_bucket *b, uint64_t hash)
 		if (__builtin_expect(match != 0, 1))
 			return &b->slot[__builtin_ctz(match)];
 		if (!b->slot[2])
-			return kernel_first_empty(b);
+			return loci_stack_first_empty(b);
 	}
 }
 
@@ -147,7 +141,7 @@ INLINE uint64_t kernel_count(struct kernel *k, uint32_t *entry, uint64_t hash, u
 	uint32_t slot, bin, bin_time, dirty;
 
 	if (__builtin_expect(*loci_stack_key(entry) != hash && *entry, 0))
-		entry = kernel_find((struct loci_stack_bucket *)((uintptr_t)entry & ~63ul), hash);
+		entry = kernel_find(loci_stack_bucket_of(entry), hash);
 	slot = *entry;
 	stamp = *loci_stack_stamp(entry);
 	bin_time = loci_stack_bin(now - (stamp >> LOCI_STACK_BIN_BITS));
@@ -208,8 +202,11 @@ INLINE void kernel_second_stage(struct kernel *k, size_t i)
 	uint32_t *entry = &home->slot[__builtin_ctz(match | 4)], slot;
 
 	if (__builtin_expect(!match, 0)) {
-		entry = kernel_first_empty(home);
-		__builtin_prefetch(home + (*entry != 0), 1);
+		entry = loci_stack_first_empty(home);
+		if (*entry) {
+			__builtin_prefetch(home + 1, 1);
+			__builtin_prefetch(home + 2, 1);
+		}
 	}
 	k->found[i % RING].slot = entry;
 	slot = *entry;

@@ -97,21 +97,6 @@ uint64_t loci_stack_map_next_homes(const struct loci_stack_map *map)
 	return larger > enough ? larger : enough;
 }
 
-uint32_t *loci_stack_bucket_add(
-	struct loci_stack_bucket *home, uint64_t key, uint64_t stamp, uint32_t slot)
-{
-	unsigned i = 0;
-
-	while (home->slot[LOCI_STACK_WAYS - 1])
-		home++;
-	while (home->slot[i])
-		i++;
-	home->key[i] = key;
-	home->slot[i] = slot;
-	home->stamp[i] = stamp;
-	return &home->slot[i];
-}
-
 static void put(struct loci_stack_map *map, const struct entry *entry, uint32_t **place)
 {
 	struct loci_stack_bucket *home = &map->bucket[loci_stack_home(entry->key, map->n_homes)];
@@ -126,10 +111,11 @@ static unsigned take(struct loci_stack_bucket *b, struct entry *ret)
 {
 	unsigned n = 0;
 
-	for (; n < LOCI_STACK_WAYS && b->slot[n]; n++) {
-		ret[n] = (struct entry){ b->key[n], b->stamp[n], b->slot[n] };
-		b->slot[n] = 0;
-		b->key[n] = 0;
+	for (unsigned i = 0; i < LOCI_STACK_WAYS; i++) {
+		ret[i] = (struct entry){ b->key[i], b->stamp[i], b->slot[i] };
+		n += b->slot[i] != 0;
+		b->slot[i] = 0;
+		b->key[i] = 0;
 	}
 	return n;
 }

@@ -63,6 +63,17 @@ static inline uint64_t *loci_stack_key(uint32_t *slot)
 	return (uint64_t *)((char *)slot + ((uintptr_t)slot & 63) - 48);
 }
 
+static inline struct loci_stack_bucket *loci_stack_bucket_of(uint32_t *slot)
+{
+	return (struct loci_stack_bucket *)((char *)slot - ((uintptr_t)slot & 63));
+}
+
+/* The last entry if none is empty: they fill in order. */
+static inline uint32_t *loci_stack_first_empty(struct loci_stack_bucket *b)
+{
+	return &b->slot[(unsigned)(b->slot[0] != 0) + (unsigned)(b->slot[1] != 0)];
+}
+
 struct loci_stack_map {
 	struct loci_stack_bucket *bucket;
 	uint64_t n_homes; /* buckets that are homes */
@@ -225,9 +236,20 @@ int loci_stack_map_grow(struct loci_stack_map *map, uint64_t n_homes, uint32_t *
 typedef bool loci_stack_keep(void *data, uint64_t key, uint64_t stamp, uint32_t slot);
 void loci_stack_map_filter(
 	struct loci_stack_map *map, uint32_t **place, loci_stack_keep *keep, void *data);
-/* The entry of a new key. */
-uint32_t *loci_stack_bucket_add(
-	struct loci_stack_bucket *home, uint64_t key, uint64_t stamp, uint32_t slot);
+/* Adds an entry, whose key must be new, to a bucket or the next that is not full. */
+static inline uint32_t *loci_stack_bucket_add(
+	struct loci_stack_bucket *home, uint64_t key, uint64_t stamp, uint32_t slot)
+{
+	uint32_t *entry;
+
+	while (home->slot[LOCI_STACK_WAYS - 1])
+		home++;
+	entry = loci_stack_first_empty(home);
+	*entry = slot;
+	*loci_stack_key(entry) = key;
+	*loci_stack_stamp(entry) = stamp;
+	return entry;
+}
 
 /* n_live slots in use, numbered from the first on. */
 int loci_stack_slots_init(
