@@ -7,6 +7,7 @@
  * them dirty levels, never grow with alpha. And a position of 0 is one at all finer levels. A touch
  * that goes on needlessly does no harm: it finds zeros and changes nothing. */
 #include "engine/sets.h"
+#include "base/cleanup.h"
 #include "engine/sets_group.h"
 
 #include <errno.h>
@@ -26,12 +27,14 @@ struct loci_sets {
 	 * been written and since then touched by nothing but repetition. */
 	uint64_t last;
 	bool has_last, last_is_clean;
+	/* Left out as two blocks in turn, by the finest level at which the two share a set. */
+	uint64_t turns[LOCI_SETS_MAX_BITS + 1], rewrites[LOCI_SETS_MAX_BITS + 1];
 	unsigned n_groups;
 	struct sets_group group[MAX_GROUPS];
 	struct sets_head *head; /* of all groups, lazily backed */
 	size_t head_bytes;
-	struct sets_pool pool; /* clusters in order of need, lazily backed */
-	size_t pool_bytes;
+	struct sets_pool pool; /* lazily backed too */
+	size_t stamps_bytes, cluster_bytes;
 	struct sets_batch batch;
 };
 
@@ -41,60 +44,68 @@ static sets_group_fn *const kernels[] = {
 	[LOCI_ISA_AVX512] = sets_group_avx512,
 };
 
-struct sets_cluster *sets_head_promote(struct sets_group *group, struct sets_head *head)
+void sets_head_promote(const struct sets_group *group, struct sets_head *head)
 {
-	struct sets_cluster *cluster = &group->pool->cluster[group->pool->n];
-	unsigned used[SETS_LISTS] = { 0 };
+	struct sets_pool *pool = group->pool;
+	struct sets_stamps *stamps = &pool->stamps[pool->n];
+	struct sets_cluster *cluster = &pool->cluster[pool->n];
 
 	for (unsigned i = 0; i < SETS_HEAD_SLOTS; i++) {
 		uint64_t block = head->block[i];
-		unsigned list = sets_list_of(group, block), slot = used[list]++;
+		unsigned slot = sets_list_of(group->base, block);
 
-		cluster->stamp[list][slot] = head->stamp[i];
-		cluster->high[list][slot] = (uint8_t)(block >> 56);
-		cluster->next[list][slot] = (uint8_t)(block >> 48);
-		cluster->block[list][slot] = block;
-		cluster->dirty[list][slot] = head->dirty[i];
+		while (stamps->of[slot])
+			slot++;
+		stamps->of[slot] = head->stamp[i];
+		cluster->high[slot] = (uint8_t)(block >> 56);
+		cluster->next[slot] = (uint8_t)(block >> 48);
+		cluster->block[slot] = block;
+		cluster->dirty[slot] = head->dirty[i];
 	}
-	cluster->clock = head->clock;
-	head->cluster = ++group->pool->n;
-	return cluster;
+	head->cluster = ++pool->n;
 }
 
-static uint32_t renumber(uint16_t *stamp, unsigned n)
+/* A bit per stamp in use; its rank is the number of bits up to it. */
+void sets_head_renumber(struct sets_head *head, struct sets_pool *pool)
 {
-	uint16_t old[SETS_LISTS * LOCI_SETS_WAYS];
-	uint32_t taken = 0;
+	uint16_t *stamp = head->cluster ? pool->stamps[head->cluster - 1].of : head->stamp;
+	unsigned n = head->cluster ? SETS_SLOTS : SETS_HEAD_SLOTS;
+	uint64_t used[(SETS_LAST_STAMP + 1) / 64] = { 0 };
+	uint16_t before[(SETS_LAST_STAMP + 1) / 64];
 
-	memcpy(old, stamp, n * sizeof(*old));
+	for (unsigned i = 0; i < n; i++)
+		if (stamp[i])
+			used[stamp[i] / 64] |= (uint64_t)1 << stamp[i] % 64;
+	head->clock = 0;
+	for (unsigned i = 0; i < LOCI_ARRAY_SIZE(used); i++) {
+		before[i] = (uint16_t)head->clock;
+		head->clock += (uint32_t)__builtin_popcountll(used[i]);
+	}
 	for (unsigned i = 0; i < n; i++) {
-		uint16_t rank = 0;
+		uint64_t up_to = ((uint64_t)2 << stamp[i] % 64) - 1;
 
-		for (unsigned k = 0; k < n; k++)
-			rank = (uint16_t)(rank + (old[k] && old[k] <= old[i]));
-		stamp[i] = rank;
-		taken += rank != 0;
+		if (stamp[i])
+			stamp[i] = (uint16_t)(before[stamp[i] / 64] +
+				__builtin_popcountll(used[stamp[i] / 64] & up_to));
 	}
-	return taken;
 }
 
-void sets_head_renumber(struct sets_head *head)
-{
-	head->clock = renumber(head->stamp, SETS_HEAD_SLOTS);
-}
+#define HUGE_PAGE ((uintptr_t)2 << 20)
+#define SMALL_USE ((uintptr_t)1 << 20)
 
-void sets_cluster_renumber(struct sets_cluster *cluster)
-{
-	cluster->clock = renumber(cluster->stamp[0], SETS_LISTS * LOCI_SETS_WAYS);
-}
-
-/* Zero pages that exist once they are written. */
-static void *reserve(size_t bytes)
+/* Zero pages that exist once they are written. What fills up from the start has huge pages after
+ * its first part, so that small use stays small. */
+static void *reserve(size_t bytes, bool fills_up)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uintptr_t start = ((uintptr_t)memory + SMALL_USE + HUGE_PAGE - 1) & -HUGE_PAGE;
 
-	return memory == MAP_FAILED ? NULL : memory;
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (fills_up && start < (uintptr_t)memory + bytes)
+		(void)madvise((void *)start, (uintptr_t)memory + bytes - start, MADV_HUGEPAGE);
+	return memory;
 }
 
 /* Groups of three levels from 0 on; the last ends with the finest, where it may overlap the one
@@ -137,10 +148,12 @@ int loci_sets_new(
 	sets->run = kernels[loci_isa_resolve(options->isa)];
 	heads = lay_out(sets);
 	sets->head_bytes = heads * sizeof(*sets->head);
-	sets->pool_bytes = heads * sizeof(*sets->pool.cluster);
-	sets->head = head = reserve(sets->head_bytes);
-	sets->pool.cluster = reserve(sets->pool_bytes);
-	if (!sets->head || !sets->pool.cluster) {
+	sets->stamps_bytes = heads * sizeof(*sets->pool.stamps);
+	sets->cluster_bytes = heads * sizeof(*sets->pool.cluster);
+	sets->head = head = reserve(sets->head_bytes, false);
+	sets->pool.stamps = reserve(sets->stamps_bytes, true);
+	sets->pool.cluster = reserve(sets->cluster_bytes, true);
+	if (!sets->head || !sets->pool.stamps || !sets->pool.cluster) {
 		loci_sets_free(sets);
 		return loci_err_nomem(err);
 	}
@@ -156,28 +169,63 @@ void loci_sets_free(struct loci_sets *sets)
 {
 	if (!sets)
 		return;
+	if (sets->pool.stamps)
+		munmap(sets->pool.stamps, sets->stamps_bytes);
 	if (sets->pool.cluster)
-		munmap(sets->pool.cluster, sets->pool_bytes);
+		munmap(sets->pool.cluster, sets->cluster_bytes);
 	if (sets->head)
 		munmap(sets->head, sets->head_bytes);
 	free(sets);
 }
 
+/* The last entries of a batch are X' Y' X" of two blocks in turn, each reused at distance 1, and
+ * now Y comes again. After X" and Y" the lists are as they were after X' and Y', so both may go:
+ * their positions are 1 in the sets that hold both blocks, else 0, and they leave dirty levels as
+ * they are or, where X' was a read and X" is a write, as if X' had been the write. Not so where X'
+ * was a write and X" is a read. */
+static bool drop_turn(struct loci_sets *sets, size_t kept, bool write)
+{
+	struct sets_batch *batch = &sets->batch;
+	uint32_t *first = &batch->write[kept - 3], *second = first + 1, again = first[2];
+	uint64_t differ = batch->block[kept - 1] ^ batch->block[kept - 2];
+	unsigned shared = (unsigned)__builtin_ctzll(differ | (uint64_t)1 << LOCI_SETS_MAX_BITS);
+
+	if ((*first && !again) || (*second && !write))
+		return false;
+	sets->turns[shared] += 2;
+	sets->rewrites[shared] += (*first != 0) + (*second != 0);
+	*first |= again;
+	*second |= -(uint32_t)write;
+	return true;
+}
+
 /* Takes touches until the batch is full; returns how many. Repetitions of the last block are left
  * out: their positions are 0, and a write among them changes and counts at every level what it
- * would if the touch it repeats had been the write. */
+ * would if the touch it repeats had been the write. So are two blocks in turn. */
 static size_t fill(struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write, size_t n)
 {
 	struct sets_batch *batch = &sets->batch;
-	uint64_t last = sets->last, writes = 0;
+	uint64_t last = sets->last, before = sets->last, writes = 0;
 	bool has_last = sets->has_last, clean = sets->last_is_clean;
-	size_t taken = 0, kept = 0;
+	size_t taken = 0, kept = 0, turn = 0; /* turn: entries that equal the last but one */
 
 	for (; taken < n && kept < SETS_BATCH; taken++) {
 		bool write = is_write && is_write[taken];
 		bool same = has_last & (block[taken] == last);
+		bool back = !same & (block[taken] == before);
 		bool fold = same & (kept > 0);
 
+		writes += write;
+		if (back & (turn >= 3) && drop_turn(sets, kept, write)) {
+			kept--;
+			turn--;
+			before = last;
+			last = block[taken];
+			clean = write;
+			continue;
+		}
+		turn = same ? turn : back ? turn + 1 : 0;
+		before = same ? before : last;
 		last = block[taken];
 		batch->block[kept] = last * SETS_MULTIPLIER;
 		batch->write[kept] = 0;
@@ -185,7 +233,6 @@ static size_t fill(struct loci_sets *sets, const uint64_t *block, const uint8_t 
 		kept += !(fold | (same & (!write | clean)));
 		clean = write | (same & clean);
 		has_last = true;
-		writes += write;
 	}
 	batch->n = kept;
 	sets->last = last;
@@ -217,12 +264,16 @@ void loci_sets_counts(const struct loci_sets *sets, unsigned set_bits, struct lo
 {
 	const struct sets_group *group = &sets->group[set_bits / SETS_LEVELS];
 	unsigned level = (unsigned)((int)set_bits - group->base);
-	const uint64_t *position = group->position[level], *dirty = group->dirty[level] + 128;
+	const uint64_t *position = group->position[level], *dirty = group->dirty[level];
 
 	memcpy(ret->position, position, sizeof(ret->position));
 	memcpy(ret->dirty, dirty, sizeof(ret->dirty));
 	ret->absent = position[LOCI_SETS_WAYS];
 	ret->dirty_absent = dirty[LOCI_SETS_WAYS];
+	for (unsigned i = set_bits; i <= LOCI_SETS_MAX_BITS; i++) {
+		ret->position[1] += sets->turns[i];
+		ret->dirty[1] += sets->rewrites[i];
+	}
 	ret->position[0] = sets->touches - ret->absent;
 	ret->dirty[0] = sets->writes - ret->dirty_absent;
 	for (unsigned i = 1; i < LOCI_SETS_WAYS; i++) {
@@ -248,5 +299,6 @@ static uint64_t resident(void *memory, size_t bytes)
 uint64_t loci_sets_bytes(const struct loci_sets *sets)
 {
 	return sizeof(*sets) + resident(sets->head, sets->head_bytes) +
-		resident(sets->pool.cluster, sets->pool_bytes);
+		resident(sets->pool.stamps, sets->stamps_bytes) +
+		resident(sets->pool.cluster, sets->cluster_bytes);
 }

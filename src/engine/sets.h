@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Per-set distances for every power-of-two set count at once (METHODS 4): for each alpha in
+/* Per-set distances for every power-of-two set count at once: for each alpha in
  * 0..LOCI_SETS_MAX_BITS, 2^alpha LRU lists of up to 64 blocks. A cache of 2^alpha sets and A <= 64
- * ways hits exactly when the position found at alpha is below A; its write-backs, final flush
- * included, are the writes whose dirty level at alpha is A or more. */
+ * ways, indexed by the low alpha bits of the block number, hits exactly when the position found at
+ * alpha is below A; its write-backs, final flush included, are the writes whose dirty level at
+ * alpha is A or more. The dirty level is the largest position among the block's touches since its
+ * previous write, this one included. At most 86 MiB, backed as sets come into use. */
 #ifndef LOCI_ENGINE_SETS_H
 #define LOCI_ENGINE_SETS_H
 
@@ -26,7 +28,7 @@ int loci_sets_new(
 	const struct loci_sets_options *options, struct loci_sets **ret, struct loci_err *err);
 void loci_sets_free(struct loci_sets *sets);
 
-/* As loci_stack_feed. */
+/* One touch per element, in order. is_write (0 or 1 each) may be NULL: all reads. */
 int loci_sets_feed(struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write, size_t n,
 	struct loci_err *err);
 

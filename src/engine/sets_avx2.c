@@ -20,7 +20,7 @@ static inline uint64_t bits(__m256i low, __m256i high)
 static inline uint64_t list_match(
 	const struct sets_cluster *cluster, unsigned list, const uint8_t *bytes)
 {
-	const uint8_t *high = cluster->high[list], *next = cluster->next[list];
+	const uint8_t *high = cluster->high + list, *next = cluster->next + list;
 	__m256i first = _mm256_set1_epi8((char)bytes[7]);
 	__m256i second = _mm256_set1_epi8((char)bytes[6]);
 
@@ -30,72 +30,54 @@ static inline uint64_t list_match(
 			_mm256_cmpeq_epi8(part(next, 1), second)));
 }
 
-/* Minus the number of larger stamps, in 16 words of parts. */
-static inline __m256i list_newer(const uint16_t *stamps, __m256i stamp)
+static inline uint32_t list_newer(const uint16_t *stamp, uint16_t limit)
 {
-	return _mm256_add_epi16(_mm256_add_epi16(_mm256_cmpgt_epi16(part(stamps, 0), stamp),
-					_mm256_cmpgt_epi16(part(stamps, 1), stamp)),
-		_mm256_add_epi16(_mm256_cmpgt_epi16(part(stamps, 2), stamp),
-			_mm256_cmpgt_epi16(part(stamps, 3), stamp)));
+	__m256i than = _mm256_set1_epi16((short)limit);
+	__m256i low = _mm256_packs_epi16(
+		_mm256_cmpgt_epi16(part(stamp, 0), than), _mm256_cmpgt_epi16(part(stamp, 1), than));
+	__m256i high = _mm256_packs_epi16(
+		_mm256_cmpgt_epi16(part(stamp, 2), than), _mm256_cmpgt_epi16(part(stamp, 3), than));
+
+	return (uint32_t)__builtin_popcountll(bits(low, high));
 }
 
-static inline uint32_t cluster_newer(const struct sets_cluster *cluster, uint16_t stamp)
+static inline unsigned list_oldest(const uint16_t *stamp)
 {
-	__m256i limit = _mm256_set1_epi16((short)stamp), zero = _mm256_setzero_si256();
-	__m256i first = _mm256_packs_epi16(
-		list_newer(cluster->stamp[0], limit), list_newer(cluster->stamp[1], limit));
-	__m256i second = _mm256_packs_epi16(
-		list_newer(cluster->stamp[2], limit), list_newer(cluster->stamp[3], limit));
-	__m256i sums;
-	__m128i sum;
-
-	first = _mm256_sad_epu8(_mm256_sub_epi8(zero, first), zero);
-	second = _mm256_sad_epu8(_mm256_sub_epi8(zero, second), zero);
-	sums = _mm256_packs_epi32(first, second);
-	sum = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-	return (uint32_t)_mm_cvtsi128_si32(_mm_shuffle_epi8(
-		sum, _mm_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1)));
-}
-
-static inline unsigned list_oldest(const struct sets_cluster *cluster, unsigned list)
-{
-	const uint16_t *stamps = cluster->stamp[list];
-	__m256i least = _mm256_min_epu16(_mm256_min_epu16(part(stamps, 0), part(stamps, 1)),
-		_mm256_min_epu16(part(stamps, 2), part(stamps, 3)));
+	__m256i least = _mm256_min_epu16(_mm256_min_epu16(part(stamp, 0), part(stamp, 1)),
+		_mm256_min_epu16(part(stamp, 2), part(stamp, 3)));
 	__m128i half = _mm_minpos_epu16(
 		_mm_min_epu16(_mm256_castsi256_si128(least), _mm256_extracti128_si256(least, 1)));
 	uint64_t found;
 
 	least = _mm256_broadcastw_epi16(half);
 	/* Two bits a slot. */
-	found = bits(_mm256_cmpeq_epi16(part(stamps, 0), least),
-		_mm256_cmpeq_epi16(part(stamps, 1), least));
+	found = bits(_mm256_cmpeq_epi16(part(stamp, 0), least),
+		_mm256_cmpeq_epi16(part(stamp, 1), least));
 	if (found)
 		return (unsigned)__builtin_ctzll(found) / 2;
-	found = bits(_mm256_cmpeq_epi16(part(stamps, 2), least),
-		_mm256_cmpeq_epi16(part(stamps, 3), least));
+	found = bits(_mm256_cmpeq_epi16(part(stamp, 2), least),
+		_mm256_cmpeq_epi16(part(stamp, 3), least));
 	return 32 + (unsigned)__builtin_ctzll(found) / 2;
 }
 
 static const _Alignas(
 	32) uint16_t lane_word[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
 
-static inline void list_stamp(
-	struct sets_cluster *cluster, unsigned list, unsigned slot, uint16_t stamp)
+static inline void list_stamp(uint16_t *stamp, unsigned slot, uint16_t value)
 {
-	__m256i *quarter = (__m256i *)(cluster->stamp[list] + (slot & 48));
+	__m256i *quarter = (__m256i *)(stamp + (slot & 48));
 	__m256i at = _mm256_cmpeq_epi16(part(lane_word, 0), _mm256_set1_epi16(slot & 15));
 
 	_mm256_store_si256(quarter,
 		_mm256_blendv_epi8(
-			_mm256_load_si256(quarter), _mm256_set1_epi16((short)stamp), at));
+			_mm256_load_si256(quarter), _mm256_set1_epi16((short)value), at));
 }
 
 static inline void list_name(
 	struct sets_cluster *cluster, unsigned list, unsigned slot, const uint8_t *bytes)
 {
-	cluster->high[list][slot] = bytes[7];
-	cluster->next[list][slot] = bytes[6];
+	cluster->high[list + slot] = bytes[7];
+	cluster->next[list + slot] = bytes[6];
 }
 
 static inline unsigned lanes(__m256i low, __m256i high)

@@ -10,33 +10,24 @@ static inline uint64_t list_match(
 	const struct sets_cluster *cluster, unsigned list, const uint8_t *bytes)
 {
 	__mmask64 match = _mm512_cmpeq_epi8_mask(
-		_mm512_load_si512(cluster->high[list]), _mm512_set1_epi8((char)bytes[7]));
+		_mm512_load_si512(cluster->high + list), _mm512_set1_epi8((char)bytes[7]));
 
 	return _mm512_mask_cmpeq_epi8_mask(
-		match, _mm512_load_si512(cluster->next[list]), _mm512_set1_epi8((char)bytes[6]));
+		match, _mm512_load_si512(cluster->next + list), _mm512_set1_epi8((char)bytes[6]));
 }
 
-static inline uint32_t list_newer(const uint16_t *stamps, __m512i stamp)
+static inline uint32_t list_newer(const uint16_t *stamp, uint16_t limit)
 {
-	__mmask32 low = _mm512_cmpgt_epi16_mask(_mm512_load_si512(stamps), stamp);
-	__mmask32 high = _mm512_cmpgt_epi16_mask(_mm512_load_si512(stamps + 32), stamp);
+	__m512i than = _mm512_set1_epi16((short)limit);
+	__mmask32 low = _mm512_cmpgt_epi16_mask(_mm512_load_si512(stamp), than);
+	__mmask32 high = _mm512_cmpgt_epi16_mask(_mm512_load_si512(stamp + 32), than);
 
 	return (uint32_t)__builtin_popcountll(_mm512_kunpackd(high, low));
 }
 
-static inline uint32_t cluster_newer(const struct sets_cluster *cluster, uint16_t stamp)
+static inline unsigned list_oldest(const uint16_t *stamp)
 {
-	__m512i limit = _mm512_set1_epi16((short)stamp);
-
-	return list_newer(cluster->stamp[0], limit) | list_newer(cluster->stamp[1], limit) << 8 |
-		list_newer(cluster->stamp[2], limit) << 16 |
-		list_newer(cluster->stamp[3], limit) << 24;
-}
-
-static inline unsigned list_oldest(const struct sets_cluster *cluster, unsigned list)
-{
-	__m512i low = _mm512_load_si512(cluster->stamp[list]);
-	__m512i high = _mm512_load_si512(cluster->stamp[list] + 32);
+	__m512i low = _mm512_load_si512(stamp), high = _mm512_load_si512(stamp + 32);
 	__m512i least = _mm512_min_epu16(low, high);
 	__m256i half = _mm256_min_epu16(
 		_mm512_castsi512_si256(least), _mm512_extracti64x4_epi64(least, 1));
@@ -48,14 +39,13 @@ static inline unsigned list_oldest(const struct sets_cluster *cluster, unsigned 
 		_mm512_cmpeq_epi16_mask(high, least), _mm512_cmpeq_epi16_mask(low, least)));
 }
 
-static inline void list_stamp(
-	struct sets_cluster *cluster, unsigned list, unsigned slot, uint16_t stamp)
+static inline void list_stamp(uint16_t *stamp, unsigned slot, uint16_t value)
 {
-	uint16_t *half = cluster->stamp[list] + (slot & 32);
+	uint16_t *half = stamp + (slot & 32);
 
 	_mm512_store_si512(half,
 		_mm512_mask_set1_epi16(
-			_mm512_load_si512(half), (__mmask32)1 << (slot & 31), (short)stamp));
+			_mm512_load_si512(half), (__mmask32)1 << (slot & 31), (short)value));
 }
 
 static inline void set_byte(uint8_t *plane, unsigned slot, uint8_t byte)
@@ -67,8 +57,8 @@ static inline void set_byte(uint8_t *plane, unsigned slot, uint8_t byte)
 static inline void list_name(
 	struct sets_cluster *cluster, unsigned list, unsigned slot, const uint8_t *bytes)
 {
-	set_byte(cluster->high[list], slot, bytes[7]);
-	set_byte(cluster->next[list], slot, bytes[6]);
+	set_byte(cluster->high + list, slot, bytes[7]);
+	set_byte(cluster->next + list, slot, bytes[6]);
 }
 
 static inline unsigned head_match(const struct sets_head *head, uint64_t block)

@@ -30,26 +30,32 @@ struct sets_head {
 	_Alignas(64) uint64_t block[SETS_HEAD_SLOTS];
 	uint32_t dirty[SETS_HEAD_SLOTS];
 	uint16_t stamp[SETS_HEAD_SLOTS]; /* 0: empty slot */
-	uint32_t clock;
-	uint32_t cluster; /* 1 + its number in the pool; 0: the blocks are here */
+	uint32_t clock;                  /* the newest stamp, here or in the cluster */
+	uint32_t cluster;                /* 1 + its number in the pool; 0: the blocks are here */
 };
 
-/* high and next are the two top bytes of each block, so that 64 are compared at once. A size that
- * is no power of two spreads clusters over the sets of the machine's own caches. */
+/* Slots are numbered through the four lists. high and next are the two top bytes of each block, so
+ * that 64 are compared at once; dirty the largest positions since the last write. */
+#define SETS_SLOTS (SETS_LISTS * LOCI_SETS_WAYS)
+
+struct sets_stamps {
+	_Alignas(512) uint16_t of[SETS_SLOTS]; /* 0: empty slot */
+};
+
 struct sets_cluster {
-	_Alignas(64) uint16_t stamp[SETS_LISTS][LOCI_SETS_WAYS];
-	uint8_t high[SETS_LISTS][LOCI_SETS_WAYS];
-	uint8_t next[SETS_LISTS][LOCI_SETS_WAYS];
-	uint64_t block[SETS_LISTS][LOCI_SETS_WAYS];
-	uint32_t dirty[SETS_LISTS][LOCI_SETS_WAYS]; /* largest positions since the last write */
-	uint32_t clock;
+	_Alignas(64) uint8_t high[SETS_SLOTS];
+	uint8_t next[SETS_SLOTS];
+	uint64_t block[SETS_SLOTS];
+	uint32_t dirty[SETS_SLOTS];
 };
 
 /* Blocks are kept multiplied by an odd constant, which loses nothing and spreads them over the top
  * bytes; the constant's low bits leave the set index as it is. */
 #define SETS_MULTIPLIER 0x9e3779b97f4a0001u
 
+/* Clusters of all groups, in order of need. */
 struct sets_pool {
+	struct sets_stamps *stamps;
 	struct sets_cluster *cluster;
 	uint32_t n;
 };
@@ -63,7 +69,7 @@ struct sets_group {
 	struct sets_head *head;
 	struct sets_pool *pool;
 	uint64_t position[SETS_LEVELS][LOCI_SETS_WAYS + 1];
-	uint64_t dirty[SETS_LEVELS][256]; /* of writes from 128 on; the rest spares a branch */
+	uint64_t dirty[SETS_LEVELS][LOCI_SETS_WAYS + 1];
 };
 
 #define SETS_AHEAD_HEAD    20
@@ -73,21 +79,21 @@ struct sets_batch {
 	uint64_t block[SETS_BATCH + SETS_AHEAD_HEAD]; /* multiplied; stale ones at the end */
 	uint32_t write[SETS_BATCH];                   /* 0 or UINT32_MAX */
 	uint64_t found[SETS_BATCH];                   /* positions, and above them dirty levels */
+	uint32_t written[SETS_BATCH];                 /* dirty levels of the writes among them */
 	size_t n;
 };
 
-/* The list of a cluster that block belongs to. Lists l and l^2 make up a set of the middle level.
- */
-static inline unsigned sets_list_of(const struct sets_group *group, uint64_t block)
+/* The first slot of the list that block belongs to. Slots of that list and of the one 128 slots
+ * away make up a set of the middle level. */
+static inline unsigned sets_list_of(int base, uint64_t block)
 {
-	return (unsigned)((block << 2) >> (group->base + 2)) & (SETS_LISTS - 1);
+	return (unsigned)((block << 8) >> (base + 2)) & (SETS_SLOTS - LOCI_SETS_WAYS);
 }
 
 /* The head's blocks in a cluster of their own. */
-struct sets_cluster *sets_head_promote(struct sets_group *group, struct sets_head *head);
+void sets_head_promote(const struct sets_group *group, struct sets_head *head);
 /* Stamps 1, 2, ... in the same order. */
-void sets_head_renumber(struct sets_head *head);
-void sets_cluster_renumber(struct sets_cluster *cluster);
+void sets_head_renumber(struct sets_head *head, struct sets_pool *pool);
 
 /* Passes the batch through the group and leaves in it the touches that finer groups must see. */
 typedef void sets_group_fn(struct sets_group *group, struct sets_batch *batch);
