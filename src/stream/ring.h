@@ -27,8 +27,8 @@ const char *loci_ring_path(const struct loci_source *source);
  * given. From any thread, or a signal handler. */
 void loci_ring_stop(struct loci_source *source);
 
-/* For a ring whose consumer is known to have died: tells a producer that may still wait there, since
- * with the file goes its way of finding out. What is no ring is let alone. */
+/* For a ring whose consumer is known to have died: tells a producer that may still wait there,
+ * since with the file goes its way of finding out. What is no ring is let alone. */
 void loci_ring_abandon(int dir, const char *name);
 
 #endif
