@@ -347,6 +347,73 @@ static void check_foreign(void)
 	free(s.words);
 }
 
+/* A frame taken out or given twice, each whole in itself. */
+static void check_missing_frame(void)
+{
+	struct random_stream s;
+	struct loci_trace_frame frame;
+	struct loci_err err = { "" };
+	uint8_t *bytes, *edited;
+	size_t n, first, second, words;
+	char note[256];
+	int r;
+
+	random_generate(&s, 55, 700);
+	write_file(&s, 100, 50);
+	bytes = slurp(&n);
+	memcpy(&frame, bytes + 128, sizeof(frame));
+	first = 128 + sizeof(frame) + frame.stored_bytes;
+	memcpy(&frame, bytes + first, sizeof(frame));
+	second = first + sizeof(frame) + frame.stored_bytes;
+	edited = malloc(2 * n);
+	memcpy(edited, bytes, first);
+	memcpy(edited + first, bytes + second, n - second);
+	spill(edited, n - (second - first));
+	r = read_words(&s, open(path, O_RDONLY | O_CLOEXEC), &words, note, &err);
+	CHECK(r == -EBADMSG && strstr(err.text, "missing or repeated"));
+	memcpy(edited + first, bytes + 128, n - 128);
+	spill(edited, first + n - 128);
+	err.text[0] = 0;
+	r = read_words(&s, open(path, O_RDONLY | O_CLOEXEC), &words, note, &err);
+	CHECK(r == -EBADMSG && strstr(err.text, "missing or repeated"));
+	free(edited);
+	free(bytes);
+	free(s.words);
+}
+
+/* Columns that no packer makes. */
+static void check_columns(void)
+{
+	static const struct {
+		uint8_t content[16 + LOCI_PACK_PADDING];
+		size_t bytes[LOCI_PACK_COLUMNS];
+	} cases[] = {
+		{ { 0x40, 5 }, { 1, 1, 0, 0 } },          /* a block that was not introduced */
+		{ { 0x40, 0 }, { 1, 1, 0, 0 } },          /* introduced by nothing */
+		{ { 0x40 }, { 1, 0, 0, 0 } },             /* no number */
+		{ { 0x40, 0xff, 0, 0 }, { 1, 3, 0, 0 } }, /* half a number */
+		{ { 0x02, 0xff }, { 1, 0, 1, 0 } },       /* half a difference */
+		{ { 0x09 }, { 1, 0, 0, 0 } },             /* nine bytes */
+		{ { 0x08, 1, 0, 0, 0, 0, 0, 0, 0x80 }, { 1, 0, 8, 0 } }, /* an address of 64 bits */
+		{ { 0x42, 0x80, 0, 0 }, { 1, 0, 0, 3 } },                /* no such kind */
+		{ { 0x42, 0x25, 1, 0 }, { 1, 0, 0, 3 } },                /* no raw word */
+		{ { 0x42, 0x25, 1, 0, 0xff }, { 1, 0, 0, 4 } },          /* half of one */
+		{ { 0x43 }, { 1, 0, 0, 0 } },                            /* no such token */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct loci_unpacker *unpacker;
+		struct loci_err err = { "" };
+		uint64_t words[1024];
+
+		CHECK(loci_unpacker_new(&unpacker, &err) == 0);
+		loci_unpacker_start(unpacker, cases[i].content, cases[i].bytes);
+		CHECK(loci_unpacker_read(unpacker, words, 1024, &err) == -EBADMSG);
+		CHECK(err.text[0]);
+		loci_unpacker_free(unpacker);
+	}
+}
+
 /* Through a pipe, in odd pieces; seeking is refused. */
 static void check_pipe(void)
 {
@@ -484,6 +551,8 @@ int main(void)
 	check_random();
 	check_torn();
 	check_flips();
+	check_missing_frame();
+	check_columns();
 	check_foreign();
 	check_pipe();
 	check_torn_seek();
