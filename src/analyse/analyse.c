@@ -267,7 +267,7 @@ static int put_run(struct analysis *a, struct loci_profile *profile, bool sample
 	run.caches = (char *)a->options->caches;
 	if (a->source->note[0])
 		add_note(a, a->source->note);
-	run.complete = !interrupted && !run.lost && !a->source->note[0];
+	run.complete = !interrupted && !run.lost && !a->source->incomplete;
 	run.note = a->note[0] ? a->note : NULL;
 	run.threads = a->n_threads;
 	run.merged = 1;

@@ -108,6 +108,7 @@ static void fill_note(struct records *r)
 	if (r->n_records < r->n_promised) {
 		size_t used = strlen(r->source.note);
 
+		r->source.incomplete = true;
 		snprintf(r->source.note + used, sizeof(r->source.note) - used,
 			"%s%" PRIu64 " of the %" PRIu64 " requests its header promises",
 			used ? "; " : "", r->n_records, r->n_promised);

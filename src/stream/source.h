@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "stream/stream.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct loci_source;
@@ -25,7 +26,8 @@ struct loci_source_ops {
 struct loci_source {
 	const struct loci_source_ops *ops;
 	struct loci_stream_info info;
-	char note[256]; /* something a person should hear ("torn after 3 of 4 frames"), or "" */
+	char note[256];  /* something a person should hear ("torn after 3 of 4 frames"), or "" */
+	bool incomplete; /* references are known to be missing at the end; note says why */
 };
 
 static inline void loci_source_close(struct loci_source *source)

@@ -26,6 +26,7 @@ static void torn(struct loci_trace_reader *trace, const char *where)
 	snprintf(trace->source.note, sizeof(trace->source.note),
 		"torn %s (byte %" PRIu64 "): %" PRIu64 " whole frames, %" PRIu64 " words were read",
 		where, trace->offset, trace->n_frames, trace->word);
+	trace->source.incomplete = true;
 	trace->ended = true;
 }
 

@@ -183,10 +183,13 @@ static void check_objects(void)
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
 	struct loci_analyse_summary summary;
 
+	snprintf(m.source.note, sizeof(m.source.note), "3 lines left out");
 	m.source.info.unit = LOCI_UNIT_OBJECT;
 	CHECK(loci_analyse(&m.source, &options, path, &summary, NULL) == 0);
 	CHECK(loci_profile_open(path, &profile, NULL) == 0);
 	CHECK_STR(loci_profile_run(profile)->unit, "object");
+	CHECK(loci_profile_run(profile)->complete); /* a note alone takes nothing away */
+	CHECK_STR(loci_profile_run(profile)->note, "3 lines left out");
 	CHECK_U64(loci_profile_grain(profile, 1)->touches, 4);
 	CHECK_U64(loci_profile_grain(profile, 1)->straddles, 0);
 	CHECK_NEAR(at(profile, LOCI_DISTANCE_STACK, 1, 2), 1, 0);
