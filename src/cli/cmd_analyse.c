@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* loci analyse: a memory trace of any origin becomes a profile. */
 #include "cli/command.h"
+#include "cli/open.h"
+#include "cli/option.h"
 
 #include "analyse/analyse.h"
 #include "base/cleanup.h"
@@ -9,6 +11,9 @@
 #include "base/units.h"
 #include "import/import.h"
 #include "model/cache.h"
+#include "model/verdict.h"
+#include "report/report_verdict.h"
+#include "report/text.h"
 #include "version.h"
 
 #include <errno.h>
@@ -73,13 +78,17 @@ static void catch_signals(void)
 
 static int list_formats(void)
 {
-	printf("Formats loci analyse reads, plain or packed by gzip or zstd:\n");
+	struct loci_text text;
+
+	loci_text_begin(&text, stdout, false);
+	printf("Formats that loci analyse reads, plain or packed by gzip or zstd:\n");
 	for (const struct loci_import_format *f = loci_import_formats; f->name; f++) {
-		printf("\n  %-10s %s\n", f->name, f->summary);
+		printf("\n%s\n", f->name);
+		loci_text_paragraph(&text, LOCI_STYLE_PLAIN, 4, f->summary);
 		for (const char *line = f->sample; line && *line;) {
 			size_t n = strcspn(line, "\n");
 
-			printf("               %.*s\n", (int)n, line);
+			printf("        %.*s\n", (int)n, line);
 			line += n + (line[n] == '\n');
 		}
 	}
@@ -188,7 +197,8 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 	struct loci_err err = { 0 };
 	int option, r = 0;
 
-	while ((option = getopt_long(argc, argv, "o:b:qh", long_options, NULL)) != -1) {
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":o:b:qh", long_options, NULL)) != -1) {
 		switch (option) {
 		case 'o':
 			free(args->output);
@@ -227,7 +237,7 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 			fputs(help, stdout);
 			return loci_finish(LOCI_EXIT_OK);
 		default:
-			return loci_usage("analyse", "see the options above");
+			return loci_option_refused("analyse", option, argv);
 		}
 		if (r < 0)
 			return loci_usage("analyse", "%s", err.text);
@@ -254,6 +264,25 @@ static double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+/* What the profile says, in a sentence or two. */
+static void say_verdict(const char *path)
+{
+	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
+	struct loci_aim aim = { 0 };
+	struct loci_subject subject;
+	struct loci_verdict verdict;
+	struct loci_text text;
+	char words[768] = "loci: ";
+
+	if (loci_open_subject(path, &aim, &profile, &subject, NULL) < 0)
+		return;
+	loci_verdict(&subject, &verdict);
+	loci_report_verdict(
+		&subject, &verdict, words + strlen(words), sizeof(words) - strlen(words));
+	loci_text_begin(&text, stderr, false);
+	loci_text_paragraph(&text, LOCI_STYLE_PLAIN, 0, words);
+}
+
 static void say_done(
 	const struct analyse_args *args, const struct loci_analyse_summary *summary, double seconds)
 {
@@ -269,6 +298,7 @@ static void say_done(
 	fprintf(stderr, "\n");
 	if (summary->note[0])
 		fprintf(stderr, "loci: %s\n", summary->note);
+	say_verdict(args->output);
 	if (!summary->interrupted)
 		fprintf(stderr, "loci: next: loci report %s\n", args->output);
 }
