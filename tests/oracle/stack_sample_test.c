@@ -81,10 +81,10 @@ static const struct {
 	void (*make)(struct touches *touches);
 	double max_points; /* of any error */
 } streams[] = {
-	{ "uniform", uniform, 3 },
-	{ "zipf", zipf, 10 },
-	{ "cyclic", cyclic, 3 },
-	{ "mixed", mixed, 2 },
+	{ "uniform", uniform, 4 },
+	{ "zipf", zipf, 12 },
+	{ "cyclic", cyclic, 4 },
+	{ "mixed", mixed, 4 },
 	{ "edge", edge, 100 },
 };
 
@@ -153,7 +153,8 @@ static void check_front(const struct loci_stack *stack)
 	}
 }
 
-/* How often, in SEEDS trials, the error is more than the one reported, and more than twice that. */
+/* How often, in SEEDS trials, the error is more than the one reported (and a twentieth), and more
+ * than twice that. */
 static void check_errors(unsigned stream)
 {
 	static struct touches t;
@@ -181,7 +182,7 @@ static void check_errors(unsigned stream)
 		check_short(&sampled.stack, &exact.stack);
 		check_short(&sampled.dirty, &exact.dirty);
 		error = difference(&sampled.stack, &exact.stack, TOUCHES);
-		over += error > sampled.error_points;
+		over += error > 1.05 * sampled.error_points;
 		far_over += error > 2 * sampled.error_points;
 		worst = fmax(worst, error);
 		reported = fmax(reported, sampled.error_points);
