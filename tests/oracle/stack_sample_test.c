@@ -250,6 +250,27 @@ static void check_distances(unsigned stream)
 		loci_stack_result_fini(&result[i]);
 }
 
+/* Just after the rate has changed: what was in the top is still there. */
+static void check_switch(void)
+{
+	struct loci_stack_options options = { .isa = LOCI_ISA_BEST, .max_bytes = 1400000 };
+	static struct touches t;
+	struct loci_stack *stack;
+	unsigned shift = 0;
+
+	make(0, 3, &t);
+	CHECK(loci_stack_new_tuned(&options, &tuning, &stack, NULL) == 0);
+	for (size_t i = 0; i + 16 <= TOUCHES; i += 16) {
+		CHECK(loci_stack_feed(stack, t.block + i, t.is_write + i, 16, NULL, NULL) == 0);
+		if (stack->sample && stack->sample->shift != shift) {
+			shift = stack->sample->shift;
+			check_front(stack);
+		}
+	}
+	CHECK(shift >= 2);
+	loci_stack_free(stack);
+}
+
 /* Memory that the system counts, in a process of its own, with far more blocks than fit. */
 static void check_memory(uint64_t max_bytes)
 {
@@ -299,6 +320,7 @@ static void check_too_little(void)
 int main(void)
 {
 	check_too_little();
+	check_switch();
 	for (unsigned i = 0; i < LOCI_ARRAY_SIZE(streams); i++) {
 		check_distances(i);
 		check_errors(i);
