@@ -37,7 +37,7 @@ struct kernel {
 	struct loci_stack_line *line;
 	uint16_t *near;
 	uint32_t open, next, open_live;
-	unsigned n_far, n_top;
+	unsigned n_far;
 	uint64_t n_entries;
 	struct loci_stack_sample *sample;
 	uint64_t hash[RING];
@@ -123,11 +123,9 @@ INLINE void kernel_enter(struct kernel *k, uint32_t *entry, bool sampling)
 	unsigned place = kernel_push(&k->ranks);
 	uint32_t *leaving = k->place[place];
 
-	if (__builtin_expect(!leaving, 0))
-		k->n_top++;
-	else if (sampling && loci_stack_in_front(k->sample, leaving))
+	if (sampling && loci_stack_in_front(k->sample, leaving))
 		*leaving = LOCI_STACK_DEAD;
-	else
+	else if (__builtin_expect(leaving != NULL, 1))
 		*leaving = kernel_new_slot(k) + LOCI_STACK_DEEP;
 	k->place[place] = entry;
 	*entry = place + 1;
@@ -158,7 +156,7 @@ INLINE uint64_t kernel_count(struct kernel *k, uint32_t *entry, uint64_t hash, u
 		distance = kernel_take_slot(k, slot - LOCI_STACK_DEEP);
 		if (sampling)
 			distance <<= k->sample->shift;
-		distance += k->n_top;
+		distance += LOCI_STACK_TOP; /* all places are taken, or nothing would be deep */
 		bin = loci_stack_bin(distance);
 		kernel_enter(k, entry, sampling);
 	} else {
@@ -232,7 +230,6 @@ INLINE void kernel_run(struct loci_stack *stack, const uint64_t *block, const ui
 		.next = slots->next,
 		.open_live = slots->open_live,
 		.n_far = slots->n_far,
-		.n_top = stack->n_top,
 		.n_entries = stack->map.n_entries,
 		.sample = stack->sample,
 	};
@@ -258,7 +255,6 @@ INLINE void kernel_run(struct loci_stack *stack, const uint64_t *block, const ui
 	slots->open = k.open;
 	slots->next = k.next;
 	slots->open_live = k.open_live;
-	stack->n_top = k.n_top;
 	stack->map.n_entries = k.n_entries;
 	stack->now = now + n;
 }

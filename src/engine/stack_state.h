@@ -152,7 +152,6 @@ struct loci_stack_tuning {
 struct loci_stack {
 	uint8_t rank[LOCI_STACK_TOP] __attribute__((aligned(64)));
 	uint32_t *place[LOCI_STACK_TOP]; /* the slot of its entry; NULL: not taken yet */
-	unsigned n_top;                  /* places taken */
 	uint64_t now;                    /* the time of the next touch; the first is 1 */
 	struct loci_stack_map map;
 	struct loci_stack_slots slots;

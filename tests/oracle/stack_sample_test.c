@@ -54,6 +54,14 @@ static void cyclic(struct touches *t)
 		t->block[i] = i % 50000;
 }
 
+/* A loop over exactly as many blocks as a power of two: whether it fits a cache of that size is
+ * beyond any sample, and the engine must say so. */
+static void edge(struct touches *t)
+{
+	for (unsigned i = 0; i < TOUCHES; i++)
+		t->block[i] = i % 65536;
+}
+
 /* Mostly short reuses, some from a window that moves, some from a large table: as a compressor's.
  */
 static void mixed(struct touches *t)
@@ -71,11 +79,13 @@ static void mixed(struct touches *t)
 static const struct {
 	const char *name;
 	void (*make)(struct touches *touches);
+	double max_points; /* of any error */
 } streams[] = {
-	{ "uniform", uniform },
-	{ "zipf", zipf },
-	{ "cyclic", cyclic },
-	{ "mixed", mixed },
+	{ "uniform", uniform, 4 },
+	{ "zipf", zipf, 12 },
+	{ "cyclic", cyclic, 4 },
+	{ "mixed", mixed, 4 },
+	{ "edge", edge, 100 },
 };
 
 static const struct loci_stack_tuning tuning = { 256, 4000, 256, 4096 };
@@ -129,7 +139,22 @@ static void check_short(const struct loci_hist *got, const struct loci_hist *wan
 			bin < want->n_bins ? want->weight[bin] : 0, 0);
 }
 
-/* How often, in SEEDS trials, the error is more than the one reported, and more than twice that. */
+/* Blocks not followed are known in the top only, and there without what they brought from below. */
+static void check_front(const struct loci_stack *stack)
+{
+	for (unsigned i = 0; i < LOCI_STACK_TOP; i++) {
+		uint32_t *entry = stack->place[i];
+		uint64_t dirty = *loci_stack_stamp(entry) & LOCI_STACK_BIN_COLD;
+		bool sampled = loci_stack_sampled(*loci_stack_key(entry), stack->sample->shift);
+
+		CHECK_U64(*entry, i + 1);
+		CHECK(sampled == !loci_stack_in_front(stack->sample, entry));
+		CHECK(sampled || dirty < LOCI_STACK_TOP || dirty == LOCI_STACK_BIN_UNKNOWN);
+	}
+}
+
+/* How often, in SEEDS trials, the error is more than the one reported (and a twentieth), and more
+ * than twice that. */
 static void check_errors(unsigned stream)
 {
 	static struct touches t;
@@ -147,6 +172,7 @@ static void check_errors(unsigned stream)
 		b = run(&t, max_bytes, LOCI_ISA_BEST, NULL, &sampled);
 		CHECK(sampled.sampling_rate < 1 && sampled.sampled_from > 0);
 		CHECK(sampled.bytes <= max_bytes);
+		check_front(b);
 		CHECK_U64(sampled.touches, exact.touches);
 		CHECK_U64(sampled.writes, exact.writes);
 		CHECK(sampled.stack.square && sampled.time.square && sampled.dirty.square);
@@ -156,7 +182,7 @@ static void check_errors(unsigned stream)
 		check_short(&sampled.stack, &exact.stack);
 		check_short(&sampled.dirty, &exact.dirty);
 		error = difference(&sampled.stack, &exact.stack, TOUCHES);
-		over += error > sampled.error_points;
+		over += error > 1.05 * sampled.error_points;
 		far_over += error > 2 * sampled.error_points;
 		worst = fmax(worst, error);
 		reported = fmax(reported, sampled.error_points);
@@ -174,11 +200,11 @@ static void check_errors(unsigned stream)
 	       "%u, more than twice %u; time %.2f, dirty %.2f points, blocks %.1f %%\n",
 		streams[stream].name, worst, reported, over, SEEDS, far_over, worst_time,
 		worst_dirty, 100 * worst_blocks);
-	CHECK(over <= SEEDS / 5);
+	CHECK(over <= SEEDS / 10);
 	CHECK(far_over <= 1);
-	CHECK(reported < 10);
-	CHECK(worst_time < 10);
-	CHECK(worst_dirty < 12);
+	CHECK(reported < streams[stream].max_points);
+	CHECK(worst_time < streams[stream].max_points);
+	CHECK(worst_dirty < streams[stream].max_points);
 	CHECK(worst_blocks < 0.1);
 }
 
@@ -222,6 +248,27 @@ static void check_distances(unsigned stream)
 	CHECK(unsampled > 0);
 	for (unsigned i = 0; i < 4; i++)
 		loci_stack_result_fini(&result[i]);
+}
+
+/* Just after the rate has changed: what was in the top is still there. */
+static void check_switch(void)
+{
+	struct loci_stack_options options = { .isa = LOCI_ISA_BEST, .max_bytes = 1400000 };
+	static struct touches t;
+	struct loci_stack *stack;
+	unsigned shift = 0;
+
+	make(0, 3, &t);
+	CHECK(loci_stack_new_tuned(&options, &tuning, &stack, NULL) == 0);
+	for (size_t i = 0; i + 16 <= TOUCHES; i += 16) {
+		CHECK(loci_stack_feed(stack, t.block + i, t.is_write + i, 16, NULL, NULL) == 0);
+		if (stack->sample && stack->sample->shift != shift) {
+			shift = stack->sample->shift;
+			check_front(stack);
+		}
+	}
+	CHECK(shift >= 2);
+	loci_stack_free(stack);
 }
 
 /* Memory that the system counts, in a process of its own, with far more blocks than fit. */
@@ -273,6 +320,7 @@ static void check_too_little(void)
 int main(void)
 {
 	check_too_little();
+	check_switch();
 	for (unsigned i = 0; i < LOCI_ARRAY_SIZE(streams); i++) {
 		check_distances(i);
 		check_errors(i);

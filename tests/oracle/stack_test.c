@@ -143,6 +143,15 @@ static void first_again(struct touches *t)
 	add(t, 5, 1);
 }
 
+/* The block whose hash is 0, as the key of empty entries is, comes after growth and stays. */
+static void late_zero(struct touches *t)
+{
+	for (unsigned i = 1; i < 4000; i++)
+		add(t, i, 0);
+	for (unsigned i = 0; i < 30000; i++)
+		add(t, i % 50 ? 4000 + rnd(i) : 0, i % 4 == 0);
+}
+
 static void growing(struct touches *t)
 {
 	for (unsigned i = 0; i < MAX_TOUCHES; i++)
@@ -166,6 +175,7 @@ static const struct {
 	{ "same", same },
 	{ "alternating", alternating },
 	{ "first again", first_again },
+	{ "late zero", late_zero },
 	{ "growing", growing },
 };
 
@@ -269,6 +279,35 @@ static void feed(struct loci_stack *stack, const struct touches *t, size_t from,
 	}
 }
 
+/* What the search in the map relies on: entries fill buckets in order, empty ones have the key 0,
+ * and from the home of an entry to where it is all buckets are full. Places know their entries. */
+static void check_map(const struct loci_stack *stack)
+{
+	const struct loci_stack_map *map = &stack->map;
+	uint64_t n = 0, full_since = 0;
+
+	for (uint64_t b = 0; b < map->n_homes + map->n_spare; b++) {
+		const struct loci_stack_bucket *bucket = &map->bucket[b];
+
+		for (unsigned i = 0; i < LOCI_STACK_WAYS; i++) {
+			uint32_t slot = bucket->slot[i];
+
+			if (!slot) {
+				CHECK_U64(bucket->key[i], 0);
+				continue;
+			}
+			n++;
+			CHECK(!i || bucket->slot[i - 1]);
+			CHECK(loci_stack_home(bucket->key[i], map->n_homes) >= full_since);
+			CHECK(loci_stack_home(bucket->key[i], map->n_homes) <= b);
+			CHECK(slot > LOCI_STACK_TOP || stack->place[slot - 1] == &bucket->slot[i]);
+		}
+		if (!bucket->slot[LOCI_STACK_WAYS - 1])
+			full_since = b + 1;
+	}
+	CHECK_U64(n, map->n_entries);
+}
+
 static void check_stream(const struct touches *t, const struct expected *want,
 	const struct expected *want_half, enum loci_isa isa, const struct loci_stack_tuning *tuning,
 	const char *name)
@@ -287,6 +326,7 @@ static void check_stream(const struct touches *t, const struct expected *want,
 		check_result(stack, want_half, t->n / 2, what);
 		feed(stack, t, t->n / 2, t->n, with_distances, distance);
 		check_result(stack, want, t->n, what);
+		check_map(stack);
 		loci_stack_free(stack);
 	}
 	for (size_t i = 0; i < t->n; i++) {
