@@ -183,8 +183,8 @@ void loci_ring_producer_close(struct loci_ring_producer *producer)
 		loci_syscall3(LOCI_SYS_MUNMAP, (long)shared, (long)bytes, 0);
 }
 
-/* The lock is the consumer's word. Where its file cannot be seen (this process has changed its root)
- * the process id must do; whoever removes a run's directory marks its rings first. */
+/* The lock is the consumer's word. Where its file cannot be seen (this process has changed its
+ * root) the process id must do; whoever removes a run's directory marks its rings first. */
 static int consumer_is_dead(const struct loci_ring_shared *shared)
 {
 	long fd = loci_syscall3(LOCI_SYS_OPEN, (long)shared->lock_path, O_RDONLY_CLOEXEC, 0);
