@@ -354,6 +354,14 @@ const char *loci_ring_path(const struct loci_source *source)
 	return ((const struct ring *)source)->path;
 }
 
+void *loci_ring_memory(const struct loci_source *source, size_t *ret_bytes)
+{
+	const struct ring *ring = (const struct ring *)source;
+
+	*ret_bytes = ring->mapped_bytes;
+	return ring->shared;
+}
+
 void loci_ring_stop(struct loci_source *source)
 {
 	struct ring *ring = (struct ring *)source;

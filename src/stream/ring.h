@@ -23,6 +23,9 @@ int loci_ring_open(const struct loci_rundir *dir, const char *name, struct loci_
 /* What a producer opens. */
 const char *loci_ring_path(const struct loci_source *source);
 
+/* The ring's memory, for a producer in this very process (loci_ring_producer_attach). */
+void *loci_ring_memory(const struct loci_source *source, size_t *ret_bytes);
+
 /* The producer is known to write no more, or never came: reading ends when what is there has been
  * given. From any thread, or a signal handler. */
 void loci_ring_stop(struct loci_source *source);
