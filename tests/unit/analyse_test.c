@@ -249,7 +249,7 @@ static uint64_t random64(uint64_t *state)
 
 static void check_verified(bool local)
 {
-	enum { N = 40000 };
+	enum { N = 20000 };
 	static uint64_t words[2 * N + 64];
 	struct loci_analyse_options options = {
 		.block_bytes = { 1, 8, 64, 4096, 2 << 20 }, .n_block_bytes = 5, .verify = UINT64_MAX
