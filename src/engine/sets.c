@@ -178,11 +178,11 @@ void loci_sets_free(struct loci_sets *sets)
 	free(sets);
 }
 
-/* The last entries of a batch are X' Y' X" of two blocks in turn, each reused at distance 1, and
- * now Y comes again. After X" and Y" the lists are as they were after X' and Y', so both may go:
- * their positions are 1 in the sets that hold both blocks, else 0, and they leave dirty levels as
- * they are or, where X' was a read and X" is a write, as if X' had been the write. Not so where X'
- * was a write and X" is a read. */
+/* The last entries of a batch are X, Y and X' of two blocks in turn, X after an earlier Y, and now
+ * comes Y'. The lists after X' and Y' are as they were after X and Y, so both may go. Their
+ * positions are 1 in the sets that hold both blocks, else 0; those of X and Y are no smaller, so
+ * dirty levels stay as they are or, where X was a read and X' is a write, come out as if X had been
+ * the write. Not so where X was a write and X' is a read. */
 static bool drop_turn(struct loci_sets *sets, size_t kept, bool write)
 {
 	struct sets_batch *batch = &sets->batch;
@@ -216,7 +216,7 @@ static size_t fill(struct loci_sets *sets, const uint64_t *block, const uint8_t 
 		bool fold = same & (kept > 0);
 
 		writes += write;
-		if (back & (turn >= 3) && drop_turn(sets, kept, write)) {
+		if (back & (turn >= 2) && drop_turn(sets, kept, write)) {
 			kept--;
 			turn--;
 			before = last;

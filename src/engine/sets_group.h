@@ -49,9 +49,9 @@ struct sets_cluster {
 	uint32_t dirty[SETS_SLOTS];
 };
 
-/* Blocks are kept multiplied by an odd constant, which loses nothing and spreads them over the top
- * bytes; the constant's low bits leave the set index as it is. */
-#define SETS_MULTIPLIER 0x9e3779b97f4a0001u
+/* Blocks are kept multiplied by an odd constant, which spreads them over the top bytes and loses
+ * nothing: blocks that agree in their low bits still do, and no others. */
+#define SETS_MULTIPLIER 0x9e3779b97f4a7c15u
 
 /* Clusters of all groups, in order of need. */
 struct sets_pool {

@@ -25,18 +25,12 @@ struct view {
 	struct sets_group *group;
 };
 
-/* The stamps of another list of the cluster. */
-static always_inline uint16_t *sibling(uint16_t *own, unsigned which)
-{
-	return (uint16_t *)((uintptr_t)own ^ which * LOCI_SETS_WAYS * sizeof(*own));
-}
-
 static always_inline uint64_t cluster_touch(
 	const struct view *view, struct sets_head *head, const uint64_t *block, uint32_t write)
 {
 	struct sets_cluster *cluster = &view->cluster[head->cluster - 1];
 	unsigned list = sets_list_of(view->base, *block), slot;
-	uint16_t *own = view->stamps[head->cluster - 1].of + list;
+	uint16_t *stamps = view->stamps[head->cluster - 1].of, *own = stamps + list;
 	uint64_t match = list_match(cluster, list, (const uint8_t *)block);
 
 	if (__builtin_expect(head->clock == SETS_LAST_STAMP, 0))
@@ -51,9 +45,9 @@ static always_inline uint64_t cluster_touch(
 		if (__builtin_expect((cluster->block[list + slot] != *block) | !stamp, 0))
 			continue;
 		fine = list_newer(own, stamp);
-		middle = fine + list_newer(sibling(own, 2), stamp);
-		coarse = middle + list_newer(sibling(own, 1), stamp) +
-			list_newer(sibling(own, 3), stamp);
+		middle = fine + list_newer(stamps + (list ^ 128), stamp);
+		coarse = middle + list_newer(stamps + (list ^ 64), stamp) +
+			list_newer(stamps + (list ^ 192), stamp);
 		list_stamp(own, slot, (uint16_t)head->clock);
 		return settle(
 			fine << 16 | middle << 8 | coarse, &cluster->dirty[list + slot], write);
@@ -62,7 +56,6 @@ static always_inline uint64_t cluster_touch(
 	list_stamp(own, slot, (uint16_t)head->clock);
 	list_name(cluster, list, slot, (const uint8_t *)block);
 	cluster->block[list + slot] = *block;
-	cluster->dirty[list + slot] = 0;
 	return settle(SETS_ABSENT, &cluster->dirty[list + slot], write);
 }
 
