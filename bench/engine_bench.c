@@ -117,7 +117,7 @@ static const struct stream {
 	{ "Zipf 0.99 1e6", make_zipf, 1000000, { 35, 0 }, 2 },
 	{ "cyclic 1e6", make_cyclic, 1000000, { 35, 0 }, 1 },
 	{ "uniform 1e6", make_uniform, 1000000, { 40, 0.3 }, 2 },
-	{ "uniform 1e7", make_uniform, 10000000, { 100, 0 }, 2 },
+	{ "uniform 1e7", make_uniform, 10000000, { 100, 0 }, 1 },
 };
 static const struct bars gzip_bars = { 15, 3 };
 
