@@ -47,10 +47,12 @@ static void add_levels(struct loci_table *table, const struct loci_compare *c)
 		bool is_within = trend == LOCI_TREND_SAME && level->error_points > 0 &&
 			level->misses.before != level->misses.after;
 
-		snprintf(what, sizeof(what), "%s misses", loci_cache_label(&level->cache, label));
+		snprintf(what, sizeof(what), "%s misses",
+			c->is_object ? loci_cache_label_objects(&level->cache, label)
+				     : loci_cache_label(&level->cache, label));
 		add_row(table, what, level->misses, loci_units_count, trends[trend].style,
 			is_within ? "within the error" : trends[trend].word);
-		if (c->is_object)
+		if (c->is_object || level->cache.is_tlb)
 			continue;
 		trend = loci_change_trend(level->moved_bytes, 0, 0);
 		snprintf(what, sizeof(what), "%s moved", level->cache.name);

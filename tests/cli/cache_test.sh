@@ -25,6 +25,9 @@ expect 0 loci cache a.loci --cache skylake-sp
 has out "cycles per reference (L1 4, L2 14, L3 70, memory 258)"
 expect 0 loci cache a.loci --cache DTLB=16e/4@4K,L1=4K/4
 has out "DTLB 16e/4@4K"
+lacks out "write-backs: not known"
+# a TLB moves no pages
+grep -qE 'DTLB.* - +-$' out || { fail "a TLB moves something"; cat out; }
 expect 0 loci cache a.loci --policy random
 has out "StatCache"
 expect 0 loci cache a.loci --from time
