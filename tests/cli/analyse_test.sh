@@ -93,6 +93,14 @@ expect 1 loci analyse torn.trace
 has err "torn"
 [ -e torn.loci ] && fail "a profile of nothing"
 
+# The command that the README begins with, on a program that prints.
+if command -v valgrind >/dev/null; then
+	cp "$(command -v ls)" prog
+	command=$(sed -n '/^    valgrind/,/^    loci report/p' "$SRC/README.md")
+	expect 0 bash -o pipefail -c "${command/.\/prog/.\/prog -l}"
+	has out "references"
+fi
+
 # Interrupted: a profile of what was read, and status 1.
 mkfifo pipe
 (cat sweep.txt; for i in 1 2 3 4 5 6 7 8 9 10; do cat sweep.txt; sleep 1; done) >pipe 2>/dev/null &
