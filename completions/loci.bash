@@ -14,7 +14,7 @@ _loci_caches() {
 }
 
 _loci_formats() {
-	"$1" analyse --formats 2>/dev/null | sed -n 's/^  \([a-z][[:alnum:].-]*\) .*/\1/p'
+	"$1" analyse --formats 2>/dev/null | grep -xE '[[:alpha:]][[:alnum:].-]*'
 }
 
 _loci_commands() {

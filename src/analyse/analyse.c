@@ -336,8 +336,9 @@ int loci_analyse(struct loci_source *source, const struct loci_analyse_options *
 	if (r == 0 && !a->run.references && ret->interrupted)
 		r = loci_err_set(err, EINTR, "interrupted before the first reference");
 	if (r == 0 && !a->run.references)
-		r = loci_err_set(err, ENODATA, "%s: no references in it (%s)",
-			options->command ? options->command : "the trace", source->info.origin);
+		r = loci_err_set(err, ENODATA, "%s: no references in it (%s)%s%s",
+			options->command ? options->command : "the trace", source->info.origin,
+			source->note[0] ? ": " : "", source->note);
 	if (r < 0)
 		return r;
 	clock_gettime(CLOCK_MONOTONIC, &end);

@@ -201,7 +201,7 @@ int loci_grain_feed(struct loci_grain_engine *grain, const struct loci_ref *refs
 		}
 		if (last < first) /* runs over the end of the address space */
 			last = UINT64_MAX >> shift;
-		if (!(ref->flags & LOCI_REF_BULK))
+		if (first < last && !(ref->flags & LOCI_REF_BULK))
 			grain->straddles++;
 		r = spread(grain, first, last, is_write, err);
 		if (r < 0)

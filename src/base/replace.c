@@ -32,6 +32,10 @@ static int resolve(struct loci_replace *replace, const char *path, struct loci_e
 
 	if (!path[0])
 		return loci_err_set(err, EINVAL, "the name of the file to write is empty");
+	if (!strcmp(path, "-"))
+		return loci_err_set(err, EINVAL,
+			"this cannot be written to standard output; name a file (./- for one named "
+			"-)");
 	if (stat(path, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
 			return loci_err_set(err, EISDIR,

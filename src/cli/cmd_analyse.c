@@ -17,12 +17,14 @@
 #include "version.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define VERIFY_TOUCHES  200000
@@ -168,6 +170,28 @@ static int check_output(const char *path, struct loci_err *err)
 		path);
 }
 
+/* Replaces traces of loci's own, and nothing else: what it keeps of another's is less. */
+static int check_keep(const struct analyse_args *args, struct loci_err *err)
+{
+	loci_autoclose int fd = -1;
+	char magic[sizeof(LOCI_TRACE_MAGIC) - 1];
+	struct stat st;
+
+	if (!strcmp(args->keep, args->output))
+		return loci_err_set(err, EINVAL,
+			"%s cannot be the trace (--trace) and the profile (-o) at once",
+			args->keep);
+	if (stat(args->keep, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	fd = open(args->keep, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+		!memcmp(magic, LOCI_TRACE_MAGIC, sizeof(magic)))
+		return 0;
+	return loci_err_set(err, EEXIST,
+		"%s exists and is no trace of loci's own; name another with --trace, or remove it",
+		args->keep);
+}
+
 enum {
 	OPT_FORMAT = 256,
 	OPT_FORMATS,
@@ -283,13 +307,14 @@ static void say_verdict(const char *path)
 	loci_text_paragraph(&text, LOCI_STYLE_PLAIN, 0, words);
 }
 
-static void say_done(
-	const struct analyse_args *args, const struct loci_analyse_summary *summary, double seconds)
+static void say_done(const struct analyse_args *args, const char *nouns,
+	const struct loci_analyse_summary *summary, double seconds)
 {
 	char count[LOCI_UNITS_MAX], rate[LOCI_UNITS_MAX], took[LOCI_UNITS_MAX];
 
-	fprintf(stderr, "loci: %s references  %s/s  %s",
+	fprintf(stderr, "loci: %s %.*s  %s/s  %s",
 		loci_units_count(count, (double)summary->references),
+		(int)strlen(nouns) - (summary->references == 1), nouns,
 		loci_units_count(rate, (double)summary->references / (seconds > 0 ? seconds : 1)),
 		loci_units_seconds(took, seconds));
 	if (summary->verified)
@@ -309,15 +334,18 @@ static int analyse(struct analyse_args *args, struct loci_source *source, struct
 	struct loci_trace_writer *writer = NULL;
 	struct loci_analyse_summary summary;
 	struct loci_progress progress;
+	const char *nouns = source->info.unit == LOCI_UNIT_OBJECT ? "requests" : "references";
 	double start = seconds_now();
 	int r = 0;
 
 	if (args->keep)
+		r = check_keep(args, err);
+	if (args->keep && r == 0)
 		r = loci_trace_create(args->keep, &source->info, &writer, err);
 	if (r < 0)
 		return r;
 	options->keep = writer;
-	loci_progress_begin(&progress, stderr, "references");
+	loci_progress_begin(&progress, stderr, nouns);
 	if (!args->quiet) {
 		options->progress = show_progress;
 		options->progress_data = &progress;
@@ -331,7 +359,7 @@ static int analyse(struct analyse_args *args, struct loci_source *source, struct
 	if (writer)
 		r = loci_trace_close(writer, err);
 	if (r == 0 && !args->quiet)
-		say_done(args, &summary, seconds_now() - start);
+		say_done(args, nouns, &summary, seconds_now() - start);
 	if (r == 0 && summary.interrupted)
 		return loci_err_set(err, EINTR,
 			"interrupted; %s is the profile of what was read until then", args->output);

@@ -32,7 +32,7 @@ static const char help[] =
 	"      --from D         stack distances (default) or time distances\n"
 	"      --conversion C   from time to stack distances: statstack (default) or shen\n"
 	"      --machines       list the machines that have names\n"
-	"      --json           the numbers in full\n"
+	"      --json           the numbers in full (doc/cache.schema.json)\n"
 	"      --no-color       plain text on a terminal too\n"
 	"  -h, --help           this text\n\n"
 	"A number with ~ is an estimate; a line below the table says on what it rests.\n";

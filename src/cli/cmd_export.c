@@ -25,7 +25,7 @@ static const char help[] =
 	"  -f, --format json|csv   json (default): run, totals, threads and histograms, as\n"
 	"                          described by profile.schema.json;\n"
 	"                          csv: the histograms as one table, a line per bin\n"
-	"  -o, --output FILE       write to FILE instead of standard output\n"
+	"  -o, --output FILE       write to FILE; - is standard output, the default\n"
 	"  -h, --help              this text\n\n"
 	"FILE may be left out where the directory has just one *.loci file. A profile is also an\n"
 	"SQLite database: sqlite3 FILE 'SELECT * FROM v_histogram'.\n";
@@ -98,7 +98,7 @@ int loci_cmd_export(int argc, char **argv)
 					optarg);
 			break;
 		case 'o':
-			output = optarg;
+			output = strcmp(optarg, "-") ? optarg : NULL;
 			break;
 		case 'h':
 			fputs(help, stdout);

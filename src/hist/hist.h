@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Histograms of distances: log-linear bins, so that every power of two is an edge (METHODS: exact
+/* Histograms of distances: log-linear bins, so that every power of two is an edge (exact
  * below 256, then 128 equal bins per power of two; coarse: exact below 16, then 4).
  *
  * Weights are doubles. An exact histogram holds whole numbers, which a double keeps exactly up to

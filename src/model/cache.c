@@ -97,6 +97,19 @@ static int parse_size(char *text, struct loci_cache *ret, struct loci_err *err)
 	return 0;
 }
 
+/* Without its page size a TLB would be taken for a cache of as many lines. */
+static int check_tlb(const struct loci_cache *cache, bool objects, struct loci_err *err)
+{
+	size_t length = strlen(cache->name);
+
+	if (objects || cache->is_tlb || length < 3 || strcasecmp(cache->name + length - 3, "tlb"))
+		return 0;
+	return loci_err_set(err, EINVAL,
+		"%s: a TLB is given by entries and the size of their pages, 4K or more, such as "
+		"%s=64e/4@4K",
+		cache->name, cache->name);
+}
+
 static int parse_ways(const char *text, struct loci_cache *ret, struct loci_err *err)
 {
 	struct loci_err cause = { "" };
@@ -212,6 +225,8 @@ static int parse_level(char *text, bool objects, struct loci_cache *ret, struct 
 		r = parse_line(parts.line, objects, ret, err);
 	if (r >= 0)
 		r = parse_size(parts.size, ret, err);
+	if (r >= 0)
+		r = check_tlb(ret, objects, err);
 	if (r >= 0)
 		r = parse_ways(parts.ways, ret, err);
 	if (r >= 0)
@@ -414,4 +429,12 @@ const char *loci_cache_label(const struct loci_cache *cache, char buf[64])
 	format_shape(cache, shape);
 	snprintf(buf, 64, "%s %.47s", cache->name, shape);
 	return buf;
+}
+
+const char *loci_cache_label_objects(const struct loci_cache *cache, char buf[64])
+{
+	struct loci_cache plain = *cache;
+
+	plain.line_bytes = LOCI_LINE_DEFAULT;
+	return loci_cache_label(&plain, buf);
 }

@@ -177,7 +177,7 @@ static void compare_levels(struct loci_compare *c)
 {
 	const struct loci_subject *a = c->subject[0], *b = c->subject[1];
 
-	for (unsigned i = 0; i < a->n_levels && i < b->n_levels; i++) {
+	for (unsigned i = 0; i < a->n_levels; i++) {
 		const struct loci_prediction *p = &a->level[i], *q = NULL;
 		struct loci_compare_level *level = &c->level[c->n_levels];
 

@@ -155,7 +155,7 @@ static const struct loci_compare_level *find_level(
 			return &c->level[i];
 	}
 	for (unsigned i = c->n_levels; is_llc && i-- > 0;)
-		if (!c->level[i].cache.is_tlb || c->is_object)
+		if (!c->level[i].cache.is_tlb)
 			return &c->level[i];
 	return NULL;
 }
@@ -189,6 +189,11 @@ static int find_metric(const struct loci_criterion *criterion, const struct loci
 	level = dash ? find_level(c, name, (size_t)(dash - name)) : NULL;
 	if (!level)
 		return no_metric(criterion, c, err);
+	if (level->cache.is_tlb && strcmp(dash, "-misses"))
+		return loci_err_set(err, EINVAL,
+			"\"%s\": %s is a TLB: it moves and writes back nothing, and has misses "
+			"only",
+			criterion->text, level->cache.name);
 	if (!strcmp(dash, "-misses")) {
 		*ret = (struct metric){ level->misses, level->accesses.after, false };
 	} else if (!strcmp(dash, "-moved")) {

@@ -253,9 +253,11 @@ int loci_predict_cache(const struct loci_predict_input *input, const struct loci
 		r = from_time(input, conversion, ret, err);
 	else
 		from_stack(input, input->stack, LOCI_BASIS_EXACT, ret);
-	if (!is_random && !conversion)
+	/* a TLB holds translations: its misses move no pages, and it writes none back */
+	if (!is_random && !conversion && !cache->is_tlb)
 		write_backs(input, ret);
 	ret->hits = ret->accesses - ret->misses;
-	ret->moved_bytes = (ret->misses + ret->writebacks) * (double)cache->line_bytes;
+	if (!cache->is_tlb)
+		ret->moved_bytes = (ret->misses + ret->writebacks) * (double)cache->line_bytes;
 	return r;
 }

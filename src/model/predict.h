@@ -49,9 +49,9 @@ struct loci_prediction {
 	double cold, capacity, coherence;
 	double conflict;     /* signed: negative where LRU does worse fully associative */
 	double split_points; /* how far capacity and conflict may be off; 0: exact */
-	bool has_writebacks; /* stores are known, and the policy is LRU */
+	bool has_writebacks; /* stores are known, the policy is LRU, and this is no TLB */
 	double writebacks;   /* the final flush included */
-	double moved_bytes;  /* (misses + write-backs) * line */
+	double moved_bytes;  /* (misses + write-backs) * line; 0 of a TLB */
 };
 
 /* What one line size of a run is known by. */

@@ -129,10 +129,18 @@ unsigned loci_subject_edges(
 	return n;
 }
 
+const struct loci_prediction *loci_subject_first(const struct loci_subject *subject)
+{
+	for (unsigned i = 0; i < subject->n_levels; i++)
+		if (!subject->level[i].cache.is_tlb)
+			return &subject->level[i];
+	return NULL;
+}
+
 const struct loci_prediction *loci_subject_llc(const struct loci_subject *subject)
 {
 	for (unsigned i = subject->n_levels; i-- > 0;)
-		if (!subject->level[i].cache.is_tlb || subject->is_object)
+		if (!subject->level[i].cache.is_tlb)
 			return &subject->level[i];
 	return NULL;
 }

@@ -32,7 +32,8 @@ int loci_subject_init(struct loci_subject *subject, struct loci_profile *profile
 unsigned loci_subject_edges(
 	const struct loci_subject *subject, uint64_t *ret_blocks, unsigned *ret_level);
 
-/* The outermost level that is no TLB, or NULL. */
+/* The innermost and the outermost level that is no TLB, or NULL. */
+const struct loci_prediction *loci_subject_first(const struct loci_subject *subject);
 const struct loci_prediction *loci_subject_llc(const struct loci_subject *subject);
 
 #endif

@@ -41,7 +41,7 @@ static void put_row(const struct loci_prediction *p, struct loci_json *json)
 	loci_pair_number(json, "coherence", p->has_split ? p->coherence : NAN);
 	loci_pair_number(json, "split_error_points", p->has_split ? p->split_points : NAN);
 	loci_pair_number(json, "writebacks", p->has_writebacks ? p->writebacks : NAN);
-	loci_pair_number(json, "moved_bytes", p->moved_bytes);
+	loci_pair_number(json, "moved_bytes", p->cache.is_tlb ? NAN : p->moved_bytes);
 	loci_json_object_end(json);
 }
 

@@ -16,14 +16,10 @@ static const char *policy_name(enum loci_policy policy)
 	return policy == LOCI_POLICY_RANDOM ? "random replacement" : "LRU";
 }
 
-/* An object is a line of one, which is not worth saying. */
 static const char *label_of(const struct loci_cache_table *table, size_t i, char buf[64])
 {
-	struct loci_cache cache = table->row[i].cache;
-
-	if (table->is_object)
-		cache.line_bytes = LOCI_LINE_DEFAULT;
-	return loci_cache_label(&cache, buf);
+	return table->is_object ? loci_cache_label_objects(&table->row[i].cache, buf)
+				: loci_cache_label(&table->row[i].cache, buf);
 }
 
 static void print_head(const struct loci_cache_table *table, const struct loci_text *text)
@@ -34,8 +30,9 @@ static void print_head(const struct loci_cache_table *table, const struct loci_t
 	loci_text_print(text, LOCI_STYLE_BOLD, "%s", loci_profile_path(table->profile));
 	if (run->command && run->command[0])
 		loci_text_print(text, LOCI_STYLE_PLAIN, "  %s", run->command);
-	loci_text_print(text, LOCI_STYLE_PLAIN, "  %s, %s references\n\n",
-		policy_name(table->policy), loci_units_count(count, (double)run->references));
+	loci_text_print(text, LOCI_STYLE_PLAIN, "  %s, %s %s%s\n\n", policy_name(table->policy),
+		loci_units_count(count, (double)run->references),
+		table->is_object ? "request" : "reference", run->references == 1 ? "" : "s");
 }
 
 static void add_points(struct loci_table *out, double part, double whole)
@@ -82,7 +79,8 @@ static void add_row(
 		loci_units_count(number, p->moved_bytes);
 	else
 		loci_units_bytes(number, p->moved_bytes);
-	loci_table_add(out, LOCI_STYLE_PLAIN, "%s", number);
+	loci_table_add(out, p->cache.is_tlb ? LOCI_STYLE_DIM : LOCI_STYLE_PLAIN, "%s",
+		p->cache.is_tlb ? "-" : number);
 	if (p->has_writebacks)
 		add_count(out, is_model, p->writebacks);
 	else
@@ -192,7 +190,7 @@ static void print_notes(const struct loci_cache_table *table, const struct loci_
 	for (size_t i = 0; i < table->n; i++) {
 		negative |= table->row[i].conflict < 0;
 		estimated |= table->row[i].hits_estimated;
-		unknown_writes |= !table->row[i].has_writebacks;
+		unknown_writes |= !table->row[i].has_writebacks && !table->row[i].cache.is_tlb;
 	}
 	print_bases(table, text);
 	if (estimated)

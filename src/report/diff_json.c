@@ -35,7 +35,7 @@ static void put_levels(const struct loci_compare *c, struct loci_json *json)
 		put_change(json, "misses", level->misses);
 		if (level->has_writebacks)
 			put_change(json, "writebacks", level->writebacks);
-		if (!c->is_object)
+		if (!c->is_object && !level->cache.is_tlb)
 			put_change(json, "moved_bytes", level->moved_bytes);
 		loci_json_object_end(json);
 	}

@@ -47,12 +47,17 @@ static void add_levels(struct loci_table *table, const struct loci_compare *c)
 		bool is_within = trend == LOCI_TREND_SAME && level->error_points > 0 &&
 			level->misses.before != level->misses.after;
 
-		snprintf(what, sizeof(what), "%s misses", loci_cache_label(&level->cache, label));
+		snprintf(what, sizeof(what), "%s misses",
+			c->is_object ? loci_cache_label_objects(&level->cache, label)
+				     : loci_cache_label(&level->cache, label));
 		add_row(table, what, level->misses, loci_units_count, trends[trend].style,
 			is_within ? "within the error" : trends[trend].word);
-		if (c->is_object)
+		if (c->is_object || level->cache.is_tlb)
 			continue;
-		trend = loci_change_trend(level->moved_bytes, 0, 0);
+		/* misses and write-backs, each with an error of its own */
+		trend = loci_change_trend(level->moved_bytes,
+			level->accesses.after * (double)level->cache.line_bytes,
+			2 * level->error_points);
 		snprintf(what, sizeof(what), "%s moved", level->cache.name);
 		add_row(table, what, level->moved_bytes, loci_units_bytes, trends[trend].style,
 			trends[trend].word);
@@ -94,7 +99,8 @@ static void add_groups(struct loci_table *table, const struct loci_compare *c)
 			rows[i].group->median.after * scale };
 		enum loci_trend trend = loci_change_trend(size, 0, 0);
 
-		if (rows[i].group->share > 0)
+		/* a group that sampling alone could have made says nothing */
+		if (rows[i].group->share > 0 && 100 * rows[i].group->share >= c->error_points)
 			add_row(table, rows[i].what, size,
 				c->is_object ? loci_units_count : loci_units_bytes,
 				trends[trend].style,

@@ -80,8 +80,8 @@ static void print_run(const struct loci_info *info, const struct loci_text *text
 	print_line(text, "machine", "%s", or_empty(run->machine));
 	print_line(text, "caches", "%s", or_empty(run->caches));
 	print_counts(text, run);
-	print_line(text, "complete", "%s%s%s", run->complete ? "yes" : "no",
-		run->note && run->note[0] ? ": " : "", or_empty(run->note));
+	print_line(text, "complete", "%s", run->complete ? "yes" : "no");
+	print_line(text, "note", "%s", or_empty(run->note));
 }
 
 /* "stack time dirty set set_dirty": the distances that the whole run has at this block size. */

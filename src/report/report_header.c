@@ -59,7 +59,9 @@ static void machine(const struct loci_screen *screen, char *buf, size_t size)
 	used = (size_t)snprintf(buf, size, "(%s:", name);
 	for (unsigned i = 0; i < h->n_levels && used + 80 < size; i++)
 		used += (size_t)snprintf(buf + used, size - used, " %s%s",
-			loci_cache_label(&h->level[i], label), i + 1 < h->n_levels ? "," : ")");
+			screen->subject->is_object ? loci_cache_label_objects(&h->level[i], label)
+						   : loci_cache_label(&h->level[i], label),
+			i + 1 < h->n_levels ? "," : ")");
 }
 
 /* What a reader of the numbers must know. */

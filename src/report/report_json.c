@@ -183,7 +183,8 @@ static void put_levels(const struct loci_subject *subject, struct loci_json *jso
 		loci_pair_number(json, "conflict", p->has_split ? p->conflict : NAN);
 		loci_pair_number(json, "coherence", p->has_split ? p->coherence : NAN);
 		loci_pair_number(json, "writebacks", p->has_writebacks ? p->writebacks : NAN);
-		loci_pair_number(json, "moved_bytes", subject->is_object ? NAN : p->moved_bytes);
+		loci_pair_number(json, "moved_bytes",
+			subject->is_object || p->cache.is_tlb ? NAN : p->moved_bytes);
 		loci_json_object_end(json);
 	}
 	loci_json_array_end(json);

@@ -20,13 +20,17 @@ static void add_level(struct loci_table *table, const struct loci_prediction *p,
 	char label[64], number[LOCI_UNITS_MAX];
 	const char *mark = p->basis == LOCI_BASIS_EXACT ? "" : "~";
 
-	loci_table_add(table, LOCI_STYLE_BOLD, "%s", loci_cache_label(&p->cache, label));
+	loci_table_add(table, LOCI_STYLE_BOLD, "%s",
+		is_object ? loci_cache_label_objects(&p->cache, label)
+			  : loci_cache_label(&p->cache, label));
 	loci_table_add(table, LOCI_STYLE_PLAIN, "%s%s", mark, loci_units_count(number, p->misses));
 	add_share(table, p->misses, p->accesses);
 	add_share(table, p->cold, p->accesses);
 	add_share(table, p->capacity, p->accesses);
 	add_share(table, p->conflict, p->accesses);
-	if (is_object)
+	if (p->cache.is_tlb)
+		loci_table_add(table, LOCI_STYLE_DIM, "-");
+	else if (is_object)
 		loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
 			loci_units_count(number, p->moved_bytes / (double)p->cache.line_bytes));
 	else
@@ -74,7 +78,7 @@ static void print_footnotes(const struct loci_screen *screen)
 	for (unsigned i = 0; i < subject->n_levels; i++) {
 		const struct loci_prediction *p = &subject->level[i];
 
-		lacks_writebacks |= !p->has_writebacks;
+		lacks_writebacks |= !p->has_writebacks && !p->cache.is_tlb;
 		has_anomaly |= p->conflict < -ANOMALY * p->accesses;
 		if (subject->level[i].basis != LOCI_BASIS_EXACT)
 			print_basis(screen, i);

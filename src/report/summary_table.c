@@ -88,7 +88,7 @@ void loci_summary_add(struct loci_table *table, const struct loci_subject *subje
 		loci_table_add(table, isinf(blocks) ? LOCI_STYLE_DIM : LOCI_STYLE_PLAIN, "%s",
 			isinf(blocks) ? "cold" : short_size(number, subject, blocks));
 	}
-	add_level(table, subject->n_levels ? &subject->level[0] : NULL);
+	add_level(table, loci_subject_first(subject));
 	add_level(table, loci_subject_llc(subject));
 }
 
@@ -101,8 +101,10 @@ int loci_summary_end(struct loci_table *table, const struct loci_text *text, str
 		return loci_err_nomem(err);
 	fputc('\n', text->out);
 	loci_text_paragraph(text, LOCI_STYLE_DIM, 0,
-		"70 % to 95 %: the cache, in bytes, that this share of the references needs; cold: "
-		"none is large enough. L1 %, LLC %: misses of the first and the last level.");
+		"70 % to 95 %: the cache, in bytes (or objects, where those are counted), that "
+		"this "
+		"share of the references needs; cold: none is large enough. L1 %, LLC %: misses of "
+		"the first and the last level.");
 	return 0;
 }
 
@@ -142,7 +144,7 @@ void loci_summary_json(const struct loci_subject *subject, struct loci_json *jso
 		loci_json_object_end(json);
 	}
 	loci_json_array_end(json);
-	put_level(json, "first_level", subject->n_levels ? &subject->level[0] : NULL);
+	put_level(json, "first_level", loci_subject_first(subject));
 	put_level(json, "last_level", loci_subject_llc(subject));
 	loci_json_object_end(json);
 }

@@ -155,6 +155,8 @@ void loci_text_paragraph(
 
 		if (!length)
 			break;
+		if (!strncmp(words + gap + length, " %", 2)) /* stays with its number */
+			length += 1 + strcspn(words + gap + length + 1, " ");
 		snprintf(word, sizeof(word), "%.*s", (int)length, words + gap);
 		width = loci_text_width(word);
 		if (column && column + gap + width > text->columns) {

@@ -53,6 +53,54 @@ expect 1 loci analyse -o notes.txt sweep.txt
 has err "notes.txt exists"
 [ "$(cat notes.txt)" = precious ] || fail "notes.txt was overwritten"
 
+# --trace spares what is no trace of our own, the input first of all.
+cp sweep.txt kept.txt
+expect 1 loci analyse -q -o kept.loci --trace kept.txt kept.txt
+has err "kept.txt exists and is no trace of loci's own"
+cmp -s sweep.txt kept.txt || fail "the input was overwritten"
+expect 1 loci analyse -q -o both --trace both sweep.txt
+has err "at once"
+[ -e both ] && fail "a file that is neither trace nor profile"
+expect 0 loci analyse -q -o own.loci --trace sweep.trace sweep.trace
+histograms own.loci | cmp -s - want.csv || fail "a trace written over itself differs"
+expect 1 loci analyse -q -o - sweep.txt
+has err "cannot be written to standard output"
+expect 0 loci export -o - sweep.loci
+has out '"histograms"'
+
+# A reference over the end of the address space touches its last block, and straddles nothing.
+printf ' L ffffffffffffffff,8\n L 1000,8\n' >end.lackey
+expect 0 loci analyse end.lackey
+expect 0 sqlite3 end.loci 'SELECT touches, straddles FROM grain'
+has out "2|0"
+
+# One is not many, and objects are requested.
+printf ' L 1000,8\n' >one.lackey
+expect 0 loci analyse one.lackey
+has err "1 reference "
+expect 0 loci cache --cache L1=4K one.loci
+has out "LRU, 1 reference"
+lacks out "1 references"
+printf 'time,obj_id,obj_size\n1,7,10\n2,8,10\n3,7,10\n' >objects.csv
+expect 0 loci analyse objects.csv
+has err "3 requests"
+expect 0 loci cache --cache L1=4 objects.loci
+has out "3 requests"
+
+# Torn before its first whole frame: nothing to show, and why.
+head -c 200 sweep.trace >torn.trace
+expect 1 loci analyse torn.trace
+has err "torn"
+[ -e torn.loci ] && fail "a profile of nothing"
+
+# The command that the README begins with, on a program that prints.
+if command -v valgrind >/dev/null; then
+	cp "$(command -v ls)" prog
+	command=$(sed -n '/^    valgrind/,/^    loci report/p' "$SRC/README.md")
+	expect 0 bash -o pipefail -c "${command/.\/prog/.\/prog -l}"
+	has out "references"
+fi
+
 # Interrupted: a profile of what was read, and status 1.
 mkfifo pipe
 (cat sweep.txt; for i in 1 2 3 4 5 6 7 8 9 10; do cat sweep.txt; sleep 1; done) >pipe 2>/dev/null &

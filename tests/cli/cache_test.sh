@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # loci cache: tables, sweeps, JSON, and what it says to nonsense.
 . "$SRC/tests/cli/expect.sh"
+. "$SRC/tests/cli/profiles.sh"
 write=$BUILD/tests/predict_profile_test
 
 # json EXPRESSION: true of the JSON in out
@@ -25,6 +26,9 @@ expect 0 loci cache a.loci --cache skylake-sp
 has out "cycles per reference (L1 4, L2 14, L3 70, memory 258)"
 expect 0 loci cache a.loci --cache DTLB=16e/4@4K,L1=4K/4
 has out "DTLB 16e/4@4K"
+lacks out "write-backs: not known"
+# a TLB moves no pages
+grep -qE 'DTLB.* - +-$' out || { fail "a TLB moves something"; cat out; }
 expect 0 loci cache a.loci --policy random
 has out "StatCache"
 expect 0 loci cache a.loci --from time
@@ -52,6 +56,7 @@ expect 0 loci cache a.loci --sweep line=256..512
 has out "lines not recorded: 256, 512"
 
 expect 0 loci cache a.loci --json
+valid cache
 json 'd["format"] == "loci-cache" and d["version"] == 1 and d["policy"] == "lru"'
 json 'd["hierarchy"] == "L1=4K/4,L2=16K/8" and len(d["levels"]) == 2'
 json 'all(l["cold"] + l["capacity"] + l["conflict"] == l["misses"] for l in d["levels"])'
@@ -59,8 +64,12 @@ json 'd["levels"][0]["hits"] + d["levels"][1]["hits"] + d["levels"][1]["misses"]
 json 'd["levels"][0]["basis"] == "exact" and d["levels"][0]["error_points"] == 0'
 json 'd["cycles_per_reference"] is None'
 expect 0 loci cache a.loci --json --sweep line=32..128
+valid cache
 json 'len(d["sweep"]) == 4 and d["missing_line_bytes"] == [32]'
+expect 0 loci cache a.loci --json --cache DTLB=16e/4@4K,L1=4K/4:share2
+valid cache
 expect 0 loci cache a.loci --json --policy random
+valid cache
 json 'd["levels"][0]["writebacks"] is None'
 
 # other kinds of profile

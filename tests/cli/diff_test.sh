@@ -56,6 +56,28 @@ make_profile sampled.loci error=3 cyclic:2:20000 wcyclic:200:50 +cyclic:3000:6
 expect 0 loci diff a.loci sampled.loci
 has out 'sampled: shares are known to +/- 3 points'
 
+# what is within the error is neither better nor worse, nor are a few short reuses shorter
+make_profile few.loci error=3 caches=L1=4K cyclic:3000:20 +cyclic:2:200
+make_profile fewer.loci error=3 caches=L1=4K cyclic:3010:20 +cyclic:1:200
+expect 0 loci diff few.loci fewer.loci
+has out 'within the error'
+grep -E 'moved.*(better|worse)|short reuses' out && fail 'noise is judged'
+
+# levels are matched by name, also where one run lacks those that stand first
+make_profile pages.loci block=64,4096 cyclic:300:20
+expect 0 loci diff pages.loci a.loci --cache DTLB=16e/4@4K,L1=4K/4 --fail-if 'llc-misses>+1000000%'
+has out 'L1 4K/4 misses'
+lacks out 'DTLB'
+expect 0 loci diff pages.loci pages.loci --cache DTLB=16e/4@4K,L1=4K/4
+has out 'DTLB 16e/4@4K misses'
+lacks out 'DTLB moved'
+expect 0 loci diff pages.loci pages.loci --cache DTLB=16e/4@4K,L1=4K/4 --json
+valid diff
+expect 2 loci diff pages.loci pages.loci --cache DTLB=16e/4@4K --fail-if 'dtlb-moved>+1%'
+has err 'DTLB is a TLB'
+expect 0 loci diff object.loci more.loci --cache L1=100
+has out 'L1 100 misses'
+
 expect 2 loci diff a.loci
 has err 'two profiles are compared, and 1 were given'
 expect 1 loci diff a.loci nothere.loci

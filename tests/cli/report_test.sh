@@ -38,6 +38,7 @@ expect 0 loci report -b 4096 two.loci
 same report-pages
 expect 0 loci report --cache C=500 object.loci
 has out 'C 500'
+lacks out '@1'
 
 # several, one after the other; a bad one does not cost the others
 expect 1 loci report one.loci nothere.loci block.loci

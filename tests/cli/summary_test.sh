@@ -13,6 +13,11 @@ expect 0 loci summary --json mm.loci object.loci cold.loci
 valid summary
 expect 0 loci summary --cache L1=64K,L9=1M mm.loci cold.loci
 same summary-cache
+# the first level is the first cache, not the TLB before it
+make_profile pages.loci block=64,4096 cyclic:300:20
+expect 0 loci summary --json --cache DTLB=16e/4@4K,L1=4K/4 pages.loci
+has out '"name": "L1"'
+lacks out '"name": "DTLB"'
 expect 1 loci summary mm.loci nothere.loci cold.loci
 has out mm.loci
 has out cold.loci

@@ -142,8 +142,9 @@ static void levels(struct loci_profile *profile, const struct stream *s)
 		simulate(s, &h.level[i], &sim);
 		CHECK(p[i].basis == LOCI_BASIS_EXACT);
 		CHECK_U64((uint64_t)p[i].misses, sim.misses);
-		CHECK(p[i].has_writebacks);
-		CHECK_U64((uint64_t)p[i].writebacks, sim.writebacks);
+		CHECK(p[i].has_writebacks == !h.level[i].is_tlb);
+		CHECK_U64((uint64_t)p[i].writebacks, h.level[i].is_tlb ? 0 : sim.writebacks);
+		CHECK(h.level[i].is_tlb == (p[i].moved_bytes == 0));
 	}
 	CHECK(!p[2].hits_estimated && p[3].hits_estimated && p[4].hits_estimated);
 	CHECK_NEAR(p[1].hits + p[1].misses, (double)s->n, 0);
