@@ -24,4 +24,4 @@ run 'matmul ikj | loci analyse -o ikj.loci -'
 run 'loci diff ijk.loci ikj.loci'
 echo
 echo "The profiles are in ${BUILD:-build}/demo. Next: loci cache ijk.loci --cache L1=32K/8,L2=1M/16,"
-echo "or a program of yours: valgrind --tool=lackey --trace-mem=yes ./prog 2>&1 | loci analyse -o prog.loci -"
+echo "or a program of yours, as README.md shows."

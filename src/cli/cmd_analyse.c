@@ -27,7 +27,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define VERIFY_TOUCHES  200000
+#define VERIFY_TOUCHES  100000
 #define MAX_BLOCK_BYTES (2u << 20)
 
 static const char help[] =
@@ -46,7 +46,7 @@ static const char help[] =
 	"      --max-memory SIZE switch to sampling blocks before using more\n"
 	"                        (default: three quarters of what is free)\n"
 	"      --verify[=N]      compare the first N touches with a naive LRU stack\n"
-	"                        (default: 200000)\n"
+	"                        (default: 100000)\n"
 	"      --trace FILE      keep the references in a trace file of loci's own, small\n"
 	"                        and quick to read again\n"
 	"  -q                    print errors only\n"
@@ -245,6 +245,8 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 			break;
 		case OPT_MEMORY:
 			r = loci_units_parse_bytes(optarg, &options->max_memory, &err);
+			if (r == 0 && !options->max_memory)
+				r = loci_err_set(&err, EINVAL, "--max-memory 0 leaves no room");
 			break;
 		case OPT_VERIFY:
 			options->verify = VERIFY_TOUCHES;

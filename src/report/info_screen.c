@@ -31,7 +31,7 @@ __attribute__((format(printf, 3, 4))) static void print_line(
 	if (!value[0])
 		return;
 	loci_text_print(text, LOCI_STYLE_DIM, "  %-*s", LABEL_CELLS, label);
-	fprintf(text->out, "%s\n", value);
+	loci_text_print(text, LOCI_STYLE_PLAIN, "%s\n", value);
 }
 
 static const char *or_empty(const char *text)

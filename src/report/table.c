@@ -54,6 +54,7 @@ void loci_table_add(struct loci_table *table, enum loci_style style, const char 
 		table->failed = true;
 		return;
 	}
+	loci_text_disarm(string);
 	table->cell[table->n_cells++] = (struct loci_table_cell){ string, style };
 }
 

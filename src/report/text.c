@@ -96,16 +96,37 @@ unsigned loci_text_width(const char *string)
 	return width;
 }
 
+static bool is_control(unsigned char c, unsigned char next)
+{
+	return (c < 0x20 && c != '\n') || c == 0x7f ||
+		(c == 0xc2 && next >= 0x80 && next < 0xa0); /* U+0080 to U+009F */
+}
+
+char *loci_text_disarm(char *string)
+{
+	for (char *c = string; *c; c++)
+		if (is_control((unsigned char)c[0], (unsigned char)c[1]))
+			*c = '?';
+	return string;
+}
+
 void loci_text_print(const struct loci_text *text, enum loci_style style, const char *fmt, ...)
 {
 	bool coloured = text->has_colour && style != LOCI_STYLE_PLAIN;
+	loci_autofree char *string = NULL;
 	va_list args;
+	int n;
 
+	va_start(args, fmt);
+	n = vasprintf(&string, fmt, args);
+	va_end(args);
+	if (n < 0) {
+		string = NULL; /* out of memory: this piece is missing */
+		return;
+	}
 	if (coloured)
 		fputs(escape[style], text->out);
-	va_start(args, fmt);
-	vfprintf(text->out, fmt, args);
-	va_end(args);
+	fputs(loci_text_disarm(string), text->out);
 	if (coloured)
 		fputs("\033[0m", text->out);
 }
@@ -135,7 +156,10 @@ static void print_word(const struct loci_text *text, const char *word, size_t le
 			fputc(' ', text->out);
 			i++;
 		} else {
-			fputc(word[i], text->out);
+			fputc(is_control((unsigned char)word[i], (unsigned char)word[i + 1])
+					? '?'
+					: word[i],
+				text->out);
 		}
 	}
 }

@@ -42,6 +42,10 @@ unsigned loci_text_width(const char *string);
 
 void loci_text_print(const struct loci_text *text, enum loci_style style, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Names and commands come from files that others wrote, and of control characters a terminal makes
+ * commands: they become question marks. Everything printed here passes through it. Returns string.
+ */
+char *loci_text_disarm(char *string);
 void loci_text_spaces(const struct loci_text *text, unsigned n);
 /* A horizontal line of n cells, dim. */
 void loci_text_rule(const struct loci_text *text, unsigned n);

@@ -118,6 +118,10 @@ static void check_paragraph(void)
 	text = open_text(20, false, true);
 	loci_text_paragraph(&text, LOCI_STYLE_BOLD, 0, "one  two");
 	CHECK_TEXT(text, "\033[1mone  two\033[0m\n");
+	text = open_text(40, false, false);
+	loci_text_paragraph(&text, LOCI_STYLE_PLAIN, 0, "evil\033]0;\a \xc2\x9b é");
+	loci_text_print(&text, LOCI_STYLE_PLAIN, "%s\n", "\033[2J");
+	CHECK_TEXT(text, "evil?]0;? ?\x9b é\n?[2J\n");
 	text = open_text(20, false, false);
 	loci_text_paragraph(&text, LOCI_STYLE_PLAIN, 1, "");
 	CHECK_TEXT(text, "\n");
