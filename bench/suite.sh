@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make bench: builds for release and runs every benchmark, one after another, into build/bench.txt.
-# Fails if a bar is missed. QUICK=1 takes shorter runs, for a look.
+# Fails if a bar is missed. LONG=1 adds 1e9 touches, whose memory must not grow with their number.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$(realpath -m "${BUILD:-build}")
@@ -40,9 +40,14 @@ run() {
 rm -f "$scratch/failed"
 {
 	machine
-	for program in "$build"/bench/*_bench; do
-		[ -x "$program" ] || continue
-		run "$(basename "$program")" "$program" ${QUICK:+-r 1} $trace
+	for source in bench/*_bench.c; do
+		name=$(basename "$source" .c)
+		case $name in
+		engine_bench) arguments="${LONG:+--long} $trace" ;;
+		convert_bench | sets_bench) arguments= ;;
+		*) arguments=$trace ;;
+		esac
+		[ "$name$trace" = together_bench ] || run "$name" "$build/bench/$name" $arguments
 	done
 	[ -z "$trace" ] || run pipeline bench/pipeline.sh "$build/loci" "$trace" "$scratch"
 } 2>&1 | tee "$build/bench.txt"

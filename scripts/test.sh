@@ -45,7 +45,7 @@ rm -f "$build/probe"
 
 say "building"
 scripts/build.sh "$build" "-DLOCI_VARIANTS=${variants#;}" \
-	"-DLOCI_TEST_SECONDS=$((300 + ${FUZZ_SECONDS:-0}))" || exit 1
+	"-DLOCI_TEST_SECONDS=$((600 + ${FUZZ_SECONDS:-0}))" || exit 1
 case $variants in *asan*)
 	say "building with address and undefined behaviour sanitizers"
 	# Messages are cut to size on purpose, which this compiler overlooks under sanitizers.
