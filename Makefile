@@ -27,7 +27,7 @@ test: # everything: unit, oracle, command line, sanitizers, fuzzing, lint, insta
 	@$(SH) scripts/test.sh
 
 check: all # only the tests of the plain build, without installing anything
-	@cd $(BUILD) && $(SH) ctest --output-on-failure -j $(JOBS) -LE 'lint|install|package'
+	@cd $(BUILD) && $(SH) ctest --output-on-failure -j $(JOBS) -LE 'asan|tsan|fuzz|lint|install|package'
 
 check-long: # what takes longer than a coffee: fuzzing at length, the package under lintian
 	@scripts/deps.sh test deb
