@@ -60,7 +60,7 @@ clean:
 	rm -rf $(BUILD)
 
 help:
-	@echo 'make          build loci into $(BUILD)'
+	@echo 'make            build loci into $(BUILD)'
 	@sed -n 's/^\([a-z-]*\):[^#=]*# /make \1\t/p' Makefile | expand -t 16
 
 .PHONY: all demo test check check-long bench lint fuzz install deb clean help
