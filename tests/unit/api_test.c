@@ -15,7 +15,7 @@ static struct loci_engine *sweep(unsigned n_blocks, unsigned passes, int write)
 	CHECK(loci_engine_new(0, 0, &engine, &error) == 0);
 	for (unsigned pass = 0; pass < passes; pass++)
 		for (unsigned i = 0; i < n_blocks; i++) {
-			uint64_t address = 0x10000 + 64ull * i + i % 64;
+			uint64_t address = 0x10000 + 64ull * i + (i + pass) % 64;
 			uint8_t is_write = (uint8_t)write;
 
 			CHECK(loci_engine_touch(engine, &address, &is_write, 1, &error) == 0);
@@ -70,7 +70,7 @@ static void test_sweep(void)
 static void test_sets(void)
 {
 	struct loci_engine *engine = sweep(100, 10, 0);
-	struct loci_answer answer;
+	struct loci_answer answer, both[2];
 
 	CHECK(loci_engine_ask(engine, "L1=6K/12", 0, &answer, 1, NULL) == 1);
 	CHECK_STR(answer.basis, "exact");
@@ -79,6 +79,10 @@ static void test_sets(void)
 	CHECK_NEAR(answer.capacity, 900, 0);
 	CHECK_NEAR(answer.conflict, 4 * 13 * 10 + 4 * 12 - 1000, 0);
 	CHECK_NEAR(answer.writebacks, 0, 0);
+
+	CHECK(loci_engine_ask(engine, "L1=6K/12,L2=8K", 0, both, 2, NULL) == 2);
+	CHECK_NEAR(both[0].hits, 1000 - (4 * 13 * 10 + 4 * 12), 0);
+	CHECK_NEAR(both[1].hits, 4 * 13 * 10 + 4 * 12 - 100, 0); /* of what reaches it */
 
 	/* 9 sets are no power of two */
 	CHECK(loci_engine_ask(engine, "L1=6912/12", 0, &answer, 1, NULL) == 1);
