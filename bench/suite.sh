@@ -44,7 +44,8 @@ rm -f "$scratch/failed"
 		name=$(basename "$source" .c)
 		case $name in
 		engine_bench) arguments="${LONG:+--long} $trace" ;;
-		convert_bench | sets_bench) arguments= ;;
+		convert_bench) arguments= ;;
+		sets_bench) arguments="-r 1" ;;
 		*) arguments=$trace ;;
 		esac
 		[ "$name$trace" = together_bench ] || run "$name" "$build/bench/$name" $arguments

@@ -385,7 +385,7 @@ int loci_cmd_analyse(int argc, char **argv)
 		args.output = default_output(args.trace);
 	if (!args.analyse.max_memory)
 		args.analyse.max_memory = loci_host_available_bytes() / 4 * 3;
-	args.analyse.command = args.trace;
+	args.analyse.command = strcmp(args.trace, "-") != 0 ? args.trace : "standard input";
 	args.analyse.machine = loci_host_processor(machine, sizeof(machine));
 	if (loci_hierarchy_host("/sys", &host, NULL) == 0)
 		args.analyse.caches = loci_hierarchy_format(&host, caches, sizeof(caches));
