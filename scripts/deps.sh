@@ -9,7 +9,7 @@
 # the first of them that the archive has. Nothing is fetched when nothing is missing.
 set -u
 
-build="gcc libc6-dev make cmake pkg-config|pkgconf libsqlite3-dev libzstd-dev zlib1g-dev"
+build="gcc libc6-dev make cmake pkg-config|pkgconf libsqlite3-dev libzstd-dev zlib1g-dev libdw-dev valgrind"
 lint="git clang-format-14 clang-tidy-14|clang-tidy"
 fuzz="clang-14|clang libclang-rt-14-dev|libclang-rt-dev"
 deb="dpkg-dev file"
@@ -39,7 +39,7 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
 	for tool in cc cmake pkg-config; do
 		command -v $tool >/dev/null 2>&1 || missing="$missing $tool"
 	done
-	for library in sqlite3 libzstd zlib; do
+	for library in sqlite3 libzstd zlib libdw; do
 		pkg-config --exists $library 2>/dev/null || missing="$missing $library"
 	done
 	[ -z "$missing" ] || echo "loci needs these, which are missing:$missing" >&2

@@ -5,7 +5,7 @@
 #define LOCI_ANALYSE_H
 
 #include "base/err.h"
-#include "profile/profile.h"
+#include "profile/dimension.h"
 #include "stream/source.h"
 #include "stream/trace.h"
 
@@ -14,12 +14,28 @@
 
 #define LOCI_ANALYSE_GRAINS 16
 
+enum loci_analyse_pairs {
+	LOCI_PAIRS_FAR, /* reuses from LOCI_PAIRS_FAR_BLOCKS blocks on: no cache misses a nearer one
+			 */
+	LOCI_PAIRS_ALL,
+	LOCI_PAIRS_NONE,
+};
+#define LOCI_PAIRS_FAR_BLOCKS 64
+
 struct loci_analyse_options {
 	uint64_t block_bytes[LOCI_ANALYSE_GRAINS]; /* powers of two, 1..2 MiB; none: 64 */
 	unsigned n_block_bytes;
 	bool no_sets;        /* skip the per-set engines */
 	uint64_t max_memory; /* bytes; 0: no limit */
 	uint64_t verify;     /* compare this many touches with the naive stack; 0: none */
+	/* Attribution: sites, contexts, objects, levels, pairs, where the stream has what it takes.
+	 * It is made at the first block size. */
+	bool attribute;
+	enum loci_analyse_pairs pairs;
+	const struct loci_level_row *levels; /* caches to simulate; lines of the first block size */
+	size_t n_levels;
+	bool no_source;      /* leave out source excerpts */
+	bool no_kernel;      /* leave out memory touched by the kernel */
 	const char *command; /* for the profile */
 	const char *caches;  /* the host's hierarchy, for the profile */
 	const char *machine;
@@ -38,6 +54,24 @@ struct loci_analyse_summary {
 	bool interrupted;  /* by stop */
 	char note[512];    /* what a reader must know, or "" */
 };
+
+struct loci_analysis;
+
+/* Several processes' streams into one profile. options must outlive the analysis. */
+int loci_analysis_new(const struct loci_analyse_options *options, struct loci_analysis **ret,
+	struct loci_err *err);
+void loci_analysis_free(struct loci_analysis *analysis);
+/* Reads one process's stream to its end, or until stop. Several may be read at once, each by a
+ * thread of its own; each process has its own address space and so its own engines, and what they
+ * counted is added up. When reading fails what was read before counts. */
+int loci_analysis_read(
+	struct loci_analysis *analysis, struct loci_source *source, struct loci_err *err);
+/* References of all streams so far; from any thread. */
+uint64_t loci_analysis_references(const struct loci_analysis *analysis);
+/* A sentence for the profile's note ("killed by signal 9"). */
+void loci_analysis_note(struct loci_analysis *analysis, const char *text);
+int loci_analysis_write(struct loci_analysis *analysis, const char *path,
+	struct loci_analyse_summary *ret, struct loci_err *err);
 
 /* Reads source to its end, or until stop, and writes the profile to path. An input error fails and
  * leaves no profile behind. */

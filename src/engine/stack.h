@@ -27,6 +27,7 @@ struct loci_stack;
 struct loci_stack_options {
 	enum loci_isa isa;  /* LOCI_ISA_BEST unless a test wants another */
 	uint64_t max_bytes; /* memory of this engine, at least about 1.5 MiB; 0: no limit */
+	bool keep_uses; /* remember a word of every block's last use: see loci_stack_feed_uses */
 };
 
 int loci_stack_new(
@@ -39,6 +40,13 @@ void loci_stack_free(struct loci_stack *stack);
 #define LOCI_UNSAMPLED (UINT64_MAX - 1)
 int loci_stack_feed(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write,
 	size_t n, uint64_t *ret_distance, struct loci_err *err);
+
+/* The same, and each touch leaves a word (a site, a context: the caller's) that the block's next
+ * touch finds in ret_last_use; undefined where the distance is infinite or not sampled. Needs
+ * keep_uses, which takes 8 bytes a slot more. */
+int loci_stack_feed_uses(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write,
+	const uint64_t *use, size_t n, uint64_t *ret_distance, uint64_t *ret_last_use,
+	struct loci_err *err);
 
 struct loci_stack_result {
 	uint64_t touches; /* exact, also when sampled */

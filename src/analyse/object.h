@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which object an address belongs to: a global, a heap block, a stack variable, a registered
+ * object, or a mapping that has no better name. Follows allocations, mappings and modules as the
+ * stream tells them. Allocations made by one site in one calling context are one object.
+ *
+ * A lookup's answer says where and how long it holds, so that a site, which mostly stays within one
+ * object, need not ask again. */
+#ifndef LOCI_ANALYSE_OBJECT_H
+#define LOCI_ANALYSE_OBJECT_H
+
+#include "analyse/shadow.h"
+#include "base/err.h"
+#include "stream/decode.h"
+#include "symbol/symbol.h"
+
+#include <stdbool.h>
+
+struct loci_objects;
+
+struct loci_object_hit {
+	uint32_t object; /* dense, from 0; 0 is "other": nothing is known */
+	bool framed;     /* low is relative to the address of the top frame */
+	uint64_t low,
+		bytes; /* holds for low <= address < low + bytes; bytes 0: ask every time .. */
+	const uint32_t *serial;
+	uint32_t seen; /* .. and as long as *serial == seen */
+	/* Memory that was unmapped and mapped again is new: added to the numbers of its blocks,
+	 * which so differ from those of before. 0: never unmapped. Holds like the answer. */
+	uint64_t generation;
+};
+
+/* modules maps the stream's module ids to those of symbols (UINT32_MAX: none) and to load biases.
+ */
+struct loci_object_module {
+	uint32_t symbol_module;
+	uint64_t bias;
+};
+
+int loci_objects_new(struct loci_symbols *symbols, struct loci_objects **ret, struct loci_err *err);
+void loci_objects_free(struct loci_objects *objects);
+
+/* ALLOC, FREE, RESIZE, MAP, UNMAP, OBJECT, OBJECT_END, MODULE_LOAD, MODULE_UNLOAD, THREAD_START and
+ * THREAD_EXIT change what is known; others do nothing. shadow is the thread's, refs the references
+ * executed so far. The decoder gives the strings of names. */
+int loci_objects_event(struct loci_objects *objects, const struct loci_event *event,
+	const struct loci_decoder *decoder, const struct loci_shadow *shadow, uint64_t refs,
+	struct loci_err *err);
+
+/* code_address: of the reference, run-time; it tells apart variables that share a place in a frame.
+ * What is looked up by a thread without frames is no stack variable of a known function, but may be
+ * in a known stack. */
+int loci_objects_find(struct loci_objects *objects, uint64_t address, uint64_t code_address,
+	const struct loci_shadow *shadow, struct loci_object_hit *ret, struct loci_err *err);
+
+/* Where memory lies that was freed and is now allocated again: the number of allocations that have
+ * begun at or before the block's memory, so that a use and a reuse with different numbers are
+ * across two allocations. 0 for memory that is no heap's. */
+uint32_t loci_objects_epoch(const struct loci_objects *objects, uint64_t address);
+
+/* What is known of an object in the end. Strings live as long as objects and symbols. */
+struct loci_object_info {
+	const char *kind; /* global, heap, stack, registered, other */
+	const char *name; /* "a", "b (heap)": never NULL; of memory without a name what it is:
+			     "stack", "heap", "anonymous mapping", "libc.so.6 data" */
+	const char *type;
+	const struct loci_type *element; /* NULL: unknown */
+	uint64_t size_bytes, allocations;
+	uint32_t symbol_module; /* UINT32_MAX: none */
+	uint64_t code_address; /* file address of the allocating call or of the function whose stack
+				  it is; 0: none */
+	const char *file;
+	unsigned line;
+	uint32_t context; /* of the allocation; UINT32_MAX: none */
+	uint64_t born_refs, died_refs;
+	bool released;
+};
+size_t loci_objects_count(const struct loci_objects *objects);
+int loci_objects_info(struct loci_objects *objects, uint32_t object, struct loci_object_info *ret,
+	struct loci_err *err);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The profile's dimensions: code, data, contexts, pairs, and what each met in the caches named at
+ * record time. One struct per table of schema.sql. Ids are the writer's choice, from 1; 0 means
+ * none (NULL). Strings are borrowed while putting; what a getter returns lives as long as the
+ * profile. NULL: unknown. */
+#ifndef LOCI_PROFILE_DIMENSION_H
+#define LOCI_PROFILE_DIMENSION_H
+
+#include "profile/profile.h"
+
+struct loci_process_row {
+	int64_t id, parent_id;
+	int64_t pid;
+	const char *command;
+};
+
+struct loci_module_row {
+	int64_t id;
+	const char *path, *build_id; /* hexadecimal */
+};
+
+struct loci_source_row {
+	int64_t id;
+	const char *path;
+};
+
+struct loci_excerpt_row {
+	int64_t source_id;
+	unsigned line;
+	const char *text;
+};
+
+struct loci_function_row {
+	int64_t id, module_id;
+	const char *name, *mangled;
+	int64_t source_id;
+	unsigned line;
+};
+
+struct loci_inlined_row {
+	int64_t id, parent_id, function_id, source_id;
+	unsigned line, column;
+};
+
+/* A loop found in the code that ran: the innermost around a site is the site's. */
+struct loci_loop_row {
+	int64_t id, parent_id, function_id, source_id;
+	unsigned line, last_line;
+	uint64_t iterations; /* times its header was reached from inside */
+};
+
+struct loci_site_row {
+	int64_t id;
+	const char *site_key;
+	int64_t function_id, inlined_id, loop_id, source_id;
+	unsigned line, column;
+	const char *op, *flags; /* as schema.sql words them */
+	uint64_t size_bytes, code_offset, refs;
+};
+
+struct loci_context_row {
+	int64_t id, parent_id, function_id, source_id;
+	unsigned line; /* of the call */
+	uint64_t refs; /* its own, not those below */
+};
+
+struct loci_object_row {
+	int64_t id;
+	const char *kind, *name, *type;
+	uint64_t size_bytes, allocations;
+	int64_t module_id, function_id, source_id, context_id;
+	unsigned line;
+	uint64_t born_refs, died_refs;
+	bool released; /* died_refs has a meaning */
+	uint64_t refs;
+};
+
+struct loci_field_row {
+	int64_t id, object_id;
+	const char *name, *type;
+	uint64_t offset_bytes, size_bytes;
+};
+
+/* One site's references to one object, and how it walks there. */
+struct loci_access_row {
+	int64_t id, site_id, object_id, field_id;
+	uint64_t refs;
+	int64_t stride_bytes;  /* the most frequent one; 0 with regular_refs 0: none stands out */
+	uint64_t regular_refs; /* references within runs of one stride: what a prefetcher can follow
+				*/
+	uint64_t fills;        /* blocks these references brought into the first level .. */
+	uint64_t used_bytes;   /* .. and how many of their bytes were touched until they left it */
+};
+
+struct loci_pair_row {
+	int64_t id, use_site_id, reuse_site_id, object_id;
+	const char *kind; /* RAR, RAW, WAR, WAW */
+	int64_t use_context_id, reuse_context_id, common_context_id;
+	int64_t loop_id; /* the loop that carries the reuse: the innermost that ran at both */
+	bool recycled;
+	uint64_t refs; /* reuses */
+};
+
+struct loci_level_row {
+	int64_t id;
+	const char *name;
+	uint64_t size_bytes, ways, line_bytes;
+	const char *share;
+};
+
+/* What an owner's touches met at one level. */
+struct loci_level_count_row {
+	int64_t level_id;
+	enum loci_owner owner; /* WHOLE, THREAD, SITE, CONTEXT, OBJECT, FIELD, ACCESS, PAIR */
+	int64_t owner_id;
+	uint64_t first_hits, misses, writebacks;
+};
+
+/* One put per row, between create and commit, in any order. */
+#define LOCI_DIMENSIONS(X) \
+	X(process)         \
+	X(module)          \
+	X(source)          \
+	X(excerpt)         \
+	X(function)        \
+	X(inlined)         \
+	X(loop)            \
+	X(site)            \
+	X(context)         \
+	X(object)          \
+	X(field)           \
+	X(access)          \
+	X(pair)            \
+	X(level)           \
+	X(level_count)
+
+/* int loci_profile_put_site(struct loci_profile *, const struct loci_site_row *,
+ *	struct loci_err *), and so on. */
+#define LOCI_DIMENSION_PUT(name)                                  \
+	int loci_profile_put_##name(struct loci_profile *profile, \
+		const struct loci_##name##_row *row, struct loci_err *err);
+LOCI_DIMENSIONS(LOCI_DIMENSION_PUT)
+
+/* int loci_profile_sites(struct loci_profile *, const struct loci_site_row **ret, size_t *ret_n,
+ *	struct loci_err *), and so on: all rows by ascending id (excerpts by source and line, level
+ * counts by owner, owner_id and level). Loaded on first use and kept. A profile without the table
+ * or the rows has none: 0 with *ret_n == 0. */
+#define LOCI_DIMENSION_GET(name)                                 \
+	int loci_profile_##name##s(struct loci_profile *profile, \
+		const struct loci_##name##_row **ret, size_t *ret_n, struct loci_err *err);
+LOCI_DIMENSIONS(LOCI_DIMENSION_GET)
+
+/* The row of an id in what a getter gave, or NULL: rows are sorted by id. */
+const void *loci_row_find(const void *rows, size_t n, size_t row_bytes, int64_t id);
+
+#endif

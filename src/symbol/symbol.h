@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names for addresses: functions, lines, inlined calls, variables, types, from ELF symbol tables
+ * and DWARF (elfutils). Addresses are given as they stand in the file: run-time address less the
+ * load bias. Whatever is missing degrades: without debug information a function is its symbol,
+ * without symbols it is nothing, and a caller shows module + offset.
+ *
+ * Strings and arrays that are returned live as long as the symbols. One thread at a time. */
+#ifndef LOCI_SYMBOL_H
+#define LOCI_SYMBOL_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct loci_symbols;
+
+int loci_symbols_new(struct loci_symbols **ret, struct loci_err *err);
+void loci_symbols_free(struct loci_symbols *symbols);
+
+/* The number of a module, for the calls below; the same path and build-id give the same number.
+ * Nothing is read yet. A file that cannot be read, or whose build-id is another (it was rebuilt
+ * since), gives a module without names; loci_symbols_trouble says why. build_id may be NULL. Debug
+ * information is also looked for where distributions put it (/usr/lib/debug, by build-id and by
+ * link). */
+int loci_symbols_module(struct loci_symbols *symbols, const char *path, const uint8_t *build_id,
+	size_t build_id_bytes, uint32_t *ret_module, struct loci_err *err);
+/* Why names of a module are poor ("no debug information", "rebuilt since it ran"), or NULL. */
+const char *loci_symbols_trouble(struct loci_symbols *symbols, uint32_t module);
+
+/* One level of code at an address: the innermost inlined function first, the function itself last.
+ */
+struct loci_frame_name {
+	const char *function; /* as in the source, demangled: "std::sort<int*>(int*, int*)" */
+	const char *mangled;  /* as in the symbol table; equal to function in C */
+	const char *file; /* where control is: of frame 0 the site, of others the inlined call */
+	unsigned line, column;
+	const char *decl_file; /* of the function */
+	unsigned decl_line;
+	uint64_t entry; /* of the outermost function: its first address. Of others 0 */
+};
+#define LOCI_FRAMES_MAX 32
+/* *ret_n 0: nothing is known. */
+int loci_symbols_frames(struct loci_symbols *symbols, uint32_t module, uint64_t address,
+	struct loci_frame_name *frames, size_t cap, size_t *ret_n, struct loci_err *err);
+
+/* A type as data sees it: element of an array, target of a pointer. NULL type: unknown. */
+struct loci_type;
+const char *loci_type_name(const struct loci_type *type); /* "struct node", "double" */
+uint64_t loci_type_bytes(const struct loci_type *type);
+struct loci_type_field {
+	const char *name; /* with its path: "key", "child[]", "pos.x" */
+	const char *type;
+	uint64_t offset_bytes, size_bytes;
+};
+/* Members, those of nested structs one by one, arrays as one; ascending. None for a scalar. */
+int loci_type_fields(struct loci_symbols *symbols, const struct loci_type *type,
+	const struct loci_type_field **ret, size_t *ret_n, struct loci_err *err);
+
+struct loci_variable {
+	const char *name;
+	const char *file;
+	unsigned line;
+	int64_t low; /* globals: address. Locals: offset from the frame address, which is where
+			the return address stands (the canonical frame address less 8) */
+	uint64_t bytes;
+	uint64_t pc_low, pc_high;     /* locals: where the variable lives; 0, 0: all the function */
+	const struct loci_type *type; /* of an array: its element's */
+	uint64_t elements;            /* 1: no array */
+};
+/* Globals and statics, also those of functions ("counter (f)"), ascending and without overlap. From
+ * DWARF, and from the symbol table what DWARF lacks. */
+int loci_symbols_globals(struct loci_symbols *symbols, uint32_t module,
+	const struct loci_variable **ret, size_t *ret_n, struct loci_err *err);
+/* Variables and parameters that the function around address keeps in its frame, by low. Those of
+ * inlined functions are among them. */
+int loci_symbols_locals(struct loci_symbols *symbols, uint32_t module, uint64_t address,
+	const struct loci_variable **ret, size_t *ret_n, struct loci_err *err);
+
+/* What the result of an allocation goes to: the variable (or expression: "node->next") assigned
+ * where the call that returns to this address stands, and its pointer's target type, both where
+ * they can be told. 0 with *ret_name NULL where not. */
+int loci_symbols_assigned(struct loci_symbols *symbols, uint32_t module, uint64_t return_address,
+	const char **ret_name, const struct loci_type **ret_type, struct loci_err *err);
+
+/* A line of a source file as it stands on disk, without its newline; NULL where there is none. */
+const char *loci_symbols_source_line(struct loci_symbols *symbols, const char *file, unsigned line);
+
+#endif
