@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "collect/launch.h"
-#include "collect/process.h"
+#include "collect/watched.h"
 #include "collect/program.h"
 #include "stream/ring.h"
 
@@ -36,7 +36,7 @@ struct name {
 
 struct loci_runner {
 	struct loci_rundir *dir;
-	struct loci_processes processes;
+	struct loci_watch watch;
 	struct name *first, **last; /* rings that were seen and not given yet */
 	int inotify;
 	pid_t pid;
@@ -135,8 +135,8 @@ static int spawn(struct loci_runner *runner, struct child *child, struct loci_er
 	close(fds[1]);
 	if (runner->pid > 0) {
 		r = await_exec(fds[0]);
-		runner->processes.pidfd = (int)syscall(SYS_pidfd_open, runner->pid, 0);
-		if (r == 0 && runner->processes.pidfd < 0)
+		runner->watch.pidfd = (int)syscall(SYS_pidfd_open, runner->pid, 0);
+		if (r == 0 && runner->watch.pidfd < 0)
 			r = -errno;
 	}
 	sigprocmask(SIG_SETMASK, &child->mask, NULL);
@@ -189,9 +189,9 @@ int loci_runner_start(const struct loci_run_options *options, struct loci_runner
 
 	if (!runner)
 		return loci_err_nomem(err);
-	pthread_mutex_init(&runner->processes.lock, NULL);
+	pthread_mutex_init(&runner->watch.lock, NULL);
 	runner->last = &runner->first;
-	runner->inotify = runner->processes.pidfd = -1;
+	runner->inotify = runner->watch.pidfd = -1;
 	runner->follow = options->follow;
 	r = start(runner, options, ret_status, err);
 	if (r < 0) {
@@ -208,7 +208,7 @@ static int add_name(struct loci_runner *runner, const char *text)
 	unsigned image;
 	pid_t pid;
 
-	if (strlen(text) >= sizeof(name->text) || !loci_process_name(text, &pid, &image))
+	if (strlen(text) >= sizeof(name->text) || !loci_watched_name(text, &pid, &image))
 		return 0;
 	for (name = runner->first; name; name = name->next)
 		if (!strcmp(name->text, text))
@@ -234,8 +234,8 @@ static int rescan(struct loci_runner *runner)
 	if (!dir)
 		return -errno;
 	while (r == 0 && (entry = readdir(dir)))
-		if (loci_process_name(entry->d_name, &pid, &image) &&
-			!loci_processes_has(&runner->processes, pid, image))
+		if (loci_watched_name(entry->d_name, &pid, &image) &&
+			!loci_watch_has(&runner->watch, pid, image))
 			r = add_name(runner, entry->d_name);
 	closedir(dir);
 	return r;
@@ -264,15 +264,15 @@ static int collect_names(struct loci_runner *runner)
 static void wait_for_more(struct loci_runner *runner)
 {
 	struct pollfd fds[2] = {
-		{ .fd = runner->processes.pidfd, .events = POLLIN },
+		{ .fd = runner->watch.pidfd, .events = POLLIN },
 		{ .fd = runner->inotify, .events = POLLIN },
 	};
 
 	if (poll(fds, 2, runner->rescanning ? RESCAN_MS : -1) <= 0 || !fds[0].revents)
 		return;
-	while (waitpid(runner->pid, &runner->processes.status, 0) < 0 && errno == EINTR)
+	while (waitpid(runner->pid, &runner->watch.status, 0) < 0 && errno == EINTR)
 		;
-	__atomic_store_n(&runner->processes.ended, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&runner->watch.ended, true, __ATOMIC_RELEASE);
 }
 
 /* The oldest of the rings that have come. *ret stays NULL for one that is not to be read. */
@@ -287,9 +287,9 @@ static int open_first(struct loci_runner *runner, struct loci_source **ret, stru
 	runner->first = name->next;
 	if (!runner->first)
 		runner->last = &runner->first;
-	loci_process_name(name->text, &pid, &image);
-	r = loci_process_open(
-		&runner->processes, runner->dir, name->text, pid == runner->pid, &source, err);
+	loci_watched_name(name->text, &pid, &image);
+	r = loci_watched_open(
+		&runner->watch, runner->dir, name->text, pid == runner->pid, &source, err);
 	if (r < 0) {
 		loci_autoclose int dir =
 			open(loci_rundir_path(runner->dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -311,7 +311,7 @@ int loci_runner_next(struct loci_runner *runner, struct loci_source **ret, struc
 {
 	*ret = NULL;
 	for (;;) {
-		bool ended = runner->processes.ended; /* before looking for the last names */
+		bool ended = runner->watch.ended; /* before looking for the last names */
 		int r = collect_names(runner);
 
 		if (r < 0)
@@ -320,13 +320,13 @@ int loci_runner_next(struct loci_runner *runner, struct loci_source **ret, struc
 		if (runner->first) {
 			r = open_first(runner, ret, err);
 			if (ended)
-				loci_processes_stop(&runner->processes);
+				loci_watch_stop(&runner->watch);
 			if (r < 0 || *ret)
 				return r;
 			continue;
 		}
 		if (ended) {
-			loci_processes_stop(&runner->processes);
+			loci_watch_stop(&runner->watch);
 			return 0;
 		}
 		wait_for_more(runner);
@@ -335,25 +335,25 @@ int loci_runner_next(struct loci_runner *runner, struct loci_source **ret, struc
 
 pid_t loci_runner_source_pid(const struct loci_source *source)
 {
-	return loci_process_pid(source);
+	return loci_watched_pid(source);
 }
 
 unsigned loci_runner_source_image(const struct loci_source *source)
 {
-	return loci_process_image(source);
+	return loci_watched_image(source);
 }
 
 void loci_runner_signal(struct loci_runner *runner, int signal)
 {
 	int saved = errno;
 
-	syscall(SYS_pidfd_send_signal, runner->processes.pidfd, signal, NULL, 0);
+	syscall(SYS_pidfd_send_signal, runner->watch.pidfd, signal, NULL, 0);
 	errno = saved;
 }
 
 int loci_runner_status(const struct loci_runner *runner)
 {
-	return runner->processes.status;
+	return runner->watch.status;
 }
 
 pid_t loci_runner_pid(const struct loci_runner *runner)
@@ -383,8 +383,7 @@ const char *loci_runner_complaint(struct loci_runner *runner)
 	runner->complaint[0] = 0;
 	snprintf(path, sizeof(path), "%s/%d.log", loci_rundir_path(runner->dir), runner->pid);
 	log = fopen(path, "re");
-	if (log && WIFSIGNALED(runner->processes.status) &&
-		WTERMSIG(runner->processes.status) == SIGILL &&
+	if (log && WIFSIGNALED(runner->watch.status) && WTERMSIG(runner->watch.status) == SIGILL &&
 		find_line(log, "unhandled instruction", line, sizeof(line)))
 		snprintf(runner->complaint, sizeof(runner->complaint),
 			"Valgrind %s does not know an instruction of this program (%s), most "
@@ -415,9 +414,9 @@ void loci_runner_free(struct loci_runner *runner)
 	}
 	if (runner->inotify >= 0)
 		close(runner->inotify);
-	if (runner->processes.pidfd >= 0)
-		close(runner->processes.pidfd);
+	if (runner->watch.pidfd >= 0)
+		close(runner->watch.pidfd);
 	loci_rundir_free(runner->dir);
-	pthread_mutex_destroy(&runner->processes.lock);
+	pthread_mutex_destroy(&runner->watch.lock);
 	free(runner);
 }

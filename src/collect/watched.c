@@ -2,7 +2,7 @@
 /* A ring ends by itself when its producer has closed it or died. It must also end when its producer
  * lives on but the run is over, at the words written until then, since a busy producer might keep
  * ahead of its reader for ever; and when the process has become another program by exec. */
-#include "collect/process.h"
+#include "collect/watched.h"
 
 #include "base/cleanup.h"
 #include "stream/ring.h"
@@ -19,12 +19,12 @@
 
 #define LOOK_MS 20 /* how often to look whether a process has become another program */
 
-struct loci_process {
+struct loci_watched {
 	struct loci_source source; /* first */
 	struct loci_source *ring;
 	const struct loci_ring_shared *shared;
-	struct loci_processes *list;
-	struct loci_process *next;
+	struct loci_watch *list;
+	struct loci_watched *next;
 	pid_t pid;
 	unsigned image;
 	bool is_program;
@@ -34,7 +34,7 @@ struct loci_process {
 	bool replaced;  /* by exec */
 };
 
-bool loci_process_name(const char *name, pid_t *ret_pid, unsigned *ret_image)
+bool loci_watched_name(const char *name, pid_t *ret_pid, unsigned *ret_image)
 {
 	int end = 0;
 
@@ -42,18 +42,18 @@ bool loci_process_name(const char *name, pid_t *ret_pid, unsigned *ret_image)
 		*ret_pid > 0;
 }
 
-pid_t loci_process_pid(const struct loci_source *source)
+pid_t loci_watched_pid(const struct loci_source *source)
 {
-	return ((const struct loci_process *)source)->pid;
+	return ((const struct loci_watched *)source)->pid;
 }
 
-unsigned loci_process_image(const struct loci_source *source)
+unsigned loci_watched_image(const struct loci_source *source)
 {
-	return ((const struct loci_process *)source)->image;
+	return ((const struct loci_watched *)source)->image;
 }
 
 __attribute__((format(printf, 2, 3))) static void say(
-	struct loci_process *process, const char *fmt, ...)
+	struct loci_watched *process, const char *fmt, ...)
 {
 	va_list args;
 
@@ -78,9 +78,9 @@ static int wait_status(const siginfo_t *info)
 
 /* Its stream ends a moment before the program does, or long before when it has become another by
  * exec: then false. Whoever started it waits for it too, so it is not waited for here. */
-static bool await_program(struct loci_process *process, int *ret_status)
+static bool await_program(struct loci_watched *process, int *ret_status)
 {
-	struct loci_processes *list = process->list;
+	struct loci_watch *list = process->list;
 	struct pollfd poll_fd = { .fd = list->pidfd, .events = POLLIN };
 
 	while (!__atomic_load_n(&list->ended, __ATOMIC_ACQUIRE)) {
@@ -100,7 +100,7 @@ static bool await_program(struct loci_process *process, int *ret_status)
 	return true;
 }
 
-static void conclude_program(struct loci_process *process)
+static void conclude_program(struct loci_watched *process)
 {
 	int status = 0;
 
@@ -112,7 +112,7 @@ static void conclude_program(struct loci_process *process)
 }
 
 /* A child that is killed, by a closed pipe or by its parent, is nothing special. */
-static void conclude_child(struct loci_process *process)
+static void conclude_child(struct loci_watched *process)
 {
 	if (__atomic_load_n(&process->replaced, __ATOMIC_SEQ_CST) ||
 		__atomic_load_n(&process->shared->producer, __ATOMIC_SEQ_CST) == LOCI_RING_GONE)
@@ -127,7 +127,7 @@ static void conclude_child(struct loci_process *process)
 }
 
 /* What a reader must know of the way it ended. */
-static void conclude(struct loci_process *process)
+static void conclude(struct loci_watched *process)
 {
 	snprintf(process->source.note, sizeof(process->source.note), "%s", process->ring->note);
 	process->source.incomplete = process->ring->incomplete;
@@ -140,7 +140,7 @@ static void conclude(struct loci_process *process)
 static ssize_t process_read(
 	struct loci_source *source, uint64_t *words, size_t cap, struct loci_err *err)
 {
-	struct loci_process *process = (struct loci_process *)source;
+	struct loci_watched *process = (struct loci_watched *)source;
 	ssize_t n = 0;
 
 	if (process->given < __atomic_load_n(&process->limit, __ATOMIC_SEQ_CST))
@@ -155,15 +155,15 @@ static ssize_t process_read(
 static void process_progress(
 	const struct loci_source *source, uint64_t *ret_done, uint64_t *ret_total)
 {
-	const struct loci_process *process = (const struct loci_process *)source;
+	const struct loci_watched *process = (const struct loci_watched *)source;
 
 	process->ring->ops->progress(process->ring, ret_done, ret_total);
 }
 
 static void process_close(struct loci_source *source)
 {
-	struct loci_process *process = (struct loci_process *)source;
-	struct loci_process **link;
+	struct loci_watched *process = (struct loci_watched *)source;
+	struct loci_watched **link;
 
 	pthread_mutex_lock(&process->list->lock);
 	for (link = &process->list->first; *link; link = &(*link)->next)
@@ -183,7 +183,7 @@ static const struct loci_source_ops process_ops = {
 };
 
 /* With the list locked. */
-static void stop(struct loci_process *process, bool replaced)
+static void stop(struct loci_watched *process, bool replaced)
 {
 	if (replaced)
 		__atomic_store_n(&process->replaced, true, __ATOMIC_SEQ_CST);
@@ -192,16 +192,16 @@ static void stop(struct loci_process *process, bool replaced)
 	loci_ring_stop(process->ring);
 }
 
-int loci_process_open(struct loci_processes *processes, const struct loci_rundir *dir,
-	const char *name, bool is_program, struct loci_source **ret, struct loci_err *err)
+int loci_watched_open(struct loci_watch *watch, const struct loci_rundir *dir, const char *name,
+	bool is_program, struct loci_source **ret, struct loci_err *err)
 {
-	struct loci_process *process = calloc(1, sizeof(*process));
+	struct loci_watched *process = calloc(1, sizeof(*process));
 	size_t bytes;
 	int r;
 
 	if (!process)
 		return loci_err_nomem(err);
-	if (!loci_process_name(name, &process->pid, &process->image)) {
+	if (!loci_watched_name(name, &process->pid, &process->image)) {
 		free(process);
 		return loci_err_set(err, EINVAL, "%s: is no name of a ring", name);
 	}
@@ -213,35 +213,35 @@ int loci_process_open(struct loci_processes *processes, const struct loci_rundir
 	process->source.ops = &process_ops;
 	process->source.info = process->ring->info;
 	process->shared = loci_ring_memory(process->ring, &bytes);
-	process->list = processes;
+	process->list = watch;
 	process->is_program = is_program;
 	process->limit = UINT64_MAX;
-	pthread_mutex_lock(&processes->lock);
-	for (struct loci_process *other = processes->first; other; other = other->next)
+	pthread_mutex_lock(&watch->lock);
+	for (struct loci_watched *other = watch->first; other; other = other->next)
 		if (other->pid == process->pid && other->image < process->image)
 			stop(other, true);
-	process->next = processes->first;
-	processes->first = process;
-	pthread_mutex_unlock(&processes->lock);
+	process->next = watch->first;
+	watch->first = process;
+	pthread_mutex_unlock(&watch->lock);
 	*ret = &process->source;
 	return 0;
 }
 
-bool loci_processes_has(struct loci_processes *processes, pid_t pid, unsigned image)
+bool loci_watch_has(struct loci_watch *watch, pid_t pid, unsigned image)
 {
 	bool found = false;
 
-	pthread_mutex_lock(&processes->lock);
-	for (struct loci_process *p = processes->first; p; p = p->next)
+	pthread_mutex_lock(&watch->lock);
+	for (struct loci_watched *p = watch->first; p; p = p->next)
 		found |= p->pid == pid && p->image == image;
-	pthread_mutex_unlock(&processes->lock);
+	pthread_mutex_unlock(&watch->lock);
 	return found;
 }
 
-void loci_processes_stop(struct loci_processes *processes)
+void loci_watch_stop(struct loci_watch *watch)
 {
-	pthread_mutex_lock(&processes->lock);
-	for (struct loci_process *p = processes->first; p; p = p->next)
+	pthread_mutex_lock(&watch->lock);
+	for (struct loci_watched *p = watch->first; p; p = p->next)
 		stop(p, false);
-	pthread_mutex_unlock(&processes->lock);
+	pthread_mutex_unlock(&watch->lock);
 }
