@@ -80,8 +80,13 @@ static int find_launcher(struct loci_launch *launch, struct loci_err *err)
 
 static void run_version(const struct loci_launch *launch, const char *program, int fd)
 {
-	setenv("VALGRIND_LAUNCHER", launch->launcher, 1);
-	setenv("VALGRIND_LIB", launch->tools, 1);
+	/* The launcher asks a tool of its own; a tool wants to know its launcher. */
+	if (launch->tools[0]) {
+		setenv("VALGRIND_LAUNCHER", launch->launcher, 1);
+		setenv("VALGRIND_LIB", launch->tools, 1);
+	} else {
+		unsetenv("VALGRIND_LIB");
+	}
 	unsetenv("VALGRIND_OPTS");
 	dup2(fd, STDOUT_FILENO);
 	dup2(fd, STDERR_FILENO);
