@@ -418,6 +418,11 @@ int loci_blame_new(const struct loci_catalogue *catalogue, const struct loci_sub
 	r = loci_blame_sort(blame, LOCI_BLAME_BY_MISSES, err);
 	if (r < 0)
 		return r;
+	blame->sum = calloc(blame->n_rows + 1, sizeof(double));
+	if (!blame->sum)
+		return loci_err_nomem(err);
+	for (size_t i = 0; i < blame->n_rows; i++)
+		blame->sum[i] = (i ? blame->sum[i - 1] : 0) + blame->row[i].misses;
 	*ret = blame;
 	blame = NULL;
 	return 0;
@@ -438,6 +443,7 @@ void loci_blame_free(struct loci_blame *blame)
 	}
 	free(blame->index);
 	free(blame->row);
+	free(blame->sum);
 	free(blame);
 }
 
@@ -448,13 +454,9 @@ double loci_blame_share(const struct loci_blame *blame, double misses)
 
 size_t loci_blame_cover(const struct loci_blame *blame, double share)
 {
-	double sum = 0;
-
-	for (size_t i = 0; i < blame->n_rows; i++) {
-		sum += blame->row[i].misses;
-		if (sum > 0 && sum >= share * blame->misses)
+	for (size_t i = 0; i < blame->n_rows && blame->misses > 0; i++)
+		if (blame->sum[i] >= share * blame->misses)
 			return i + 1;
-	}
 	return 0;
 }
 

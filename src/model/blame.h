@@ -50,10 +50,16 @@ struct loci_blame_levels {
 int loci_blame_levels(const struct loci_subject *subject, const struct loci_catalogue *catalogue,
 	const char *name, struct loci_blame_levels *ret, struct loci_err *err);
 
+/* A thread as other owners are: its id first. */
+struct loci_blame_thread {
+	int64_t id, process_id;
+	uint64_t refs;
+};
+
 struct loci_blame_row {
 	/* The row of the dimension that stands for it: of several sites, pairs or accesses the one
-	 * with the most misses; of a function, loop, file, module, context .. that one. NULL: those
-	 * of no function, no loop ... */
+	 * with the most misses; of a function, loop, file, module, context .. that one, of a
+	 * thread a loci_blame_thread. NULL: those of no function, no loop ... */
 	const void *owner;
 	double refs, touches;                 /* touches 0: unknown */
 	double misses, writebacks;            /* at the chosen level */
@@ -73,6 +79,7 @@ struct loci_blame {
 	/* Of the whole run, those included that no owner of this kind has. */
 	double refs, misses, writebacks;
 	double owned_misses; /* that an owner of this kind has */
+	double *sum;         /* of misses, the worst owners first */
 	struct loci_blame_index *index;
 };
 
@@ -95,8 +102,7 @@ enum loci_blame_sort {
 };
 int loci_blame_sort(struct loci_blame *blame, enum loci_blame_sort by, struct loci_err *err);
 
-/* The fewest owners that have this share of all misses; 0: all of them have less. Rows must be by
- * misses. */
+/* The fewest owners that have this share of all misses; 0: all of them have less. */
 size_t loci_blame_cover(const struct loci_blame *blame, double share);
 /* Misses as a share of all; 0 where there are none. */
 double loci_blame_share(const struct loci_blame *blame, double misses);

@@ -6,12 +6,6 @@
 
 #include "model/blame.h"
 
-/* A thread as the others are: its id first. */
-struct loci_blame_thread {
-	int64_t id, process_id;
-	uint64_t refs;
-};
-
 struct loci_blame_index {
 	enum loci_owner base; /* whose rows the owners are made of */
 	const char *rows;
