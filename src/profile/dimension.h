@@ -163,4 +163,15 @@ LOCI_DIMENSIONS(LOCI_DIMENSION_GET)
  * for excerpts and level counts, which have none.) */
 const void *loci_row_find(const void *rows, size_t n, size_t row_bytes, int64_t id);
 
+/* All histograms of one kind, by ascending owner_id: read in one go, for those who want many. They
+ * live as long as the profile. Every owner_id is there (those of threads, phases and regions are
+ * not looked up). */
+struct loci_owner_hist {
+	int64_t owner_id;
+	const struct loci_hist *hist;
+};
+int loci_profile_hists(struct loci_profile *profile, enum loci_distance distance,
+	enum loci_owner owner, uint64_t block_bytes, const struct loci_owner_hist **ret,
+	size_t *ret_n, struct loci_err *err);
+
 #endif

@@ -33,6 +33,14 @@ struct hist_entry {
 	struct loci_hist hist; /* cold and coherence from the start, bins once loaded */
 };
 
+/* An answer of loci_profile_hists, kept. */
+struct hist_list {
+	struct hist_list *next;
+	struct loci_hist_key key; /* owner_id 0 */
+	size_t n;
+	struct loci_owner_hist hist[];
+};
+
 struct loci_profile {
 	char *path; /* as given */
 	sqlite3 *db;
@@ -54,6 +62,7 @@ struct loci_profile {
 	struct hist_entry *entry;  /* ascending by key */
 	struct loci_hist_key *key; /* of the entries, in their order */
 	size_t n_entries;
+	struct hist_list *lists;
 	struct rows rows[TABLE_END]; /* of dimensions, once asked for */
 	struct text_pool texts;      /* theirs */
 };
