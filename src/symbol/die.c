@@ -324,24 +324,32 @@ static const char *scope_text(Dwarf_Die *die)
 
 	if (name)
 		return name;
-	return dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)" : NULL;
+	switch (dwarf_tag(die)) {
+	case DW_TAG_namespace:
+		return "(anonymous namespace)";
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+		return "{unnamed}"; /* of a lambda, mostly */
+	}
+	return NULL;
 }
 
 const char *loci_die_qualified(struct loci_symbol_module *module, Dwarf_Die *die, const char *name)
 {
 	struct loci_pool *pool = &module->symbols->pool;
 	Dwarf_Die at = declared(die), parent;
+	bool function = dwarf_tag(&at) == DW_TAG_subprogram;
 	const char *text;
 
 	text = loci_pool_string(pool, name ? name : loci_die_string(die, DW_AT_name));
 	if (!text || !loci_language_scoped(loci_die_language(module, &at)))
 		return text;
-	for (int depth = 0; depth < 64 && loci_die_parent(module, &at, &parent); depth++) {
+	for (int depth = 0; text && depth < 64 && loci_die_parent(module, &at, &parent); depth++) {
 		const char *scope = scope_text(&parent);
 		int tag = dwarf_tag(&parent);
 
-		/* What is local to a function is named as it is there. */
-		if (tag == DW_TAG_subprogram)
+		/* Types and variables that are local to a function are named as they are there. */
+		if (tag == DW_TAG_subprogram && !function)
 			break;
 		if (scope && tag != DW_TAG_common_block)
 			text = loci_pool_format(pool, "%s::%s", scope, text);

@@ -33,7 +33,7 @@ static unsigned attribute_of(Dwarf_Die *die, unsigned attribute)
 	return loci_die_number(die, attribute, &value) && value <= UINT32_MAX ? (unsigned)value : 0;
 }
 
-static int name_function(
+static void name_function(
 	struct loci_symbol_module *module, Dwarf_Die *die, struct loci_scope_name *name)
 {
 	struct loci_symbols *symbols = module->symbols;
@@ -41,8 +41,9 @@ static int name_function(
 	const char *plain = loci_die_string(die, DW_AT_name);
 	const struct loci_elf_symbol *symbol;
 
-	if (!mangled && !plain && name->entry &&
-		(symbol = loci_elf_function(module, name->entry)) != NULL)
+	/* Compilers may leave it out where no other unit can name the function. */
+	symbol = mangled || !name->entry ? NULL : loci_elf_function(module, name->entry);
+	if (symbol && symbol->low == name->entry && (!plain || !strncmp(symbol->name, "_Z", 2)))
 		mangled = symbol->name;
 	if (mangled)
 		name->function = loci_demangle(&symbols->demangler, &symbols->pool, mangled);
@@ -51,7 +52,6 @@ static int name_function(
 	name->mangled = loci_pool_string(&symbols->pool, mangled ? mangled : plain);
 	if (!name->function)
 		name->function = name->mangled;
-	return 0;
 }
 
 const struct loci_scope_name *loci_scope_named(

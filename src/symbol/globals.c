@@ -3,7 +3,7 @@
  * objects of the symbol table where that has nothing. Asked for once per module; all units are
  * walked, and nothing of them is kept. */
 #include "symbol/location.h"
-#include "symbol/type.h"
+#include "symbol/variable.h"
 
 #include "base/cleanup.h"
 
@@ -14,26 +14,6 @@
 /* Above this the insides of functions are left out: their statics are then named by their symbols,
  * and a huge library costs seconds instead of a minute. */
 #define UNIT_BYTES_MAX ((uint64_t)512 << 20)
-
-struct found {
-	struct loci_variable *items;
-	size_t n, cap;
-};
-
-static int add(struct found *found, const struct loci_variable *variable)
-{
-	if (found->n == found->cap) {
-		size_t cap = found->cap ? found->cap * 2 : 64;
-		void *items = realloc(found->items, cap * sizeof(*found->items));
-
-		if (!items)
-			return -ENOMEM;
-		found->items = items;
-		found->cap = cap;
-	}
-	found->items[found->n++] = *variable;
-	return 0;
-}
 
 static const char *function_text(struct loci_symbol_module *module, Dwarf_Die *function)
 {
@@ -72,39 +52,27 @@ static const char *name_of(struct loci_symbol_module *module, const struct loci_
 	return loci_die_qualified(module, &variable, name);
 }
 
-static void describe_type(
-	struct loci_symbol_module *module, Dwarf_Die *die, struct loci_variable *ret)
+/* The linker knows the size of what the type leaves open: T a[], flexible members. */
+static void size_from_symbol(struct loci_symbol_module *module, struct loci_variable *variable)
 {
-	const struct loci_elf_symbol *symbol = loci_elf_object(module, (uint64_t)ret->low);
-	Dwarf_Die type, element;
+	const struct loci_elf_symbol *symbol = loci_elf_object(module, (uint64_t)variable->low);
+	uint64_t one = loci_type_bytes(variable->type);
 
-	ret->elements = 1;
-	if (loci_type_die_of(die, &type)) {
-		ret->bytes = loci_type_size(module, &type);
-		if (loci_type_descriptor_bytes(&type))
-			ret->type = NULL; /* its elements lie elsewhere */
-		else if (loci_type_array(module, &type, &element, &ret->elements))
-			ret->type = loci_type_intern(module, &element);
-		else
-			ret->type = loci_type_intern(module, &type);
+	if (symbol && symbol->bytes > variable->bytes) {
+		if (!variable->bytes && one)
+			variable->elements = symbol->bytes / one;
+		variable->bytes = symbol->bytes;
 	}
-	/* The linker knows the size of what the type leaves open: T a[], flexible members. */
-	if (symbol && symbol->bytes > ret->bytes) {
-		uint64_t one = loci_type_bytes(ret->type);
-
-		if (!ret->bytes && one)
-			ret->elements = symbol->bytes / one;
-		ret->bytes = symbol->bytes;
-	}
-	if (!ret->elements)
-		ret->elements = 1;
+	if (!variable->elements)
+		variable->elements = 1;
 }
 
-static int take(struct loci_symbol_module *module, struct loci_die_walk *walk, struct found *found)
+static int take(
+	struct loci_symbol_module *module, struct loci_die_walk *walk, struct loci_variables *found)
 {
 	Dwarf_Die *die = &walk->path[walk->depth];
 	struct loci_variable variable = { 0 };
-	uint64_t address, line;
+	uint64_t address;
 
 	if (!loci_location_address(die, &address))
 		return 0;
@@ -113,17 +81,15 @@ static int take(struct loci_symbol_module *module, struct loci_die_walk *walk, s
 		return 0;
 	variable.low = (int64_t)address;
 	variable.name = name_of(module, walk);
-	describe_type(module, die, &variable);
+	loci_variable_describe(module, die, &variable);
+	size_from_symbol(module, &variable);
 	if (!variable.name || !variable.bytes || variable.bytes > INT64_MAX - address)
 		return 0;
-	variable.file = loci_die_file(module, die, DW_AT_decl_file);
-	if (loci_die_number(die, DW_AT_decl_line, &line) && line <= UINT32_MAX)
-		variable.line = (unsigned)line;
-	return add(found, &variable);
+	return loci_variables_add(found, &variable);
 }
 
 static int walk_unit(struct loci_symbol_module *module, const Dwarf_Die *unit, bool functions,
-	struct loci_die_walk *walk, struct found *found)
+	struct loci_die_walk *walk, struct loci_variables *found)
 {
 	loci_die_walk_init(walk, unit);
 	while (loci_die_walk_next(walk)) {
@@ -170,7 +136,7 @@ static int by_low(const void *a, const void *b)
 }
 
 /* Sorts, and drops what begins inside of another. */
-static void settle(struct found *found)
+static void settle(struct loci_variables *found)
 {
 	size_t n = 0;
 
@@ -187,7 +153,7 @@ static void settle(struct found *found)
 }
 
 /* Objects that touch no variable so far. Both are ascending. */
-static int fill_from_symbols(struct loci_symbol_module *module, struct found *found)
+static int fill_from_symbols(struct loci_symbol_module *module, struct loci_variables *found)
 {
 	struct loci_symbols *symbols = module->symbols;
 	size_t n = found->n, at = 0;
@@ -211,13 +177,13 @@ static int fill_from_symbols(struct loci_symbol_module *module, struct found *fo
 			continue;
 		if (!variable.name)
 			variable.name = symbol->name;
-		if (add(found, &variable) < 0)
+		if (loci_variables_add(found, &variable) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int collect(struct loci_symbol_module *module, struct found *found)
+static int collect(struct loci_symbol_module *module, struct loci_variables *found)
 {
 	loci_autofree struct loci_die_walk *walk = malloc(sizeof(*walk));
 	bool functions = debug_bytes(module) <= UNIT_BYTES_MAX;
@@ -240,7 +206,7 @@ int loci_symbols_globals(struct loci_symbols *symbols, uint32_t number,
 	const struct loci_variable **ret, size_t *ret_n, struct loci_err *err)
 {
 	struct loci_symbol_module *module;
-	struct found found = { 0 };
+	struct loci_variables found = { 0 };
 	int r = loci_symbols_opened(symbols, number, &module, err);
 
 	*ret = NULL;

@@ -109,12 +109,16 @@ static int take_member(
 		return 0;
 	field.offset_bytes = offset + at;
 	if (is_record(dwarf_tag(&peeled)) && depth < DEPTH_MAX) {
+		bool named = name && dwarf_tag(member) == DW_TAG_member;
 		/* The members of one without a name are used like those around it. */
-		const char *inner =
-			name && dwarf_tag(member) == DW_TAG_member ? join(pool, path, name) : path;
+		const char *inner = named ? join(pool, path, name) : path;
+		size_t before = fields->n;
+		int r = inner ? flatten(fields, &peeled, inner, field.offset_bytes, depth + 1)
+			      : -ENOMEM;
 
-		return inner ? flatten(fields, &peeled, inner, field.offset_bytes, depth + 1)
-			     : -ENOMEM;
+		/* One that has no members, or is only declared here, stands for itself. */
+		if (r < 0 || !named || fields->n > before)
+			return r;
 	}
 	field.size_bytes = loci_type_size(module, &type);
 	place_bits(module, member, &type, &field);
@@ -131,7 +135,6 @@ static int flatten(struct fields *fields, const Dwarf_Die *record, const char *p
 	uint64_t offset, int depth)
 {
 	Dwarf_Die copy = *record, child;
-	size_t before = fields->n;
 	int r = 0;
 
 	if (dwarf_child(&copy, &child) == 0)
@@ -141,16 +144,6 @@ static int flatten(struct fields *fields, const Dwarf_Die *record, const char *p
 			if (tag == DW_TAG_member || tag == DW_TAG_inheritance)
 				r = take_member(fields, &child, path, offset, depth);
 		} while (r == 0 && fields->n < FIELDS_MAX && dwarf_siblingof(&child, &child) == 0);
-	/* An empty struct, or one that is only declared here: itself, so that no byte lacks a name.
-	 */
-	if (r == 0 && fields->n == before && depth && *path) {
-		struct loci_type_field whole = { .name = path,
-			.type = loci_type_text(fields->module, record),
-			.offset_bytes = offset,
-			.size_bytes = loci_type_size(fields->module, record) };
-
-		r = whole.type ? add(fields, &whole) : -ENOMEM;
-	}
 	return r;
 }
 

@@ -75,7 +75,7 @@ static const char *pointer_text(
 	struct loci_symbol_module *module, Dwarf_Die *type, const char *sign, int depth)
 {
 	struct loci_pool *pool = &module->symbols->pool;
-	const char *target;
+	const char *target, *stars;
 	Dwarf_Die to;
 	char last;
 
@@ -87,6 +87,10 @@ static const char *pointer_text(
 	target = target_text(module, type, depth);
 	if (!target)
 		return NULL;
+	stars = strstr(target, "(*"); /* a function's pointer again: "int (**)(void)" */
+	if (stars && strcmp(sign, "*") == 0 && stars[1 + strspn(stars + 1, "*")] == ')')
+		return loci_pool_format(
+			pool, "%.*s*%s", (int)(stars + 1 - target), target, stars + 1);
 	last = *target ? target[strlen(target) - 1] : '\0';
 	return loci_pool_format(
 		pool, "%s%s%s", target, last == '*' || last == '&' ? "" : " ", sign);
