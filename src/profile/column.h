@@ -4,6 +4,7 @@
 #ifndef LOCI_PROFILE_COLUMN_H
 #define LOCI_PROFILE_COLUMN_H
 
+#include "profile/dimension.h"
 #include "profile/file.h"
 
 enum column_type {
@@ -13,15 +14,30 @@ enum column_type {
 	COLUMN_REAL, /* double, finite and not negative; whole ones are stored as integers */
 	COLUMN_BOOL,
 	COLUMN_ONE, /* a constant 1, not in the struct: the only row of another table */
+	/* of dimensions */
+	COLUMN_ID,     /* int64_t from 1 */
+	COLUMN_ID_0,   /* the same, or 0: none; NULL in the file */
+	COLUMN_WORD,   /* const char *, never NULL; the profile's when read */
+	COLUMN_WORD_0, /* the same, or NULL */
+	COLUMN_U32_0,  /* unsigned; 0: unknown, NULL in the file */
+	COLUMN_U64_0,
+	COLUMN_U64_NULL, /* 0 is 0, but NULL in the file is read as 0 */
+	COLUMN_U64_IF,   /* NULL in the file unless the bool at .flag */
+	COLUMN_I64,
+	COLUMN_OWNER, /* enum loci_owner, its name in the file */
 };
 
 struct column {
 	const char *name;
 	enum column_type type;
 	size_t offset;
+	enum table_id of; /* ids: the table whose row it names; a table's own: its parent */
+	size_t flag;      /* offset of U64_IF's bool */
+	bool later;       /* added since version 1 appeared: a file may lack it */
 };
 
 struct table {
+	enum table_id id;
 	const char *name;
 	const struct column *column;
 	unsigned n_columns;
