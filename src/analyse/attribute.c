@@ -194,7 +194,7 @@ static int prepare_flow(struct loci_attribution *a, struct loci_err *err)
 
 static void refresh_use(struct loci_attribution *a)
 {
-	a->use = (uint64_t)a->walk.context << LOCI_USE_CONTEXT | a->walk.serial << LOCI_USE_SERIAL;
+	a->use = (uint64_t)a->walk.context << LOCI_USE_CONTEXT | a->walk.clock << LOCI_USE_CLOCK;
 }
 
 static uint64_t byte_mask(const struct loci_attribution *a, uint64_t offset, uint64_t n)
@@ -218,9 +218,9 @@ static inline int put(struct loci_attribution *a, const struct loci_row_site *si
 	struct loci_batch *b = a->batch;
 	size_t n = b->n;
 
-	b->block[n] = block + (site->generation << GENERATION_BITS);
-	b->use[n] = a->use | site->row | (uint64_t)is_write << LOCI_USE_WRITE |
-		(uint64_t)site->epoch << LOCI_USE_EPOCH;
+	b->block[n] = block + ((uint64_t)site->generation << GENERATION_BITS);
+	b->use[n] = a->use | site->row | (uint64_t)is_write << LOCI_USE_WRITE;
+	b->born[n] = site->born;
 	b->is_write[n] = is_write;
 	a->owner[n] = site->row;
 	a->bytes[n] = bytes;
@@ -228,11 +228,33 @@ static inline int put(struct loci_attribution *a, const struct loci_row_site *si
 	return n + 1 == LOCI_BATCH ? flush(a, err) : 0;
 }
 
+/* When an allocation was made; 0: it is not one of the last. */
+static uint32_t born_at(const struct loci_attribution *a, uint32_t epoch)
+{
+	const struct loci_birth *birth = &a->birth[epoch % LOCI_BIRTHS];
+
+	if (!epoch || birth->epoch != epoch)
+		return 0;
+	return birth->clock ? birth->clock : 1;
+}
+
+/* Memory was allocated: time goes on. */
+static void bear(struct loci_attribution *a, uint64_t address)
+{
+	uint32_t epoch = loci_objects_epoch(a->objects, address);
+
+	a->walk.clock++;
+	a->birth[epoch % LOCI_BIRTHS] = (struct loci_birth){ .epoch = epoch,
+		.clock = (uint32_t)a->walk.clock & LOCI_CLOCK_MASK };
+	refresh_use(a);
+}
+
 /* The object that the site's reference is in. */
 static int find(
 	struct loci_attribution *a, uint32_t definition, uint64_t address, struct loci_err *err)
 {
 	struct loci_object_hit hit = { 0 };
+	uint64_t offset;
 	int r;
 
 	pthread_mutex_lock(a->symbols_lock);
@@ -241,8 +263,11 @@ static int find(
 	pthread_mutex_unlock(a->symbols_lock);
 	if (r < 0)
 		return r;
-	if (loci_rows_move(&a->rows, a->code.ref[definition].site, &hit,
-		    address - a->walk.base[hit.framed] - hit.low) < 0)
+	offset = address - a->walk.base[hit.framed] - hit.low;
+	if (!hit.bytes && !offset) /* nothing is known of where the object begins */
+		offset = LOCI_NO_OFFSET;
+	if (loci_rows_move(&a->rows, a->code.ref[definition].site, &hit, offset,
+		    born_at(a, hit.epoch)) < 0)
 		return loci_err_nomem(err);
 	return 0;
 }
@@ -288,7 +313,7 @@ static int feed_others(struct loci_attribution *a, uint32_t definition, uint64_t
 {
 	const struct loci_code_ref *ref = &a->code.ref[definition];
 	bool bulk = a->code.site[ref->site].flags & LOCI_REF_BULK;
-	uint64_t generation = a->rows.site[ref->site].generation << GENERATION_BITS;
+	uint64_t generation = (uint64_t)a->rows.site[ref->site].generation << GENERATION_BITS;
 	int r = 0;
 
 	for (unsigned i = 1; r == 0 && i < a->n_grains; i++)
@@ -489,6 +514,10 @@ static int take_event(
 	pthread_mutex_lock(a->symbols_lock);
 	r = loci_objects_event(
 		a->objects, event, a->decoder, &a->walk.level->shadow, a->references, err);
+	if (r == 0 && event->kind == LOCI_MARK_ALLOC)
+		bear(a, event->raw[0]);
+	if (r == 0 && event->kind == LOCI_MARK_RESIZE && event->raw[0] != event->raw[1])
+		bear(a, event->raw[1]);
 	pthread_mutex_unlock(a->symbols_lock);
 	return r;
 }

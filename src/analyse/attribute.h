@@ -27,6 +27,12 @@ struct loci_level_tallies {
 	size_t cap;
 };
 
+/* When the last allocations were made, by their epoch. */
+struct loci_birth {
+	uint32_t epoch, clock;
+};
+#define LOCI_BIRTHS (1u << 14)
+
 struct loci_attribution {
 	const struct loci_analyse_options *options;
 	struct loci_decoder *decoder; /* borrowed, as are the grains */
@@ -56,6 +62,7 @@ struct loci_attribution {
 	uint64_t *thread_refs; /* by number in walk */
 	size_t thread_cap;
 	struct loci_ref_run runs[LOCI_ATTRIBUTE_RUNS];
+	struct loci_birth birth[LOCI_BIRTHS];
 };
 
 struct loci_attribution_options {
@@ -64,8 +71,8 @@ struct loci_attribution_options {
 	struct loci_decoder *decoder;
 	struct loci_grain_engine *const *grain; /* the first with keep_uses, unless no pairs */
 	unsigned n_grains;
-	uint64_t block_bytes; /* of the first */
-	struct loci_symbols *symbols;
+	uint64_t block_bytes;         /* of the first */
+	struct loci_symbols *symbols; /* of all processes, under the lock */
 	pthread_mutex_t *symbols_lock;
 };
 

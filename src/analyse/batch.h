@@ -9,18 +9,17 @@
 #define LOCI_BATCH        4096
 #define LOCI_BATCH_EVENTS 1024
 
-/* What a touch is remembered by until the block's next touch: row, context, whether it wrote, some
- * bits of the memory's epoch, and of the number of loop entries so far. */
-#define LOCI_ROW_BITS    21
-#define LOCI_EPOCH_BITS  4
-#define LOCI_SERIAL_BITS 20
+/* What a touch is remembered by until the block's next touch: row, context, whether it wrote, and
+ * the time, in loops entered and allocations made so far, of which the low bits are kept. */
+#define LOCI_ROW_BITS   20
+#define LOCI_CLOCK_BITS 26
+#define LOCI_CLOCK_MASK ((1u << LOCI_CLOCK_BITS) - 1)
 enum {
 	LOCI_USE_CONTEXT = LOCI_ROW_BITS, /* where it begins */
 	LOCI_USE_WRITE = LOCI_USE_CONTEXT + LOCI_CONTEXT_BITS,
-	LOCI_USE_EPOCH = LOCI_USE_WRITE + 1,
-	LOCI_USE_SERIAL = LOCI_USE_EPOCH + LOCI_EPOCH_BITS,
+	LOCI_USE_CLOCK = LOCI_USE_WRITE + 1,
 };
-_Static_assert(LOCI_USE_SERIAL + LOCI_SERIAL_BITS == 64, "a use is one word");
+_Static_assert(LOCI_USE_CLOCK + LOCI_CLOCK_BITS == 64, "a use is one word");
 
 static inline uint32_t loci_use_row(uint64_t use)
 {
@@ -44,6 +43,7 @@ struct loci_batch {
 	uint64_t use[LOCI_BATCH];
 	uint8_t is_write[LOCI_BATCH];
 	uint8_t missed[LOCI_BATCH]; /* levels */
+	uint32_t born[LOCI_BATCH];  /* the time its memory was allocated; 0: long ago, or never */
 	struct loci_loop_event event[LOCI_BATCH_EVENTS];
 };
 

@@ -3,6 +3,8 @@
 
 #include "analyse/grow.h"
 
+#include <stdio.h>
+
 int loci_code_init(struct loci_code *code, struct loci_symbols *symbols, pthread_mutex_t *lock,
 	bool no_kernel, struct loci_err *err)
 {
@@ -24,6 +26,11 @@ void loci_code_fini(struct loci_code *code)
 	free(code->blocks);
 	free(code->site);
 	free(code->module);
+	for (size_t i = 0; i < code->n_names; i++) {
+		free(code->name[i].path);
+		free(code->name[i].build_id);
+	}
+	free(code->name);
 	loci_keymap_fini(&code->block_ids);
 	loci_keymap_fini(&code->site_ids);
 	loci_keymap_fini(&code->module_ids);
@@ -45,10 +52,32 @@ static int module_entry(struct loci_code *code, uint64_t id, struct loci_code_mo
 	return 0;
 }
 
+static int name_module(struct loci_code *code, uint32_t symbol_module, const char *path,
+	const uint8_t *build_id, size_t n)
+{
+	struct loci_code_name *name;
+
+	for (size_t i = 0; i < code->n_names; i++)
+		if (code->name[i].symbol_module == symbol_module)
+			return 0;
+	if (loci_grow(&code->name, &code->name_cap, code->n_names + 1, sizeof(*code->name)) < 0)
+		return -ENOMEM;
+	name = &code->name[code->n_names++];
+	name->symbol_module = symbol_module;
+	name->path = strdup(path);
+	name->build_id = n ? calloc(n, 2 + 1) : NULL;
+	if (!name->path || (n && !name->build_id))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		sprintf(name->build_id + 2 * i, "%02x", build_id[i]);
+	return 0;
+}
+
 int loci_code_event(struct loci_code *code, const struct loci_event *event,
 	const struct loci_decoder *decoder, struct loci_err *err)
 {
 	struct loci_code_module *module;
+	const uint8_t *build_id;
 	const char *path;
 	int r;
 
@@ -64,10 +93,12 @@ int loci_code_event(struct loci_code *code, const struct loci_event *event,
 		return 0;
 	module->bias = event->raw[0];
 	pthread_mutex_lock(code->symbols_lock);
-	r = loci_symbols_module(code->symbols, path,
-		event->raw[5] ? (const uint8_t *)(event->raw + 6) : NULL, event->raw[5],
+	build_id = (const uint8_t *)(event->raw + 6);
+	r = loci_symbols_module(code->symbols, path, event->raw[5] ? build_id : NULL, event->raw[5],
 		&module->symbol_module, err);
 	pthread_mutex_unlock(code->symbols_lock);
+	if (r == 0 && name_module(code, module->symbol_module, path, build_id, event->raw[5]) < 0)
+		r = loci_err_nomem(err);
 	return r;
 }
 

@@ -63,6 +63,12 @@ struct loci_code_module {
 	uint64_t bias;
 };
 
+/* What the symbols' number of a module stands for. */
+struct loci_code_name {
+	uint32_t symbol_module;
+	char *path, *build_id; /* hexadecimal, or NULL */
+};
+
 struct loci_code {
 	struct loci_symbols *symbols;
 	pthread_mutex_t *symbols_lock;
@@ -80,6 +86,8 @@ struct loci_code {
 	struct loci_code_module *module;
 	size_t n_modules, module_cap;
 	struct loci_keymap module_ids; /* by stream's id */
+	struct loci_code_name *name;
+	size_t n_names, name_cap;
 };
 
 int loci_code_init(struct loci_code *code, struct loci_symbols *symbols, pthread_mutex_t *lock,

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #define LOCI_CONTEXT_ROOT  0u /* where no frame is known */
-#define LOCI_CONTEXT_BITS  18
+#define LOCI_CONTEXT_BITS  17
 #define LOCI_CONTEXT_DEPTH 200 /* deeper ones are their caller's */
 #define LOCI_CONTEXT_FOLD  64  /* callers looked at */
 

@@ -43,6 +43,11 @@ void loci_ledger_fini(struct loci_ledger *ledger)
 		free(ledger->object[i].type);
 		free(ledger->object[i].file);
 	}
+	for (size_t i = 0; i < ledger->n_modules; i++) {
+		free(ledger->module[i].path);
+		free(ledger->module[i].build_id);
+	}
+	free(ledger->module);
 	for (size_t i = 0; i < ledger->n_pairs; i++)
 		loci_spread_far_fini(&ledger->pair[i].distance);
 	free(ledger->site);
@@ -78,6 +83,28 @@ static int intern(struct loci_keymap *map, struct loci_digest key, void *array, 
 		return -ENOMEM;
 	++*n;
 	return 1;
+}
+
+static int add_modules(struct loci_ledger *ledger, const struct loci_code *code)
+{
+	for (size_t i = 0; i < code->n_names; i++) {
+		const struct loci_code_name *name = &code->name[i];
+		struct loci_code_name *to;
+
+		if (loci_grow(&ledger->module, &ledger->module_cap, name->symbol_module + 1,
+			    sizeof(*ledger->module)) < 0)
+			return -ENOMEM;
+		if (ledger->n_modules <= name->symbol_module)
+			ledger->n_modules = name->symbol_module + 1;
+		to = &ledger->module[name->symbol_module];
+		if (to->path)
+			continue;
+		to->path = strdup(name->path);
+		to->build_id = name->build_id ? strdup(name->build_id) : NULL;
+		if (!to->path || (name->build_id && !to->build_id))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static int add_sites(struct loci_ledger *ledger, struct maps *maps)
@@ -267,9 +294,12 @@ static int add_row_counts(struct loci_ledger *ledger, const struct maps *maps, s
 			ledger->n_rows * n_levels, sizeof(*ledger->row_levels.tally)) < 0)
 		return -ENOMEM;
 	loci_spread_collect(&process->measure.rows, (uint32_t)i, bins);
-	for (unsigned k = 0; k <= UINT8_MAX; k++)
+	for (unsigned k = 0; k <= UINT8_MAX; k++) {
 		if (loci_spread_add(&ledger->rows, id, k, bins[k]) < 0)
 			return -ENOMEM;
+		if (bins[k] && id)
+			ledger->object[ledger->row[id].object].touched = true;
+	}
 	for (unsigned k = 0; k < n_levels && (i + 1) * n_levels <= process->row_levels.cap; k++) {
 		struct loci_level_tally *to = &ledger->row_levels.tally[id * n_levels + k];
 		const struct loci_level_tally *from = &process->row_levels.tally[i * n_levels + k];
@@ -299,6 +329,7 @@ static int add_rows(struct loci_ledger *ledger, struct maps *maps)
 				&ledger->row_cap, sizeof(*ledger->row), &maps->row[i]);
 			ledger->site[row.site].refs += row.refs;
 			ledger->object[row.object].refs += row.refs;
+			ledger->object[row.object].touched |= row.refs > 0;
 		}
 		if (r < 0)
 			return r;
@@ -408,7 +439,8 @@ int loci_ledger_add(
 	const struct loci_pairs *pairs = &process->measure.pairs;
 	int r = 0;
 
-	if (new_maps(&maps) < 0 || add_sites(ledger, &maps) < 0 || add_contexts(ledger, &maps) < 0)
+	if (new_maps(&maps) < 0 || add_modules(ledger, &process->code) < 0 ||
+		add_sites(ledger, &maps) < 0 || add_contexts(ledger, &maps) < 0)
 		return loci_err_nomem(err);
 	r = add_objects(ledger, &maps, err);
 	if (r < 0)

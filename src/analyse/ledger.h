@@ -21,6 +21,7 @@ struct loci_ledger_object {
 	uint32_t context; /* UINT32_MAX: none */
 	uint64_t born_refs, died_refs;
 	bool released;
+	bool touched; /* also by references that count where they begin */
 	uint64_t refs;
 };
 
@@ -45,6 +46,8 @@ struct loci_ledger_pair {
 struct loci_ledger {
 	struct loci_symbols *symbols;
 	unsigned n_levels;
+	struct loci_code_name *module; /* by the symbols' number; path NULL: unknown */
+	size_t n_modules, module_cap;
 	struct loci_ledger_site *site; /* site 0 is none */
 	size_t n_sites, site_cap;
 	struct loci_keymap site_ids;

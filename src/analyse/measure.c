@@ -4,8 +4,6 @@
 #include "analyse/grow.h"
 #include "engine/stack.h"
 
-#define SERIAL_MASK ((1ull << LOCI_SERIAL_BITS) - 1)
-
 void loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *grain,
 	enum loci_analyse_pairs pairs, unsigned n_levels)
 {
@@ -38,27 +36,40 @@ static int apply(struct loci_measure *measure, const struct loci_loop_event *eve
 	if (loci_grow(&stack->entry, &stack->cap, stack->n + 1, sizeof(*stack->entry)) < 0)
 		return -ENOMEM;
 	stack->entry[stack->n++] =
-		(struct loci_loop_entry){ .serial = event->serial, .loop = event->loop };
-	if (event->serial > measure->serial)
-		measure->serial = event->serial;
+		(struct loci_loop_entry){ .time = event->time, .loop = event->loop };
+	if (event->time > measure->clock)
+		measure->clock = event->time;
 	return 0;
 }
 
-/* The innermost loop that was running already when the use happened, and still is. The use knows
- * the low bits of how many loops had been entered: exact for reuses across up to 2^20 of them. */
-static uint32_t carrier(const struct loci_measure *measure, uint64_t use)
+/* The innermost loop that was running already when the use happened, age ago, and still is. */
+static uint32_t carrier(const struct loci_measure *measure, uint32_t age)
 {
 	const struct loci_measure_stack *stack;
-	uint64_t age = (measure->serial - (use >> LOCI_USE_SERIAL)) & SERIAL_MASK;
 
 	if (measure->current >= measure->stack_cap)
 		return LOCI_NO_LOOP;
 	stack = &measure->stack[measure->current];
 	for (size_t i = stack->n; i-- > 0;)
 		if (stack->entry[i].loop != LOCI_UNPROVEN &&
-			stack->entry[i].serial + age <= measure->serial)
+			stack->entry[i].time + age <= measure->clock)
 			return stack->entry[i].loop;
 	return LOCI_NO_LOOP;
+}
+
+/* Times are known by their low bits: right for reuses across up to 2^26 loop entries and
+ * allocations. Memory is recycled if it was allocated after the use. */
+static int count_pair(
+	struct loci_measure *measure, const struct loci_batch *batch, size_t i, unsigned bin)
+{
+	uint64_t use = measure->last_use[i], reuse = batch->use[i];
+	uint32_t now = (uint32_t)(reuse >> LOCI_USE_CLOCK), born = batch->born[i];
+	uint32_t age = (now - (uint32_t)(use >> LOCI_USE_CLOCK)) & LOCI_CLOCK_MASK;
+	bool recycled = born && ((now - born) & LOCI_CLOCK_MASK) < age;
+
+	measure->clock += (now - (uint32_t)measure->clock) & LOCI_CLOCK_MASK;
+	return loci_pairs_add(&measure->pairs, use, reuse, carrier(measure, age), recycled, bin,
+		batch->missed[i]);
 }
 
 static int count_far(struct loci_measure *measure, const struct loci_batch *batch, size_t i)
@@ -74,8 +85,7 @@ static int count_far(struct loci_measure *measure, const struct loci_batch *batc
 	if (measure->pair_kind == LOCI_PAIRS_NONE || distance < nearest ||
 		distance >= LOCI_UNSAMPLED)
 		return 0;
-	return loci_pairs_add(&measure->pairs, measure->last_use[i], use,
-		carrier(measure, measure->last_use[i]), bin, batch->missed[i]);
+	return count_pair(measure, batch, i, bin);
 }
 
 static int count_near(struct loci_measure *measure, const struct loci_batch *batch, size_t i)
@@ -87,8 +97,7 @@ static int count_near(struct loci_measure *measure, const struct loci_batch *bat
 		return -ENOMEM;
 	if (measure->pair_kind != LOCI_PAIRS_ALL)
 		return 0;
-	return loci_pairs_add(&measure->pairs, measure->last_use[i], use,
-		carrier(measure, measure->last_use[i]), (unsigned)distance, batch->missed[i]);
+	return count_pair(measure, batch, i, (unsigned)distance);
 }
 
 int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)

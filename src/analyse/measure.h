@@ -23,7 +23,7 @@ struct loci_measure {
 	struct loci_measure_stack *stack; /* of running loops, by number */
 	size_t n_stacks, stack_cap;
 	uint32_t current; /* of them */
-	uint64_t serial;  /* the last loop entry seen */
+	uint64_t clock;   /* at a touch not long ago */
 	uint64_t distance[LOCI_BATCH];
 	uint64_t last_use[LOCI_BATCH];
 };

@@ -3,9 +3,8 @@
 
 #include "analyse/grow.h"
 
-#define WHO      ((1ull << LOCI_USE_EPOCH) - 1) /* row, context, write */
+#define WHO      ((1ull << LOCI_USE_CLOCK) - 1) /* row, context, write */
 #define CONTEXT  (((1ull << LOCI_CONTEXT_BITS) - 1) << LOCI_USE_CONTEXT)
-#define EPOCH    (((1ull << LOCI_EPOCH_BITS) - 1) << LOCI_USE_EPOCH)
 #define RECYCLED (1ull << 63)
 
 void loci_pairs_init(struct loci_pairs *pairs, unsigned n_levels)
@@ -29,7 +28,7 @@ static int find(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t
 	uint64_t a = use & WHO, b = (reuse & WHO) | (recycled ? RECYCLED : 0);
 
 	/* what the words leave free holds the loop */
-	a |= (uint64_t)loop << LOCI_USE_EPOCH;
+	a |= (uint64_t)loop << LOCI_USE_CLOCK;
 	*ret = loci_keymap_get(&pairs->ids, a, b);
 	if (*ret == LOCI_KEYMAP_NONE && pairs->n >= LOCI_PAIRS_MAX) {
 		pairs->full = true;
@@ -54,13 +53,13 @@ static int find(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t
 }
 
 int loci_pairs_add(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
-	unsigned bin, uint8_t missed)
+	bool recycled, unsigned bin, uint8_t missed)
 {
 	struct loci_pair_level *level;
 	unsigned hit;
 	uint32_t i;
 
-	if (find(pairs, use, reuse, loop, (use ^ reuse) & EPOCH, &i) < 0)
+	if (find(pairs, use, reuse, loop, recycled, &i) < 0)
 		return -ENOMEM;
 	pairs->pair[i].refs++;
 	level = pairs->level + (size_t)i * pairs->n_levels;

@@ -35,6 +35,6 @@ void loci_pairs_init(struct loci_pairs *pairs, unsigned n_levels);
 void loci_pairs_fini(struct loci_pairs *pairs);
 /* 0 or -ENOMEM. bin as loci_spread_bin gives it, or a near distance. */
 int loci_pairs_add(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
-	unsigned bin, uint8_t missed);
+	bool recycled, unsigned bin, uint8_t missed);
 
 #endif

@@ -69,10 +69,16 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 
 static void locate(struct loci_row *row, uint64_t offset)
 {
-	uint64_t difference = offset > row->first_offset ? offset - row->first_offset
-							 : row->first_offset - offset;
+	uint64_t difference;
 
-	if (row->divisor == 1 || difference == row->divisor || !difference)
+	if (offset == LOCI_NO_OFFSET || row->divisor == 1) {
+		row->divisor = 1;
+		return;
+	}
+	difference = offset > row->first_offset ? offset - row->first_offset
+						: row->first_offset - offset;
+
+	if (difference == row->divisor || !difference)
 		return;
 	/* a short division where the numbers are short: it is several times faster */
 	if (row->divisor && (difference | row->divisor) >> 32 == 0 &&
@@ -103,8 +109,8 @@ static int find_row(
 	return 0;
 }
 
-int loci_rows_move(
-	struct loci_rows *rows, uint32_t number, const struct loci_object_hit *hit, uint64_t offset)
+int loci_rows_move(struct loci_rows *rows, uint32_t number, const struct loci_object_hit *hit,
+	uint64_t offset, uint32_t born)
 {
 	struct loci_row_site *site = &rows->site[number];
 	uint32_t row = site->row;
@@ -121,8 +127,8 @@ int loci_rows_move(
 	site->serial = hit->serial ? hit->serial : &never;
 	site->seen = hit->serial ? hit->seen : 0;
 	site->framed = hit->framed;
-	site->generation = hit->generation;
-	site->epoch = hit->epoch & ((1u << LOCI_EPOCH_BITS) - 1);
+	site->generation = (uint32_t)hit->generation;
+	site->born = born;
 	locate(&rows->row[row], offset);
 	return 0;
 }

@@ -32,10 +32,11 @@ struct loci_row_site {
 	uint32_t row;
 	uint64_t last; /* address */
 	int64_t stride;
-	uint64_t generation;
+	uint32_t generation;
+	uint32_t born; /* as in a batch */
 	uint32_t refs; /* since the row or the stride is this; not in the row yet */
 	uint16_t history;
-	uint8_t framed, epoch;
+	uint8_t framed;
 	/* A second cache line: only where something changes. */
 	int64_t previous;   /* stride */
 	uint32_t irregular; /* of refs */
@@ -56,10 +57,10 @@ int loci_rows_init(struct loci_rows *rows); /* 0 or -ENOMEM, as all below */
 void loci_rows_fini(struct loci_rows *rows);
 int loci_rows_reserve(struct loci_rows *rows, size_t n_sites);
 
-/* The site's reference to address, at offset in its object, is in another place than the state
- * knows. */
-int loci_rows_move(
-	struct loci_rows *rows, uint32_t site, const struct loci_object_hit *hit, uint64_t offset);
+#define LOCI_NO_OFFSET UINT64_MAX
+/* The site's reference, at offset in its object, is in another place than the state knows. */
+int loci_rows_move(struct loci_rows *rows, uint32_t site, const struct loci_object_hit *hit,
+	uint64_t offset, uint32_t born);
 /* A stride that is not just one more of the same. offset as above. */
 void loci_rows_stride(
 	struct loci_rows *rows, struct loci_row_site *site, int64_t stride, uint64_t offset);

@@ -50,14 +50,14 @@ static void refresh(struct loci_walk *walk)
 }
 
 /* Says what the current stack of loops is like now; of several such in a row the last is enough. */
-static void log_loops(struct loci_walk *walk, uint32_t length, uint32_t loop, uint64_t serial)
+static void log_loops(struct loci_walk *walk, uint32_t length, uint32_t loop, uint64_t time)
 {
 	if (walk->log)
 		walk->log[walk->n_log++] = (struct loci_loop_event){ .touch = walk->touch,
 			.stack = walk->level->stack,
 			.length = length,
 			.loop = loop,
-			.serial = serial };
+			.time = time };
 }
 
 static void cut_loops(struct loci_walk *walk, size_t n)
@@ -313,10 +313,10 @@ static int push_loop(struct loci_walk *walk, uint32_t number)
 	if (loci_grow(&level->loop, &level->loop_cap, level->n_loops + 1, sizeof(*level->loop)) < 0)
 		return -ENOMEM;
 	level->loop[level->n_loops] = (struct loci_loop_entry){
-		.address = loop->address, .end = loop->end, .serial = ++walk->serial, .loop = number
+		.address = loop->address, .end = loop->end, .time = ++walk->clock, .loop = number
 	};
 	log_loops(walk, (uint32_t)level->n_loops++, loop->iterations ? number : LOCI_UNPROVEN,
-		walk->serial);
+		walk->clock);
 	return 0;
 }
 
@@ -344,7 +344,7 @@ static void iterate(struct loci_walk *walk, size_t n)
 		loop->end = walk->frame->last;
 	entry->end = loop->end;
 	if (loop->iterations++ == 0)
-		log_loops(walk, (uint32_t)(n - 1), entry->loop, entry->serial);
+		log_loops(walk, (uint32_t)(n - 1), entry->loop, entry->time);
 }
 
 /* Whether the block lies before its function's entry: a compiler puts what it thinks rare apart. */

@@ -28,7 +28,7 @@ struct loci_loop {
 /* An entry of a loop that has not been left. */
 struct loci_loop_entry {
 	uint64_t address, end; /* the loop's */
-	uint64_t serial;       /* entries of any loop before this one, and this one */
+	uint64_t time;         /* of the entry */
 	uint32_t loop;
 };
 
@@ -38,7 +38,7 @@ struct loci_loop_event {
 	uint32_t stack; /* which one: every thread and handler has one. It is current from now on */
 	uint32_t length; /* entries that stay .. */
 	uint32_t loop;   /* .. and the one pushed then, or LOCI_NO_LOOP, LOCI_UNPROVEN */
-	uint64_t serial;
+	uint64_t time;   /* of its entry */
 };
 #define LOCI_UNPROVEN    UINT32_MAX /* what may turn out to be a loop: keeps its place */
 #define LOCI_LOOP_EVENTS 4          /* at most, of one block or marker */
@@ -75,7 +75,7 @@ struct loci_walk {
 	struct loci_contexts contexts;
 	struct loci_loop *loop; /* by number */
 	size_t n_loops, loop_cap;
-	uint64_t serial; /* loop entries so far */
+	uint64_t clock; /* loop entries so far, and what else its owner counts as time */
 	uint32_t n_stacks;
 	struct loci_walk_thread *thread;
 	size_t n_threads, thread_cap;
