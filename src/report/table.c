@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP 2
+#define GAP        2
+#define CELL_BYTES 1024
 
 void loci_table_init(
 	struct loci_table *table, const struct loci_table_column *columns, unsigned n_columns)
@@ -23,6 +24,13 @@ void loci_table_fini(struct loci_table *table)
 		free(table->cell[i].string);
 	free(table->cell);
 	*table = (struct loci_table){ .n_columns = table->n_columns };
+}
+
+void loci_table_yield(struct loci_table *table, unsigned column, enum loci_cut cut, unsigned least)
+{
+	assert(column < table->n_columns);
+	table->cut[column] = cut;
+	table->least[column] = least;
 }
 
 static int grow(struct loci_table *table)
@@ -55,6 +63,8 @@ void loci_table_add(struct loci_table *table, enum loci_style style, const char 
 		return;
 	}
 	loci_text_disarm(string);
+	for (char *c = string; (c = strchr(c, '\n')); c++)
+		*c = '?'; /* a row is a line */
 	table->cell[table->n_cells++] = (struct loci_table_cell){ string, style };
 }
 
@@ -64,7 +74,9 @@ static void print_row(const struct loci_table *table, const struct loci_text *te
 	unsigned pending = indent; /* spaces are printed before the next text, never at the end */
 
 	for (unsigned i = 0; i < table->n_columns; i++) {
-		const char *string = cell[i].string;
+		char shortened[CELL_BYTES];
+		const char *string = loci_text_shorten(text, cell[i].string, width[i],
+			table->cut[i], shortened, sizeof(shortened));
 		unsigned own = loci_text_width(string), pad = width[i] - own;
 
 		if (table->column[i].align == LOCI_ALIGN_RIGHT)
@@ -84,6 +96,26 @@ static void print_row(const struct loci_table *table, const struct loci_text *te
 		pending += GAP;
 	}
 	fputc('\n', text->out);
+}
+
+/* Takes from the widest of the columns that give way until the table fits, or none can. */
+static void fit(const struct loci_table *table, unsigned columns, unsigned indent, unsigned *width)
+{
+	unsigned total = indent + (table->n_columns - 1) * GAP;
+
+	for (unsigned i = 0; i < table->n_columns; i++)
+		total += width[i];
+	for (; total > columns; total--) {
+		unsigned widest = table->n_columns;
+
+		for (unsigned i = 0; i < table->n_columns; i++)
+			if (table->cut[i] && width[i] > table->least[i] &&
+				(widest == table->n_columns || width[i] > width[widest]))
+				widest = i;
+		if (widest == table->n_columns)
+			return;
+		width[widest]--;
+	}
 }
 
 int loci_table_print(const struct loci_table *table, const struct loci_text *text, unsigned indent)
@@ -107,6 +139,7 @@ int loci_table_print(const struct loci_table *table, const struct loci_text *tex
 		if (own > width[i % table->n_columns])
 			width[i % table->n_columns] = own;
 	}
+	fit(table, text->columns, indent, width);
 	if (has_title)
 		print_row(table, text, indent, width, title);
 	for (size_t i = 0; i < table->n_cells; i += table->n_columns)
