@@ -411,7 +411,7 @@ static void say_function(FILE *out, const struct view *view, int64_t id)
 
 static void say_inlined(FILE *out, const struct view *view, int64_t id)
 {
-	for (const struct loci_inlined_row *row; (row = FIND(inlined, inlineds, id));
+	for (const struct loci_inlined_row *row; (row = FIND(inlined, inlined_calls, id));
 		id = row->parent_id) {
 		fprintf(out, " inlined %u", row->column);
 		say_function(out, view, row->function_id);
@@ -565,7 +565,7 @@ static char *describe(const char *file, size_t *ret_rows)
 	FILE *out = open_memstream(&words, &length);
 
 	view_open(&view, file);
-	SAY_ALL(inlined, inlineds)
+	SAY_ALL(inlined, inlined_calls)
 	SAY_ALL(loop, loops)
 	SAY_ALL(context, contexts)
 	SAY_ALL(site, sites)
