@@ -409,6 +409,7 @@ static void check_bad_hists(void)
 
 	for (size_t i = 0; i < LOCI_ARRAY_SIZE(bad); i++) {
 		const struct loci_owner_hist *list;
+		const struct loci_hist *one;
 		struct loci_profile *profile;
 		size_t n;
 
@@ -423,6 +424,12 @@ static void check_bad_hists(void)
 			if (!strstr(err.text, bad[i].want))
 				CHECK_FAIL("says \"%s\", want \"%s\"", err.text, bad[i].want);
 		}
+		/* one that was read before the bad one came is read once */
+		CHECK(loci_profile_hist(profile,
+			      &(struct loci_hist_key){
+				      LOCI_DISTANCE_STACK, 64, 0, LOCI_OWNER_SITE, 3 },
+			      &one, NULL) == 0);
+		CHECK_NEAR(loci_hist_finite(one), 9, 0);
 		loci_profile_close(profile);
 	}
 }
