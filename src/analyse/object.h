@@ -27,6 +27,7 @@ struct loci_object_hit {
 	/* Memory that was unmapped and mapped again is new: added to the numbers of its blocks,
 	 * which so differ from those of before. 0: never unmapped. Holds like the answer. */
 	uint64_t generation;
+	uint32_t epoch; /* what loci_objects_epoch says of the address; holds like the answer */
 };
 
 /* modules maps the stream's module ids to those of symbols (UINT32_MAX: none) and to load biases.

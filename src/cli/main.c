@@ -12,6 +12,7 @@
 #include <string.h>
 
 static const struct loci_command commands[] = {
+	{ "record", "run a program and make a profile of it", loci_cmd_record },
 	{ "analyse", "turn a memory trace into a profile", loci_cmd_analyse },
 	{ "cache", "the misses and traffic of any cache hierarchy", loci_cmd_cache },
 	{ "merge", "add profiles up", loci_cmd_merge },
