@@ -78,7 +78,7 @@ static const struct loci_level_row level_[] = {
 };
 static const struct loci_level_count_row level_count_[] = {
 	{ 1, LOCI_OWNER_WHOLE, 0, 1, 2, 3 },
-	{ 1, LOCI_OWNER_THREAD, 0, 1, 2, 3 },
+	{ 1, LOCI_OWNER_THREAD, 7, 1, 2, 3 },
 	{ 1, LOCI_OWNER_SITE, 2, 0, 2, 0 },
 	{ 2, LOCI_OWNER_SITE, 2, 1, 0, 0 },
 	{ 1, LOCI_OWNER_CONTEXT, 1000000000000, 1, 2, 3 },
@@ -249,6 +249,7 @@ static void write_all(void)
 	struct loci_err err = { "" };
 
 	LOCI_DIMENSIONS(PUT)
+	CHECK(loci_profile_put_thread(profile, &(struct loci_thread_totals){ 7, 1 }, &err) == 0);
 	if (loci_profile_commit(profile, &err) < 0)
 		CHECK_FAIL("%s", err.text);
 	loci_profile_close(profile);
@@ -341,6 +342,8 @@ static const struct {
 		"level_count.owner holds nonsense" },
 	{ "UPDATE level_count SET owner_id = 99 WHERE owner = 'field'",
 		"level_count.owner_id is 99, which field does not have" },
+	{ "UPDATE level_count SET owner_id = 8 WHERE owner = 'thread'",
+		"level_count.owner_id is 8, which thread does not have" },
 	{ "UPDATE level_count SET level_id = 3 WHERE owner = 'field'",
 		"level_count.level_id is 3" },
 	{ "DELETE FROM level", "level_count.level_id is 1, which level does not have" },
