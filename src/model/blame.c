@@ -138,6 +138,7 @@ int loci_blame_from_name(const char *name, enum loci_blame_kind *ret)
 
 static int load_threads(struct loci_blame *blame, struct loci_err *err)
 {
+	const struct loci_catalogue *c = blame->catalogue;
 	struct loci_blame_index *index = blame->index;
 	size_t n;
 	const struct loci_thread_totals *threads =
@@ -149,6 +150,7 @@ static int load_threads(struct loci_blame *blame, struct loci_err *err)
 	for (size_t i = 0; i < n; i++)
 		index->thread[i] = (struct loci_blame_thread){
 			.id = threads[i].thread,
+			.process_id = c->n_process == 1 ? c->process[0].id : 0,
 			.refs = threads[i].references,
 		};
 	index->rows = (const char *)index->thread;
@@ -370,17 +372,28 @@ static int count_whole(
 {
 	static const int64_t whole = 0;
 	const struct loci_blame_level *level = &blame->levels.level[blame->levels.chosen];
-	double misses = 0, writebacks = 0;
+	const struct kind *kind = &kinds[blame->kind];
+	double misses = 0, writebacks = 0, refs = 0;
 	struct loci_blame_counts counts = { .misses = &misses, .writebacks = &writebacks };
 	int r = loci_blame_count(
 		blame, LOCI_OWNER_WHOLE, (const char *)&whole, 1, sizeof(whole), &counts, err);
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < blame->n_rows; i++)
-		blame->owned_misses += blame->row[i].misses;
+	if (kind->base == LOCI_OWNER_THREAD && blame->n_rows == 1 && !(blame->row[0].misses > 0)) {
+		blame->row[0].misses = misses; /* the only one has it all */
+		blame->row[0].writebacks = writebacks;
+	}
 	blame->refs = (double)subject->run->references;
-	/* estimates of parts may add up to more than that of the whole */
+	for (size_t i = 0; i < blame->n_rows; i++) {
+		blame->owned_misses += blame->row[i].misses;
+		refs += blame->row[i].refs;
+	}
+	/* Estimates of the parts do not add up to that of the whole: what the owners' references
+	 * leave is what it adds, if they are meant to have them all. */
+	if (blame->is_estimate && kind->base != LOCI_OWNER_PAIR && kind->base != LOCI_OWNER_FIELD)
+		misses = blame->owned_misses +
+			(refs < blame->refs ? misses * (1 - refs / blame->refs) : 0);
 	blame->misses = misses > blame->owned_misses ? misses : blame->owned_misses;
 	blame->writebacks = writebacks;
 	if (blame->is_estimate)

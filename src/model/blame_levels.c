@@ -96,6 +96,14 @@ int loci_blame_levels(const struct loci_subject *subject, const struct loci_cata
 	return name ? choose(ret, name, err) : 0;
 }
 
+void loci_blame_level_of(const struct loci_subject *subject, const struct loci_catalogue *catalogue,
+	const struct loci_cache *cache, struct loci_blame_levels *ret)
+{
+	*ret = (struct loci_blame_levels){ .level = { { *cache, recorded_as(catalogue, cache) } },
+		.n = 1,
+		.block_bytes = owners_block(subject, catalogue) };
+}
+
 /* Counts come owner by owner with ascending ids: the row sought is mostly the last or the next. */
 struct seeker {
 	const char *rows;
