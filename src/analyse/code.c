@@ -201,7 +201,8 @@ static int learn(struct loci_code *code, const struct loci_decoder *decoder, uin
 	first = def.ordinal == 0 || goes_back(code, i, address, &def);
 	if (!first)
 		code->block[i] = code->block[i - 1];
-	else if (block_id(code, &def, address, &code->block[i]) < 0)
+	else if (block_id(code, &def, def.ordinal || !def.code_address ? address : def.code_address,
+			 &code->block[i]) < 0)
 		return -ENOMEM;
 	site.size_bytes = def.size_bytes;
 	site.flags = def.flags;

@@ -46,7 +46,7 @@ enum loci_code_block_flag {
 	LOCI_CODE_OUTSIDE = 2, /* before its function's entry: takes no part in its loops */
 };
 
-/* A place where blocks begin: the instruction of a first reference. */
+/* A place where blocks begin, or where control goes back within one. */
 struct loci_code_block {
 	uint64_t address;
 	uint32_t symbol_module;

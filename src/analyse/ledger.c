@@ -354,8 +354,8 @@ static int add_loops(struct loci_ledger *ledger, struct maps *maps)
 		struct loci_ledger_loop *loop;
 		int r;
 
-		if (!from->iterations)
-			continue; /* it was none */
+		if (!from->proven)
+			continue;
 		r = intern(&ledger->loop_ids, key, &ledger->loop, &ledger->n_loops,
 			&ledger->loop_cap, sizeof(*ledger->loop), &maps->loop[i]);
 		if (r < 0)

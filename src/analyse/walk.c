@@ -315,7 +315,7 @@ static int push_loop(struct loci_walk *walk, uint32_t number)
 	level->loop[level->n_loops] = (struct loci_loop_entry){
 		.address = loop->address, .end = loop->end, .time = ++walk->clock, .loop = number
 	};
-	log_loops(walk, (uint32_t)level->n_loops++, loop->iterations ? number : LOCI_UNPROVEN,
+	log_loops(walk, (uint32_t)level->n_loops++, loop->proven ? number : LOCI_UNPROVEN,
 		walk->clock);
 	return 0;
 }
@@ -333,6 +333,13 @@ static size_t running(const struct loci_walk *walk, uint64_t address)
 	return n;
 }
 
+static void come_back(struct loci_loop *loop, uint64_t from)
+{
+	loop->iterations++;
+	if (loop->end < from)
+		loop->end = from;
+}
+
 /* Control is back at the header of entry n - 1. */
 static void iterate(struct loci_walk *walk, size_t n)
 {
@@ -340,11 +347,11 @@ static void iterate(struct loci_walk *walk, size_t n)
 	struct loci_loop *loop = &walk->loop[entry->loop];
 
 	cut_loops(walk, n);
-	if (loop->end < walk->frame->last)
-		loop->end = walk->frame->last;
+	come_back(loop, walk->frame->last);
 	entry->end = loop->end;
-	if (loop->iterations++ == 0)
+	if (!loop->proven)
 		log_loops(walk, (uint32_t)(n - 1), entry->loop, entry->time);
+	loop->proven = true;
 }
 
 /* Whether the block lies before its function's entry: a compiler puts what it thinks rare apart. */
@@ -381,8 +388,8 @@ int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool s
 		cut_loops(walk, n);
 		if (back && !block->loop && new_loop(walk, block) < 0)
 			return -ENOMEM;
-		if (back && walk->loop[block->loop].end < last)
-			walk->loop[block->loop].end = last;
+		if (back)
+			come_back(&walk->loop[block->loop], last);
 		if (block->loop && push_loop(walk, block->loop) < 0)
 			return -ENOMEM;
 	}

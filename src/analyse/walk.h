@@ -19,9 +19,10 @@
 struct loci_loop {
 	uint64_t address, end; /* of the header and the last site, run-time */
 	uint64_t offset;
-	uint32_t module;   /* the symbols' */
-	uint32_t function; /* site of its entry */
-	uint64_t iterations;
+	uint32_t module;     /* the symbols' */
+	uint32_t function;   /* site of its entry */
+	uint64_t iterations; /* times control came back to the header */
+	bool proven;         /* it is a loop */
 };
 #define LOCI_NO_LOOP 0u /* numbers are from 1 */
 
