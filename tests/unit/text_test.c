@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static const struct loci_glyphs glyphs = { "-", " | ", "->", "+/-", "|" };
+static const struct loci_glyphs glyphs = { "-", " | ", "->", "+/-", "|", ".." };
 
 /* What is printed between open_text and CHECK_TEXT. */
 static char *printed;
