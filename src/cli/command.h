@@ -24,6 +24,7 @@ int loci_cmd_summary(int argc, char **argv);
 int loci_cmd_info(int argc, char **argv);
 int loci_cmd_merge(int argc, char **argv);
 int loci_cmd_export(int argc, char **argv);
+int loci_cmd_doctor(int argc, char **argv);
 
 /* "loci: TEXT" on standard error; returns LOCI_EXIT_FAILED. */
 int loci_fail(const struct loci_err *err);

@@ -22,6 +22,7 @@ static const struct loci_command commands[] = {
 	{ "diff", "compare two profiles", loci_cmd_diff },
 	{ "summary", "tabulate many profiles, a row each", loci_cmd_summary },
 	{ "info", "say what a profile is and how far its models can be trusted", loci_cmd_info },
+	{ "doctor", "say which ways of recording work here", loci_cmd_doctor },
 };
 
 int loci_fail(const struct loci_err *err)
