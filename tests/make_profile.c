@@ -7,8 +7,8 @@
  * makes them writes. Patterns of one profile share their blocks, a leading + starts at new ones.
  * KEY: command, caches, machine, note, unit, mode; block (bytes, several with commas), error
  * (points: pretends sampling), stores=no, sets=no, complete=no, lost; matrix: instead of patterns
- *the program of matrix_program.h, with code, data, contexts, pairs and levels. Everything is
- *counted by plain lists, which is slow: a few thousand blocks are the limit. */
+ * the program of matrix_program.h, with code, data, contexts, pairs and levels. Everything is
+ * counted by plain lists, which is slow: a few thousand blocks are the limit. */
 #include "matrix_profile.h"
 
 #include <inttypes.h>
