@@ -50,11 +50,17 @@ _loci() {
 			*) words=$(_loci_formats "$program") ;;
 			esac
 			;;
-		--fail-if | --sweep | --max-memory | -b | --block) ;;
+		--pairs) words='far all none' ;;
+		--collector) words=any ;;
+		-m) words=exact ;;
+		--toggle) words='USR1 USR2' ;;
+		--fail-if | --sweep | --max-memory | -b | --block | --only | --skip | --delay | --duration) ;;
 		-o | --output | --trace) files=any ;;
 		*)
 			case $command in
 			analyse | analyze) files=any ;;
+			record) files=programs ;;
+			doctor) ;;
 			*) files=loci ;;
 			esac
 			;;
@@ -64,6 +70,7 @@ _loci() {
 	COMPREPLY=()
 	case $files in
 	any) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+	programs) mapfile -t COMPREPLY < <(compgen -c -f -- "$word" | sort -u) ;;
 	loci) mapfile -t COMPREPLY < <(compgen -f -X '!*.loci' -- "$word"; compgen -d -- "$word") ;;
 	*) mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word") ;;
 	esac

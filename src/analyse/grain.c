@@ -234,17 +234,13 @@ static int agree(
 	return 0;
 }
 
-static int put_sets(
-	const struct loci_grain_engine *grain, struct loci_profile *profile, struct loci_err *err)
+static int add_sets(
+	const struct loci_grain_engine *grain, struct loci_grain_sum *sum, struct loci_err *err)
 {
 	for (unsigned bits = 0; grain->sets && bits <= LOCI_SETS_MAX_BITS; bits++) {
-		struct loci_hist_key key = { .distance = LOCI_DISTANCE_SET,
-			.block_bytes = grain->options.block_bytes,
-			.set_bits = bits };
 		loci_cleanup(loci_hist_fini) struct loci_hist hist = { 0 };
 		loci_cleanup(loci_hist_fini) struct loci_hist dirty = { 0 };
 		struct loci_sets_counts counts;
-		int r;
 
 		loci_sets_counts(grain->sets, bits, &counts);
 		loci_hist_init(&hist, LOCI_SCHEME_LINEAR);
@@ -254,29 +250,18 @@ static int put_sets(
 			return loci_err_nomem(err);
 		hist.cold = (double)counts.absent;
 		dirty.cold = (double)counts.dirty_absent;
-		r = loci_profile_put_hist(profile, &key, &hist, err);
-		key.distance = LOCI_DISTANCE_SET_DIRTY;
-		if (r == 0)
-			r = loci_profile_put_hist(profile, &key, &dirty, err);
-		if (r < 0)
-			return r;
+		if (loci_hist_merge(&sum->set[bits], &hist) < 0 ||
+			loci_hist_merge(&sum->set_dirty[bits], &dirty) < 0)
+			return loci_err_nomem(err);
 	}
 	return 0;
 }
 
-int loci_grain_put(struct loci_grain_engine *grain, struct loci_profile *profile,
-	struct loci_grain *ret_totals, struct loci_err *err)
+int loci_grain_finish(
+	struct loci_grain_engine *grain, struct loci_grain_sum *sum, struct loci_err *err)
 {
 	loci_cleanup(loci_stack_result_fini) struct loci_stack_result result = { 0 };
-	struct loci_hist_key key = { .block_bytes = grain->options.block_bytes };
-	const struct {
-		enum loci_distance distance;
-		const struct loci_hist *hist;
-	} hists[] = {
-		{ LOCI_DISTANCE_STACK, &result.stack },
-		{ LOCI_DISTANCE_TIME, &result.time },
-		{ LOCI_DISTANCE_DIRTY, &result.dirty },
-	};
+	struct loci_grain totals;
 	int r = flush(grain, err);
 
 	if (r == 0 && grain->options.verify)
@@ -287,7 +272,7 @@ int loci_grain_put(struct loci_grain_engine *grain, struct loci_profile *profile
 		r = agree(grain, &result.stack, err);
 	if (r < 0)
 		return r;
-	*ret_totals = (struct loci_grain){
+	totals = (struct loci_grain){
 		.block_bytes = grain->options.block_bytes,
 		.touches = result.touches,
 		.writes = result.writes,
@@ -297,10 +282,11 @@ int loci_grain_put(struct loci_grain_engine *grain, struct loci_profile *profile
 		.error_points = result.error_points,
 		.sampled_from = result.sampled_from,
 	};
-	r = loci_profile_put_grain(profile, ret_totals, err);
-	for (size_t i = 0; r == 0 && i < LOCI_ARRAY_SIZE(hists); i++) {
-		key.distance = hists[i].distance;
-		r = loci_profile_put_hist(profile, &key, hists[i].hist, err);
-	}
-	return r < 0 ? r : put_sets(grain, profile, err);
+	loci_grain_sum_totals(sum, &totals);
+	sum->sets &= grain->sets != NULL;
+	if (loci_hist_merge(&sum->stack, &result.stack) < 0 ||
+		loci_hist_merge(&sum->time, &result.time) < 0 ||
+		loci_hist_merge(&sum->dirty, &result.dirty) < 0)
+		return loci_err_nomem(err);
+	return add_sets(grain, sum, err);
 }

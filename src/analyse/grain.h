@@ -4,8 +4,8 @@
 #ifndef LOCI_ANALYSE_GRAIN_H
 #define LOCI_ANALYSE_GRAIN_H
 
+#include "analyse/grain_sum.h"
 #include "base/err.h"
-#include "profile/profile.h"
 #include "stream/decode.h"
 
 #include <stdbool.h>
@@ -30,8 +30,8 @@ int loci_grain_feed(struct loci_grain_engine *grain, const struct loci_ref *refs
 
 uint64_t loci_grain_verified(const struct loci_grain_engine *grain);
 
-/* Totals and histograms into the profile; *ret_totals as they were put. */
-int loci_grain_put(struct loci_grain_engine *grain, struct loci_profile *profile,
-	struct loci_grain *ret_totals, struct loci_err *err);
+/* The end of the stream: totals and histograms are added to sum. */
+int loci_grain_finish(
+	struct loci_grain_engine *grain, struct loci_grain_sum *sum, struct loci_err *err);
 
 #endif

@@ -2,6 +2,7 @@
 /* Adding runs up. Inputs are opened one after another, so that any number of them can be merged;
  * what only some of them have is dropped at the end, since a sum over some would pass for a sum
  * over all. */
+#include "profile/fold.h"
 #include "profile/sum.h"
 
 #include "base/cleanup.h"
@@ -22,7 +23,14 @@ struct grain_sum {
 struct hist_sum {
 	struct loci_hist_key key;
 	struct loci_hist hist;
-	size_t inputs;
+	size_t kind;
+	bool started;
+};
+
+struct hist_kind {
+	struct loci_hist_key key; /* owner_id 0 */
+	size_t inputs, last;      /* that have histograms of this kind, and the last of them */
+	bool broken;              /* they are binned differently */
 };
 
 struct merge {
@@ -32,24 +40,38 @@ struct merge {
 	size_t n_grains;
 	struct loci_thread_totals *thread;
 	size_t n_threads;
-	struct hist_sum *whole; /* one per key */
-	size_t n_whole;
-	struct hist_sum *by_thread; /* of all inputs, with the new threads' numbers */
-	size_t n_by_thread;
-	bool others; /* histograms of owners that are not merged were seen */
+	struct fold fold; /* dimensions */
+	struct hist_sum *hist;
+	struct key_set hists; /* their keys, with the ids they have here */
+	struct hist_kind *kind;
+	struct key_set kinds; /* the same without the owner's id */
+	bool others;          /* histograms of owners that are not merged were seen */
 };
+
+#define HIST_KEY_WORDS 5
+
+/* owner_id last, so that what stands before it is the kind. */
+static void make_key(const struct loci_hist_key *key, uint64_t *word)
+{
+	word[0] = key->owner;
+	word[1] = key->block_bytes;
+	word[2] = key->distance;
+	word[3] = key->set_bits;
+	word[4] = (uint64_t)key->owner_id;
+}
 
 static void merge_fini(struct merge *merge)
 {
 	loci_run_fini(&merge->run);
-	for (size_t i = 0; i < merge->n_whole; i++)
-		loci_hist_fini(&merge->whole[i].hist);
-	for (size_t i = 0; i < merge->n_by_thread; i++)
-		loci_hist_fini(&merge->by_thread[i].hist);
+	for (size_t i = 0; i < merge->hists.n; i++)
+		loci_hist_fini(&merge->hist[i].hist);
+	loci_fold_fini(&merge->fold);
+	loci_key_set_fini(&merge->hists);
+	loci_key_set_fini(&merge->kinds);
+	free(merge->hist);
+	free(merge->kind);
 	free(merge->grain);
 	free(merge->thread);
-	free(merge->whole);
-	free(merge->by_thread);
 }
 
 /* A zeroed element more at the end of an array whose capacity is its length's next power of two. */
@@ -119,83 +141,98 @@ static int add_threads(
 	return 0;
 }
 
-/* The new number of one of the profile's threads, whose rows were added last. */
-static int new_thread(const struct merge *merge, const struct loci_profile *profile, int64_t old,
-	int64_t *ret, struct loci_err *err)
+/* Counts the input as one that has histograms of this kind, and reads them all. */
+static int add_kind(struct merge *merge, struct loci_profile *profile,
+	const struct loci_hist_key *key, size_t *ret, struct loci_err *err)
 {
-	size_t n;
-	const struct loci_thread_totals *thread = loci_profile_threads(profile, &n);
+	const struct loci_owner_hist *hists;
+	uint64_t word[HIST_KEY_WORDS];
+	struct hist_kind *kind;
+	size_t i, n = merge->kinds.n;
+	bool is_new;
 
-	for (size_t i = 0; i < n; i++)
-		if (thread[i].thread == old) {
-			*ret = (int64_t)(merge->n_threads - n + i);
-			return 0;
-		}
-	return loci_profile_damaged(
-		profile, err, "it has a histogram of thread %" PRId64 " but no such thread", old);
+	make_key(key, word);
+	merge->kinds.width = HIST_KEY_WORDS - 1;
+	if (loci_key_set_add(&merge->kinds, word, &i, &is_new) < 0 ||
+		(is_new && !append(&merge->kind, &n, sizeof(*kind))))
+		return loci_err_nomem(err);
+	*ret = i;
+	kind = &merge->kind[i];
+	if (!is_new && kind->last == merge->inputs)
+		return 0;
+	kind->key = *key;
+	kind->key.owner_id = 0;
+	kind->last = merge->inputs;
+	kind->inputs++;
+	if (loci_owner_table(key->owner) == TABLE_NONE || key->set_bits)
+		return 0;
+	return loci_profile_hists(
+		profile, key->distance, key->owner, key->block_bytes, &hists, &n, err);
 }
 
-/* The sum that a histogram goes into: NULL with 0 if into none. */
-static int find_sum(struct merge *merge, const struct loci_profile *profile,
-	const struct loci_hist_key *key, struct hist_sum **ret, struct loci_err *err)
+static int find_sum(struct merge *merge, const struct loci_hist_key *key, struct hist_sum **ret,
+	struct loci_err *err)
 {
-	struct hist_sum *sum;
+	uint64_t word[HIST_KEY_WORDS];
+	size_t i, n = merge->hists.n;
+	bool is_new;
 
-	*ret = NULL;
-	if (key->owner == LOCI_OWNER_THREAD) {
-		sum = append(&merge->by_thread, &merge->n_by_thread, sizeof(*sum));
-		if (!sum)
-			return loci_err_nomem(err);
-		sum->key = *key;
-		*ret = sum;
-		return new_thread(merge, profile, key->owner_id, &sum->key.owner_id, err);
-	}
-	if (key->owner != LOCI_OWNER_WHOLE) {
-		merge->others = true;
-		return 0;
-	}
-	for (size_t i = 0; i < merge->n_whole; i++) {
-		sum = &merge->whole[i];
-		if (sum->key.distance == key->distance &&
-			sum->key.block_bytes == key->block_bytes &&
-			sum->key.set_bits == key->set_bits) {
-			*ret = sum;
-			return 0;
-		}
-	}
-	*ret = sum = append(&merge->whole, &merge->n_whole, sizeof(*sum));
-	if (!sum)
+	make_key(key, word);
+	merge->hists.width = HIST_KEY_WORDS;
+	if (loci_key_set_add(&merge->hists, word, &i, &is_new) < 0)
 		return loci_err_nomem(err);
-	sum->key = *key;
+	if (is_new && !append(&merge->hist, &n, sizeof(**ret))) {
+		merge->hists.n--; /* keys and sums go together */
+		return loci_err_nomem(err);
+	}
+	*ret = &merge->hist[i];
+	(*ret)->key = *key;
 	return 0;
+}
+
+static int add_hist(struct merge *merge, struct loci_profile *profile,
+	const struct loci_hist_key *key, struct loci_err *err)
+{
+	struct loci_hist_key here = *key;
+	const struct loci_hist *hist = NULL;
+	struct hist_sum *sum = NULL;
+	size_t kind = 0;
+	int r = add_kind(merge, profile, key, &kind, err);
+
+	if (r == 0)
+		r = loci_profile_check_owner(profile, "histogram", key->owner, key->owner_id, err);
+	if (r == 0)
+		r = loci_profile_hist(profile, key, &hist, err);
+	if (key->owner != LOCI_OWNER_WHOLE)
+		here.owner_id = loci_fold_owner(&merge->fold, profile, key->owner, key->owner_id);
+	if (r == 0)
+		r = find_sum(merge, &here, &sum, err);
+	if (r < 0)
+		return r;
+	if (!sum->started)
+		loci_hist_init(&sum->hist, hist->scheme);
+	sum->started = true;
+	sum->kind = kind;
+	r = loci_hist_merge(&sum->hist, hist);
+	if (r == -EINVAL)
+		merge->kind[kind].broken = true;
+	return r < 0 && r != -EINVAL ? loci_err_nomem(err) : 0;
 }
 
 static int add_hists(struct merge *merge, struct loci_profile *profile, struct loci_err *err)
 {
 	size_t n;
 	const struct loci_hist_key *key = loci_profile_hist_keys(profile, &n);
+	int r = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct loci_hist *hist;
-		struct hist_sum *sum;
-		int r = find_sum(merge, profile, &key[i], &sum, err);
-
-		if (r == 0 && !sum)
-			continue;
-		if (r == 0)
-			r = loci_profile_hist(profile, &key[i], &hist, err);
-		if (r < 0)
-			return r;
-		if (!sum->inputs)
-			loci_hist_init(&sum->hist, hist->scheme);
-		sum->inputs++;
-		r = loci_hist_merge(&sum->hist, hist);
-		if (r == -EINVAL) /* binned differently: as if it were missing here */
-			sum->inputs--;
-		else if (r < 0)
-			return loci_err_nomem(err);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		if (key[i].owner == LOCI_OWNER_WHOLE || key[i].owner == LOCI_OWNER_THREAD ||
+			loci_owner_table(key[i].owner) != TABLE_NONE)
+			r = add_hist(merge, profile, &key[i], err);
+		else
+			merge->others = true;
 	}
-	return 0;
+	return r;
 }
 
 static int add_profile(struct merge *merge, const char *path, struct loci_err *err)
@@ -211,6 +248,8 @@ static int add_profile(struct merge *merge, const char *path, struct loci_err *e
 	if (r == 0)
 		r = add_threads(merge, profile, err);
 	if (r == 0)
+		r = loci_fold_add(&merge->fold, profile, err);
+	if (r == 0)
 		r = add_hists(merge, profile, err);
 	merge->inputs++;
 	return r;
@@ -222,6 +261,29 @@ static const struct grain_sum *shared_grain(const struct merge *merge, uint64_t 
 		if (merge->grain[i].grain.block_bytes == block_bytes)
 			return merge->grain[i].inputs == merge->inputs ? &merge->grain[i] : NULL;
 	return NULL;
+}
+
+/* Whether all inputs that could have histograms of the kind have them, so that they can be added
+ * up. Those of threads stand side by side. */
+static bool is_shared(const struct merge *merge, const struct hist_kind *kind)
+{
+	enum loci_owner owner = kind->key.owner;
+	enum table_id id = loci_owner_table(owner);
+
+	if (owner == LOCI_OWNER_THREAD)
+		return true;
+	return !kind->broken &&
+		kind->inputs >= (id == TABLE_NONE ? merge->inputs : merge->fold.with[id]);
+}
+
+static void say_kind(FILE *out, const struct loci_hist_key *key)
+{
+	fprintf(out, "%s distances of %" PRIu64 "-byte blocks", loci_distance_name(key->distance),
+		key->block_bytes);
+	if (key->set_bits)
+		fprintf(out, " at %llu sets", 1ull << key->set_bits);
+	if (key->owner != LOCI_OWNER_WHOLE)
+		fprintf(out, " by %s", loci_owner_name(key->owner));
 }
 
 /* Appends to the note what is not in the sum. */
@@ -241,16 +303,16 @@ static int note_left_out(struct merge *merge, struct loci_err *err)
 				merge->grain[i].grain.block_bytes);
 			comma = ", ";
 		}
-	for (size_t i = 0; i < merge->n_whole; i++) {
-		const struct hist_sum *sum = &merge->whole[i];
+	for (size_t i = 0; i < merge->kinds.n; i++) {
+		const struct hist_kind *kind = &merge->kind[i];
 
-		if (sum->inputs == merge->inputs || !shared_grain(merge, sum->key.block_bytes))
+		if (is_shared(merge, kind) || !shared_grain(merge, kind->key.block_bytes) ||
+			!loci_fold_is_whole(&merge->fold, kind->key.owner))
 			continue;
-		if (hists++ < 4)
-			fprintf(out, "%s%s distances of %" PRIu64 "-byte blocks", comma,
-				loci_distance_name(sum->key.distance), sum->key.block_bytes);
-		if (hists <= 4 && sum->key.set_bits)
-			fprintf(out, " at %llu sets", 1ull << sum->key.set_bits);
+		if (hists++ < 4) {
+			fputs(comma, out);
+			say_kind(out, &kind->key);
+		}
 		comma = ", ";
 	}
 	if (hists > 4)
@@ -260,10 +322,10 @@ static int note_left_out(struct merge *merge, struct loci_err *err)
 	if (*comma && loci_sum_text(&merge->run.note, text) < 0)
 		return loci_err_nomem(err);
 	if (merge->others &&
-		loci_sum_text(
-			&merge->run.note, "merging left out what was known of code and data") < 0)
+		loci_sum_text(&merge->run.note,
+			"merging left out histograms of sites by thread, phases and regions") < 0)
 		return loci_err_nomem(err);
-	return 0;
+	return loci_fold_note(&merge->fold, &merge->run.note, err);
 }
 
 static int put_grains(struct merge *merge, struct loci_profile *profile, struct loci_err *err)
@@ -290,19 +352,19 @@ static int put_grains(struct merge *merge, struct loci_profile *profile, struct 
 				 "analyse them with a common one (loci analyse -b)");
 }
 
-static int put_hists(const struct merge *merge, const struct hist_sum *sum, size_t n, size_t inputs,
-	struct loci_profile *profile, struct loci_err *err)
+static int put_hists(const struct merge *merge, struct loci_profile *profile, struct loci_err *err)
 {
-	for (size_t i = 0; i < n; i++) {
-		int r;
+	int r = 0;
 
-		if (sum[i].inputs < inputs || !shared_grain(merge, sum[i].key.block_bytes))
-			continue;
-		r = loci_profile_put_hist(profile, &sum[i].key, &sum[i].hist, err);
-		if (r < 0)
-			return r;
+	for (size_t i = 0; r == 0 && i < merge->hists.n; i++) {
+		const struct hist_sum *sum = &merge->hist[i];
+
+		if (is_shared(merge, &merge->kind[sum->kind]) &&
+			shared_grain(merge, sum->key.block_bytes) &&
+			loci_fold_is_whole(&merge->fold, sum->key.owner))
+			r = loci_profile_put_hist(profile, &sum->key, &sum->hist, err);
 	}
-	return 0;
+	return r;
 }
 
 static int write_sum(struct merge *merge, const char *path, struct loci_err *err)
@@ -315,9 +377,9 @@ static int write_sum(struct merge *merge, const char *path, struct loci_err *err
 	for (size_t i = 0; r == 0 && i < merge->n_threads; i++)
 		r = loci_profile_put_thread(profile, &merge->thread[i], err);
 	if (r == 0)
-		r = put_hists(merge, merge->whole, merge->n_whole, merge->inputs, profile, err);
+		r = loci_fold_put(&merge->fold, profile, err);
 	if (r == 0)
-		r = put_hists(merge, merge->by_thread, merge->n_by_thread, 1, profile, err);
+		r = put_hists(merge, profile, err);
 	if (r == 0)
 		r = loci_profile_put_run(profile, &merge->run, err);
 	return r < 0 ? r : loci_profile_commit(profile, err);

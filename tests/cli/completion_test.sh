@@ -16,7 +16,7 @@ touch one.loci two.loci trace.din
 mkdir profiles
 
 offers "$LOCI" ''
-for command in analyse report cache diff summary info merge export help; do
+for command in record analyse report cache diff summary info doctor merge export help; do
 	has out "$command"
 done
 offers "$LOCI" rep
@@ -50,6 +50,15 @@ has out din
 offers "$LOCI" export --format ''
 has out csv
 lacks out lackey
+offers "$LOCI" record tr
+has out trace.din
+has out true
+offers "$LOCI" record --toggle ''
+has out USR2
+offers "$LOCI" record --cache ho
+[ "$(cat out)" = host ] || fail "record --cache ho is completed to $(cat out)"
+offers "$LOCI" doctor --j
+[ "$(cat out)" = --json ] || fail "doctor --j is completed to $(cat out)"
 offers "$LOCI" cache --policy r
 [ "$(cat out)" = random ] || fail "--policy r is completed to $(cat out)"
 finish

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "collect/valgrind/out.h"
+#include "stream/ring_x86_64.h"
+#include "version.h"
+
+#define RING_BYTES (LOCI_RING_HEADER_BYTES + LOCI_RING_WORDS * sizeof(uint64_t))
+#define NAME_MAX   (LOCI_RING_PATH_MAX + 64)
+
+/* The ring stays where it was mapped first: a child puts its own in the same place. */
+static struct {
+	struct loci_ring_producer ring;
+	void *memory;
+	uint64_t n_strings;
+	Int offset;
+} out;
+
+static const struct loci_stream_info info = {
+	.version = LOCI_STREAM_VERSION,
+	.arch = LOCI_ARCH_X86_64,
+	.collector = LOCI_COLLECTOR_ANY,
+	.unit = LOCI_UNIT_BYTE,
+	.capabilities = LOCI_CAP_COMPLETE | LOCI_CAP_STORES | LOCI_CAP_SITES | LOCI_CAP_FRAMES |
+		LOCI_CAP_OBJECTS | LOCI_CAP_ORDER,
+	.origin = "loci " LOCI_VERSION ", valgrind " LOCI_VALGRIND_VERSION,
+};
+
+/* Words go nowhere from here on: into memory that nobody reads, as much of it as there is. */
+static void go_quiet(void)
+{
+	struct loci_ring_producer *ring = &out.ring;
+
+	if (!ring->shared && ring->chunk == ring->sink && out.memory) {
+		ring->chunk = ring->cursor =
+			(uint64_t *)((UChar *)out.memory + LOCI_RING_HEADER_BYTES);
+		ring->limit = ring->chunk + LOCI_RING_WORDS;
+	}
+}
+
+/* A file of that size; -1 if there cannot be one. Writing it here, not by page fault, is how a full
+ * file system is an error instead of a signal. */
+static Int make_file(const HChar *path)
+{
+	static const UChar zeros[4096];
+	SysRes r = VG_(open)(path, VKI_O_CREAT | VKI_O_EXCL | VKI_O_RDWR, 0600);
+	Int fd = sr_isError(r) ? -1 : (Int)sr_Res(r);
+	SizeT at;
+
+	for (at = 0; fd >= 0 && at < RING_BYTES; at += sizeof(zeros)) {
+		if (VG_(write)(fd, zeros, sizeof(zeros)) != (Int)sizeof(zeros)) {
+			VG_(close)(fd);
+			VG_(unlink)(path);
+			return -1;
+		}
+	}
+	return fd;
+}
+
+/* Shared memory of the file, in the place of what was there before. */
+static void *map_file(Int fd)
+{
+	if (!out.memory) {
+		SysRes r = VG_(am_shared_mmap_file_float_valgrind)(
+			RING_BYTES, VKI_PROT_READ | VKI_PROT_WRITE, fd, 0);
+
+		return sr_isError(r) ? NULL : (void *)sr_Res(r);
+	}
+	if (loci_syscall6(LOCI_SYS_MMAP, (long)out.memory, RING_BYTES,
+		    VKI_PROT_READ | VKI_PROT_WRITE, VKI_MAP_SHARED | VKI_MAP_FIXED, fd,
+		    0) != (long)out.memory)
+		return NULL;
+	return out.memory;
+}
+
+/* Images of this process are told apart by the first number that nobody has taken; the name stays
+ * taken after its ring is gone. */
+static Int take_number(const HChar *dir)
+{
+	HChar path[NAME_MAX];
+	Int n;
+
+	for (n = 0; n < 1000000; n++) {
+		SysRes r;
+
+		VG_(snprintf)(path, sizeof(path), "%s/.%d.%d", dir, VG_(getpid)(), n);
+		r = VG_(open)(path, VKI_O_CREAT | VKI_O_EXCL | VKI_O_WRONLY, 0600);
+		if (!sr_isError(r)) {
+			VG_(close)((Int)sr_Res(r));
+			return n;
+		}
+		if (sr_Err(r) != VKI_EEXIST)
+			break;
+	}
+	return -1;
+}
+
+static Bool make_ring(const HChar *dir)
+{
+	HChar made[NAME_MAX], final[NAME_MAX], lock[NAME_MAX];
+	Int pid = VG_(getpid)(), n = take_number(dir), fd;
+	void *memory;
+
+	if (n < 0)
+		return False;
+	VG_(snprintf)(made, sizeof(made), "%s/.%d.%d.ring", dir, pid, n);
+	VG_(snprintf)(final, sizeof(final), "%s/%d.%d.ring", dir, pid, n);
+	VG_(snprintf)(lock, sizeof(lock), "%s/lock", dir);
+	fd = make_file(made);
+	if (fd < 0)
+		return False;
+	memory = map_file(fd);
+	VG_(close)(fd);
+	if (memory) {
+		out.memory = memory;
+		if (loci_ring_format(memory, RING_BYTES, &info, LOCI_RING_WORDS / LOCI_RING_CHUNKS,
+			    lock) == 0 &&
+			loci_ring_producer_attach(&out.ring, memory, RING_BYTES) == 0 &&
+			VG_(rename)(made, final) == 0)
+			return True;
+	}
+	VG_(unlink)(made);
+	return False;
+}
+
+void out_open(const HChar *dir)
+{
+	out.n_strings = 0;
+	if (!dir || VG_(strlen)(dir) + 64 > NAME_MAX || !make_ring(dir))
+		loci_ring_producer_init(&out.ring);
+	go_quiet();
+}
+
+void out_close(void)
+{
+	out.ring.cursor = out.ring.chunk + (*out.ring.head - out.ring.base);
+	loci_ring_producer_close(&out.ring);
+	go_quiet();
+}
+
+Bool out_is_quiet(void)
+{
+	return out.ring.shared == NULL;
+}
+
+static void next_chunk(void)
+{
+	struct loci_ring_producer *ring = &out.ring;
+
+	if (!ring->shared) {
+		ring->base += (uint64_t)(ring->cursor - ring->chunk);
+		ring->cursor = ring->chunk;
+		return;
+	}
+	loci_ring_next_chunk(ring, OUT_ROOM);
+	go_quiet();
+}
+
+uint64_t *out_reserve(SizeT n_words)
+{
+	struct loci_ring_producer *ring = &out.ring;
+
+	ring->cursor = ring->chunk + (*ring->head - ring->base);
+	if ((SizeT)(ring->limit - ring->cursor) < n_words) {
+		next_chunk();
+		out_sync(VG_(get_running_tid)());
+	}
+	return ring->cursor;
+}
+
+void out_commit(uint64_t *end)
+{
+	loci_ring_commit(&out.ring, end);
+}
+
+void out_mark(enum loci_marker kind, uint64_t payload, UInt n_raw, const uint64_t *raw)
+{
+	uint64_t *at = out_reserve(n_raw + 1);
+	UInt i;
+
+	at[0] = loci_mark_word(kind, n_raw, payload);
+	for (i = 0; i < n_raw; i++)
+		at[1 + i] = raw[i];
+	out_commit(at + 1 + n_raw);
+}
+
+uint64_t out_string(const HChar *text)
+{
+	uint64_t id = ++out.n_strings, raw[LOCI_RAW_MAX];
+	SizeT bytes = VG_(strlen)(text) + 1, at;
+
+	for (at = 0; at < bytes; at += sizeof(raw)) {
+		SizeT n = bytes - at < sizeof(raw) ? bytes - at : sizeof(raw);
+		UInt n_raw = (UInt)((n + 7) / 8);
+
+		raw[n_raw - 1] = 0;
+		VG_(memcpy)(raw, text + at, n);
+		out_mark(LOCI_MARK_STRING, id, n_raw, raw);
+	}
+	return id;
+}
+
+uint64_t out_head(void)
+{
+	return *out.ring.head;
+}
+
+uint64_t *out_word(uint64_t number)
+{
+	return out.ring.chunk + (number - out.ring.base);
+}
+
+uint64_t out_chunk_start(void)
+{
+	return out.ring.base;
+}
+
+/* The words up to and including `last` are the same for all threads. */
+static void fill(struct out_thread *thread)
+{
+	const struct loci_ring_producer *ring = &out.ring;
+
+	thread->head = ring->head;
+	thread->words = ring->chunk - ring->base;
+	thread->last = ring->base + (uint64_t)(ring->limit - ring->chunk) - OUT_ROOM;
+}
+
+void out_sync(ThreadId tid)
+{
+	struct out_thread thread;
+
+	if (tid == VG_INVALID_THREADID)
+		return;
+	fill(&thread);
+	VG_(set_shadow_regs_area)
+	(tid, 1, 0, offsetof(struct out_thread, calls), (const UChar *)&thread);
+}
+
+void out_make_room(void *guest_state)
+{
+	struct loci_ring_producer *ring = &out.ring;
+
+	ring->cursor = ring->chunk + (*ring->head - ring->base);
+	next_chunk();
+	fill((struct out_thread *)((UChar *)guest_state + out.offset));
+}
+
+Int out_offset(const VexGuestLayout *layout)
+{
+	out.offset = layout->total_sizeB;
+	return out.offset;
+}
