@@ -120,7 +120,8 @@ KEEP static int aligned(int argument)
 	return line[argument & 7];
 }
 
-/* clang-format off: the marks stay on their lines */
+/* The marks stay on their lines. */
+/* clang-format off */
 KEEP static struct tree_node *make(int n)
 {
 	struct tree_node *node = my_malloc(sizeof(*node)); //= node struct tree_node
@@ -129,16 +130,16 @@ KEEP static struct tree_node *make(int n)
 	struct tree_node **array;
 
 	numbers = (double *)my_malloc(n * sizeof(double)); //= numbers double
-	node->child[0] = my_malloc(sizeof *node);          //= node->child[0] struct tree_node
+	node->child[0] = my_malloc(sizeof *node); //= node->child[0] struct tree_node
 	node->child[0]->child[1] =
-		my_malloc(sizeof *node);               //= node->child[0]->child[1] struct tree_node
+		my_malloc(sizeof *node); //= node->child[0]->child[1] struct tree_node
 	if ((list = my_malloc(sizeof(*list))) == NULL) //= list struct tree_node
 		return NULL;
-	untyped = my_malloc(100);                            //= untyped -
-	array = my_malloc(n * sizeof(*array));               //= array struct tree_node *
-	array[0] = n ? my_malloc(sizeof(**array)) : NULL;    //= array[0] struct tree_node
+	untyped = my_malloc(100); //= untyped -
+	array = my_malloc(n * sizeof(*array)); //= array struct tree_node *
+	array[0] = n ? my_malloc(sizeof(**array)) : NULL; //= array[0] struct tree_node
 	colour_t *colours = my_malloc(3 * sizeof(colour_t)); //= colours colour_t
-	node->name = memcpy(my_malloc(3), "ab", 3);          //= - -
+	node->name = pass(my_malloc(3)); /* gcc says of both where the outer one stands */
 	free(untyped);
 	free(array[0]);
 	free(array);

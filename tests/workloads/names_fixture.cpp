@@ -67,7 +67,8 @@ __attribute__((noinline)) void operator delete(void *pointer, std::size_t) noexc
 	free(pointer);
 }
 
-// clang-format off: the marks stay on their lines
+// The marks stay on their lines.
+// clang-format off
 template <class T> __attribute__((noinline)) void shapes::Node<T>::push(T value)
 {
 	static int calls;
