@@ -306,7 +306,7 @@ static bool find_assignment(const struct scan *s, size_t call, struct loci_assig
 				return read_receiver(s, i, ret);
 			argument = false;
 		} else if (is(s, i, "{")) {
-			return read_aggregate(s, i, "", ret);
+			return read_aggregate(s, i, "", ret) || (i && read_receiver(s, i, ret));
 		} else if (is(s, i, "=")) {
 			if (!argument)
 				return read_member(s, i, ret);
