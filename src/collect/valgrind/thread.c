@@ -102,11 +102,12 @@ static void on_create(ThreadId parent, ThreadId child)
 
 static void on_first_instruction(ThreadId tid)
 {
+	PtrdiffT offset = offsetof(VexGuestAMD64State, guest_FS_CONST);
 	struct thread *thread = &threads.of[tid];
+	Addr pthread;
 
-	VG_(get_shadow_regs_area)
-	(tid, (UChar *)&thread->pthread, 0, offsetof(VexGuestAMD64State, guest_FS_CONST),
-		sizeof(thread->pthread));
+	VG_(get_shadow_regs_area)(tid, (UChar *)&pthread, 0, offset, sizeof(pthread));
+	threads.pthread[thread->id] = pthread;
 	tell_start(thread);
 	thread_is_current(tid);
 	if (thread->parent)
