@@ -67,7 +67,7 @@ read -r before after page <out
 # Killed: what was written arrives, up to a superblock or so.
 rm -rf streams
 mkdir streams
-coproc endless { LISTEN=1 under --tool=loci --log-file=log '--run-dir={}' "$work/endless"; }
+coproc endless { LISTEN=" " under --tool=loci --log-file=log '--run-dir={}' "$work/endless"; }
 read -r line <&"${endless[0]}"
 [ "$line" = begun ] || fail "endless said $line"
 sleep 1

@@ -14,7 +14,7 @@ ln -s "$BUILD"/libexec/loci/* lib/
 ln -s "$(dirname "$(readlink -f lib/default.supp)")"/{lackey,none}-amd64-linux lib/
 
 under() {
-	env -i PATH=/usr/bin:/bin LC_ALL=C VALGRIND_LIB="$PWD/lib" ${LISTEN:+"$BUILD/tests/listen" streams} \
+	env -i PATH=/usr/bin:/bin LC_ALL=C VALGRIND_LIB="$PWD/lib" ${LISTEN:+"$BUILD/tests/listen" $LISTEN streams} \
 		valgrind -q --vgdb=no --vex-guest-chase=no --vex-iropt-unroll-thresh=0 "$@"
 }
 
@@ -23,7 +23,7 @@ listen() {
 	local status
 	rm -rf streams
 	mkdir streams
-	LISTEN=1 under --tool=loci --log-file=log '--run-dir={}' "$@"
+	LISTEN="${LISTEN:-" "}" under --tool=loci --log-file=log '--run-dir={}' "$@"
 	status=$?
 	stream=$(find streams -type f | sort -t/ -k2n | head -n 1)
 	return $status
