@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make demo: the same matrix product in two loop orders, traced, analysed, compared. The profiles
+# make demo: the same matrix product in two loop orders, recorded, blamed, compared. The profiles
 # stay in build/demo for a further look.
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,13 +15,14 @@ run() {
 	eval "$1"
 }
 
-echo "A matrix product writes a trace of its references; loci finds how far apart the reuses are."
-run 'matmul ijk | loci analyse -o ijk.loci -'
+echo "A matrix product runs under loci, which finds how far apart the reuses of its data are."
+run 'loci record -o ijk.loci product ijk'
 run 'loci report ijk.loci'
+run 'loci annotate ijk.loci multiply_ijk'
 echo
-echo "The inner loop walks a matrix by column. With two loops exchanged it walks by row:"
-run 'matmul ikj | loci analyse -o ikj.loci -'
+echo "The inner loop walks b by column. With two loops exchanged it walks by row:"
+run 'loci record -q -o ikj.loci product ikj'
 run 'loci diff ijk.loci ikj.loci'
 echo
 echo "The profiles are in ${BUILD:-build}/demo. Next: loci cache ijk.loci --cache L1=32K/8,L2=1M/16,"
-echo "or a program of yours, as README.md shows."
+echo "or a program of yours: loci record ./prog; loci report prog.loci"

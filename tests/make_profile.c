@@ -6,9 +6,10 @@
  * PATTERN: cyclic:BLOCKS:ROUNDS, stride:BLOCKS:STRIDE:ROUNDS, random:BLOCKS:TOUCHES; a leading w
  * makes them writes. Patterns of one profile share their blocks, a leading + starts at new ones.
  * KEY: command, caches, machine, note, unit, mode; block (bytes, several with commas), error
- * (points: pretends sampling), stores=no, sets=no, complete=no, lost. Everything is counted by
- * plain lists, which is slow: a few thousand blocks are the limit. */
-#include "profile/profile.h"
+ * (points: pretends sampling), stores=no, sets=no, complete=no, lost; matrix: instead of patterns
+ * the program of matrix_program.h, with code, data, contexts, pairs and levels. Everything is
+ * counted by plain lists, which is slow: a few thousand blocks are the limit. */
+#include "matrix_profile.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -156,21 +157,64 @@ struct maker {
 	double error_points;
 	int no_sets;
 	uint64_t base; /* patterns begin here, in units of 64 bytes, or objects */
+	struct matrix_counts *matrix;
 };
 
-static void reference(struct maker *m, uint64_t block, int is_write)
+static void count_reference(struct maker *m, int is_write)
 {
 	m->run.references++;
 	m->run.loads += !is_write;
 	m->run.stores += (uint64_t)is_write;
+}
+
+static void touch_at(struct counter *c, uint64_t block, int is_write)
+{
+	if (block >= BLOCKS_MAX)
+		die("too many blocks");
+	touch(c, (uint32_t)block, is_write);
+}
+
+static void reference(struct maker *m, uint64_t block, int is_write)
+{
+	count_reference(m, is_write);
 	for (unsigned i = 0; i < m->n_counters; i++) {
 		uint64_t bytes = m->counter[i]->grain.block_bytes;
-		uint64_t at = bytes == 1 ? m->base + block : (m->base + block) * 64 / bytes;
 
-		if (at >= BLOCKS_MAX)
-			die("too many blocks");
-		touch(m->counter[i], (uint32_t)at, is_write);
+		touch_at(m->counter[i],
+			bytes == 1 ? m->base + block : (m->base + block) * 64 / bytes, is_write);
 	}
+}
+
+static void matrix_reference(void *data, unsigned site, unsigned object, unsigned field,
+	unsigned context, uint64_t address, int is_write)
+{
+	struct maker *m = data;
+
+	count_reference(m, is_write);
+	m->run.bulk += site == SITE_SUM_CLEAR;
+	for (unsigned i = 0; i < m->n_counters; i++)
+		touch_at(m->counter[i], address / m->counter[i]->grain.block_bytes, is_write);
+	matrix_visit_reference(m->matrix, site, object, field, context, address, is_write);
+}
+
+static void set_matrix(struct maker *m)
+{
+	m->matrix = get(1, sizeof(*m->matrix));
+	m->run.command = "./mm";
+	m->run.collector = "any";
+	m->run.capabilities = "complete stores sites";
+	m->run.caches = MATRIX_CACHES;
+}
+
+static void put_matrix(struct loci_profile *profile, struct maker *m, struct loci_err *err)
+{
+	struct loci_thread_totals thread = { 0, m->run.references };
+
+	if (loci_profile_put_thread(profile, &thread, err) < 0 ||
+		matrix_put(profile, m->matrix, err) < 0)
+		die(err->text);
+	matrix_counts_fini(m->matrix);
+	free(m->matrix);
 }
 
 static void pattern(struct maker *m, const char *text)
@@ -238,6 +282,8 @@ static int setting(struct maker *m, const char *text)
 		m->error_points = strtod(text + 6, NULL);
 	else if (!strncmp(text, "lost=", 5))
 		m->run.lost = strtoull(text + 5, NULL, 10);
+	else if (!strcmp(text, "matrix"))
+		set_matrix(m);
 	else if (!strcmp(text, "stores=no"))
 		m->run.capabilities = "complete";
 	else if (!strcmp(text, "sets=no"))
@@ -303,6 +349,11 @@ int main(int argc, char **argv)
 		first++;
 	if (!m.n_counters)
 		set_blocks(&m, strcmp(m.run.unit, "byte") ? "1" : "64");
+	if (m.matrix) {
+		matrix_counts_init(m.matrix);
+		matrix_run(matrix_reference, &m);
+		matrix_counts_end(m.matrix);
+	}
 	for (; first < argc; first++)
 		pattern(&m, argv[first]);
 	if (loci_profile_create(argv[1], &profile, &err) < 0 ||
@@ -315,6 +366,8 @@ int main(int argc, char **argv)
 		if (put_counter(profile, m.counter[i], !m.no_sets && m.error_points == 0, &err) < 0)
 			die(err.text);
 	}
+	if (m.matrix)
+		put_matrix(profile, &m, &err);
 	if (loci_profile_commit(profile, &err) < 0)
 		die(err.text);
 	loci_profile_close(profile);

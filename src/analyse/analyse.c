@@ -1,215 +1,75 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The session: what all processes counted, and the profile of it. */
 #include "analyse/analyse.h"
 
-#include "analyse/grain.h"
+#include "analyse/publish.h"
+#include "analyse/session.h"
 #include "base/cleanup.h"
-#include "base/units.h"
-#include "stream/decode.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define WORDS         32768 /* per read: with the references of a batch they stay in L2 */
-#define REFS          4096
-#define SETS_BYTES    (96ull << 20) /* at most, of the per-set engine at one block size */
-#define WORK_BYTES    (32ull << 20) /* buffers, decoder, SQLite */
-/* A longer reference is damage, not a program's. */
-#define REF_MAX_BYTES (1ull << 40)
-
-struct analysis {
-	const struct loci_analyse_options *options;
-	struct loci_source *source;
-	struct loci_decoder *decoder;
-	struct loci_grain_engine *grain[LOCI_ANALYSE_GRAINS];
-	unsigned n_grains;
-	struct loci_run run;
-	struct loci_thread_totals *thread;
-	size_t n_threads, thread_cap, last_thread;
-	char note[512];
-	uint64_t words[WORDS];
-	struct loci_ref refs[REFS];
-};
-
-static void analysis_free(struct analysis **pointer)
+int loci_analysis_new(const struct loci_analyse_options *options, struct loci_analysis **ret,
+	struct loci_err *err)
 {
-	struct analysis *a = *pointer;
+	struct loci_analysis *a = calloc(1, sizeof(*a));
+	time_t now = time(NULL);
+	struct tm utc;
 
+	if (!a)
+		return loci_err_nomem(err);
+	a->options = options;
+	clock_gettime(CLOCK_MONOTONIC, &a->start);
+	strftime(a->started, sizeof(a->started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_mutex_init(&a->symbols_lock, NULL);
+	*ret = a;
+	return 0;
+}
+
+void loci_analysis_free(struct loci_analysis *a)
+{
 	if (!a)
 		return;
 	for (unsigned i = 0; i < a->n_grains; i++)
-		loci_grain_free(a->grain[i]);
-	loci_decoder_free(a->decoder);
-	free(a->thread);
+		loci_grain_sum_fini(&a->grain[i]);
+	for (size_t i = 0; i < a->n_processes; i++)
+		free(a->process[i].thread);
+	free(a->process);
+	if (a->attributed)
+		loci_ledger_fini(&a->ledger);
+	pthread_mutex_destroy(&a->lock);
+	pthread_mutex_destroy(&a->symbols_lock);
 	free(a);
 }
 
-static void add_note(struct analysis *a, const char *text)
+static void analysis_freep(struct loci_analysis **analysis)
+{
+	loci_analysis_free(*analysis);
+}
+
+uint64_t loci_analysis_references(const struct loci_analysis *analysis)
+{
+	return atomic_load_explicit(&analysis->references, memory_order_relaxed);
+}
+
+/* Once: 50 processes may all have met the same. */
+void loci_analysis_add_note(struct loci_analysis *a, const char *text)
 {
 	size_t used = strlen(a->note);
 
-	snprintf(a->note + used, sizeof(a->note) - used, "%s%s", used ? "; " : "", text);
+	if (!strstr(a->note, text))
+		snprintf(a->note + used, sizeof(a->note) - used, "%s%s", used ? "; " : "", text);
 }
 
-static int open_grains(struct analysis *a, struct loci_err *err)
+void loci_analysis_note(struct loci_analysis *analysis, const char *text)
 {
-	const struct loci_analyse_options *options = a->options;
-	bool objects = a->source->info.unit == LOCI_UNIT_OBJECT;
-	unsigned n = objects || !options->n_block_bytes ? 1 : options->n_block_bytes;
-	struct loci_grain_options grain = {
-		.objects = objects, .no_sets = options->no_sets, .verify = options->verify
-	};
-
-	if (options->max_memory) {
-		uint64_t fixed = WORK_BYTES + (grain.no_sets ? 0 : n * SETS_BYTES);
-
-		if (!grain.no_sets && fixed > options->max_memory / 2) {
-			grain.no_sets = true;
-			fixed = WORK_BYTES;
-			add_note(a, "no per-set distances: they do not fit in --max-memory");
-		}
-		if (fixed >= options->max_memory)
-			return loci_err_set(err, EINVAL,
-				"--max-memory must be more than %" PRIu64 "M", fixed >> 20);
-		grain.max_bytes = (options->max_memory - fixed) / n;
-	}
-	for (unsigned i = 0; i < n; i++) {
-		int r;
-
-		grain.block_bytes = objects      ? 1
-			: options->n_block_bytes ? options->block_bytes[i]
-						 : 64;
-		r = loci_grain_new(&grain, &a->grain[i], err);
-		if (r < 0)
-			return r;
-		a->n_grains++;
-	}
-	return 0;
-}
-
-static int count_thread(
-	struct analysis *a, uint32_t thread, uint64_t references, struct loci_err *err)
-{
-	size_t i = a->last_thread;
-
-	if (i >= a->n_threads || a->thread[i].thread != thread)
-		for (i = 0; i < a->n_threads && a->thread[i].thread != thread;)
-			i++;
-	if (i == a->n_threads) {
-		if (i == a->thread_cap) {
-			size_t cap = i ? 2 * i : 16;
-			void *larger = realloc(a->thread, cap * sizeof(*a->thread));
-
-			if (!larger)
-				return loci_err_nomem(err);
-			a->thread = larger;
-			a->thread_cap = cap;
-		}
-		a->thread[a->n_threads++] = (struct loci_thread_totals){ .thread = thread };
-	}
-	a->thread[i].references += references;
-	a->last_thread = i;
-	return 0;
-}
-
-/* Counts what the references are; frames are none. */
-static int tally(struct analysis *a, const struct loci_ref *refs, size_t n, struct loci_err *err)
-{
-	uint64_t by_op[4] = { 0 }, bulk = 0, run = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct loci_ref *ref = &refs[i];
-
-		if (ref->size_bytes > REF_MAX_BYTES)
-			return loci_err_set(err, EBADMSG,
-				"a reference of %" PRIu64 " bytes at address 0x%" PRIx64
-				" after %" PRIu64 " references: the trace is damaged",
-				ref->size_bytes, ref->address, a->run.references + i);
-		by_op[ref->op & 3]++;
-		bulk += !!(ref->flags & LOCI_REF_BULK);
-		run += ref->op != LOCI_OP_FRAME;
-		if (i + 1 == n || refs[i + 1].thread != ref->thread) {
-			int r = run ? count_thread(a, ref->thread, run, err) : 0;
-
-			if (r < 0)
-				return r;
-			run = 0;
-		}
-	}
-	a->run.loads += by_op[LOCI_OP_LOAD];
-	a->run.stores += by_op[LOCI_OP_STORE];
-	a->run.fetches += by_op[LOCI_OP_FETCH];
-	a->run.bulk += bulk;
-	a->run.references = a->run.loads + a->run.stores + a->run.fetches;
-	return 0;
-}
-
-static int decode(struct analysis *a, size_t n_words, struct loci_err *err)
-{
-	size_t pos = 0;
-
-	do {
-		struct loci_event event;
-		size_t n_refs;
-		int r;
-
-		r = loci_decoder_next(
-			a->decoder, a->words, n_words, &pos, a->refs, REFS, &n_refs, &event, err);
-		if (r == 0)
-			r = tally(a, a->refs, n_refs, err);
-		for (unsigned i = 0; r == 0 && i < a->n_grains; i++)
-			r = loci_grain_feed(a->grain[i], a->refs, n_refs, err);
-		if (r < 0)
-			return r;
-		if (event.kind == LOCI_MARK_LOST)
-			a->run.lost += event.payload;
-	} while (pos < n_words);
-	return 0;
-}
-
-static int read_all(struct analysis *a, bool *ret_interrupted, struct loci_err *err)
-{
-	const struct loci_analyse_options *options = a->options;
-	struct loci_source *source = a->source;
-
-	for (;;) {
-		ssize_t n = source->ops->read(source, a->words, WORDS, err);
-		uint64_t done = 0, total = 0;
-		int r;
-
-		if (n == -EINTR && options->stop && *options->stop) {
-			*ret_interrupted = true;
-			return 0;
-		}
-		if (n <= 0)
-			return (int)n;
-		if (options->keep) {
-			r = loci_trace_write(options->keep, a->words, (size_t)n, err);
-			if (r < 0)
-				return r;
-		}
-		r = decode(a, (size_t)n, err);
-		if (r < 0)
-			return r;
-		if (options->progress) {
-			source->ops->progress(source, &done, &total);
-			options->progress(options->progress_data, a->run.references, done, total);
-		}
-		if (options->stop && *options->stop) {
-			*ret_interrupted = true;
-			return 0;
-		}
-	}
-}
-
-static int by_thread(const void *left, const void *right)
-{
-	const struct loci_thread_totals *a = left, *b = right;
-
-	return (a->thread > b->thread) - (a->thread < b->thread);
+	pthread_mutex_lock(&analysis->lock);
+	loci_analysis_add_note(analysis, text);
+	pthread_mutex_unlock(&analysis->lock);
 }
 
 static const char *capabilities(uint32_t bits, char *buf, size_t size)
@@ -248,34 +108,125 @@ static const char *collector_name(uint32_t collector)
 	return collector < LOCI_ARRAY_SIZE(names) ? names[collector] : "unknown";
 }
 
-static int put_run(struct analysis *a, struct loci_profile *profile, bool sampled, bool interrupted,
-	struct loci_err *err)
+static int put_run(struct loci_analysis *a, struct loci_profile *profile, bool sampled,
+	double seconds, struct loci_err *err)
 {
-	const struct loci_stream_info *info = &a->source->info;
-	char caps[64], origin[sizeof(info->origin) + 1] = "";
-	struct loci_run run = a->run;
+	char caps[64], origin[sizeof(a->info.origin) + 1] = "";
+	struct loci_run run = { 0 };
 
-	memcpy(origin, info->origin, sizeof(info->origin));
+	for (size_t i = 0; i < a->n_processes; i++) {
+		const struct loci_process_totals *process = &a->process[i];
+
+		run.references += process->references;
+		run.loads += process->loads;
+		run.stores += process->stores;
+		run.fetches += process->fetches;
+		run.bulk += process->bulk;
+		run.lost += process->lost;
+		run.threads += process->n_threads;
+	}
+	memcpy(origin, a->info.origin, sizeof(a->info.origin));
 	run.command = (char *)a->options->command;
-	run.collector = (char *)collector_name(info->collector);
+	run.collector = (char *)collector_name(a->info.collector);
 	run.origin = origin;
 	run.mode = sampled ? "sample" : "exact";
-	run.unit = info->unit == LOCI_UNIT_OBJECT ? "object" : "byte";
-	run.capabilities = (char *)capabilities(info->capabilities, caps, sizeof(caps));
+	run.unit = a->info.unit == LOCI_UNIT_OBJECT ? "object" : "byte";
+	run.capabilities = (char *)capabilities(a->info.capabilities, caps, sizeof(caps));
 	run.program_version = (char *)a->options->version;
 	run.machine = (char *)a->options->machine;
 	run.caches = (char *)a->options->caches;
-	if (a->source->note[0])
-		add_note(a, a->source->note);
-	run.complete = !interrupted && !run.lost && !a->source->incomplete;
+	run.started = a->started;
+	run.seconds = seconds;
+	run.complete = !a->interrupted && !a->incomplete && !run.lost;
 	run.note = a->note[0] ? a->note : NULL;
-	run.threads = a->n_threads;
 	run.merged = 1;
 	return loci_profile_put_run(profile, &run, err);
 }
 
+static int by_start(const void *left, const void *right)
+{
+	const struct loci_process_totals *a = left, *b = right;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int by_thread(const void *left, const void *right)
+{
+	const struct loci_thread_totals *a = left, *b = right;
+
+	return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+/* Threads keep the stream's numbers; those of further processes follow. */
+static int put_threads(struct loci_analysis *a, struct loci_profile *profile, struct loci_err *err)
+{
+	uint32_t base = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < a->n_processes; i++) {
+		struct loci_process_totals *process = &a->process[i];
+		uint32_t next = base;
+
+		qsort(process->thread, process->n_threads, sizeof(*process->thread), by_thread);
+		for (size_t k = 0; r == 0 && k < process->n_threads; k++) {
+			struct loci_thread_totals totals = process->thread[k];
+
+			totals.thread += base;
+			next = totals.thread + 1;
+			r = loci_profile_put_thread(profile, &totals, err);
+		}
+		base = next;
+	}
+	return r;
+}
+
+static void publish_note(void *data, const char *text)
+{
+	loci_analysis_add_note(data, text);
+}
+
+static int put_processes(
+	struct loci_analysis *a, struct loci_profile *profile, struct loci_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < a->n_processes; i++) {
+		const struct loci_process_totals *process = &a->process[i];
+		struct loci_process_row row = { .id = (int64_t)i + 1, .pid = process->pid };
+
+		/* a number may be used again: the latest before it is meant */
+		for (size_t k = 0; k < i; k++)
+			if (a->process[k].pid == process->parent_pid && process->parent_pid)
+				row.parent_id = (int64_t)k + 1;
+		if (process->pid)
+			r = loci_profile_put_process(profile, &row, err);
+	}
+	return r;
+}
+
+static int put_attributed(
+	struct loci_analysis *a, struct loci_profile *profile, struct loci_err *err)
+{
+	const struct loci_publish_options options = { .block_bytes = a->grain[0].totals.block_bytes,
+		.sites = a->info.capabilities & LOCI_CAP_SITES,
+		.no_source = a->options->no_source,
+		.levels = a->options->levels,
+		.note = publish_note,
+		.note_data = a };
+	int r;
+
+	if (!a->attributed)
+		return 0;
+	pthread_mutex_lock(&a->symbols_lock);
+	r = loci_publish(&a->ledger, &options, profile, err);
+	pthread_mutex_unlock(&a->symbols_lock);
+	return r;
+}
+
 static int write_profile(
-	struct analysis *a, const char *path, bool interrupted, struct loci_err *err)
+	struct loci_analysis *a, const char *path, double seconds, struct loci_err *err)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
 	bool sampled = false;
@@ -283,71 +234,74 @@ static int write_profile(
 	int r = loci_profile_create(path, &profile, err);
 
 	for (unsigned i = 0; r == 0 && i < a->n_grains; i++) {
-		struct loci_grain totals;
+		const struct loci_grain *totals = &a->grain[i].totals;
 
-		r = loci_grain_put(a->grain[i], profile, &totals, err);
-		if (r == 0 && totals.sampling_rate < 1) {
+		r = loci_grain_sum_put(&a->grain[i], profile, err);
+		if (r == 0 && totals->sampling_rate < 1) {
 			sampled = true;
 			snprintf(text, sizeof(text),
 				"memory limit reached after %" PRIu64 " touches of %" PRIu64
 				"-byte blocks: 1 in %.4g blocks followed since, miss ratios "
 				"+-%.2g points (95 %%)",
-				totals.sampled_from, totals.block_bytes, 1 / totals.sampling_rate,
-				totals.error_points);
-			add_note(a, text);
+				totals->sampled_from, totals->block_bytes,
+				1 / totals->sampling_rate, totals->error_points);
+			loci_analysis_add_note(a, text);
 		}
 	}
-	if (r == 0 && interrupted) {
+	if (r == 0 && a->interrupted) {
 		snprintf(text, sizeof(text), "interrupted after %" PRIu64 " references",
-			a->run.references);
-		add_note(a, text);
+			loci_analysis_references(a));
+		loci_analysis_add_note(a, text);
 	}
-	qsort(a->thread, a->n_threads, sizeof(*a->thread), by_thread);
-	for (size_t i = 0; r == 0 && i < a->n_threads; i++)
-		r = loci_profile_put_thread(profile, &a->thread[i], err);
+	qsort(a->process, a->n_processes, sizeof(*a->process), by_start);
 	if (r == 0)
-		r = put_run(a, profile, sampled, interrupted, err);
+		r = put_processes(a, profile, err);
+	if (r == 0)
+		r = put_threads(a, profile, err);
+	if (r == 0)
+		r = put_attributed(a, profile, err);
+	if (r == 0)
+		r = put_run(a, profile, sampled, seconds, err);
 	return r < 0 ? r : loci_profile_commit(profile, err);
+}
+
+int loci_analysis_write(struct loci_analysis *a, const char *path, struct loci_analyse_summary *ret,
+	struct loci_err *err)
+{
+	struct timespec end;
+	int r = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	pthread_mutex_lock(&a->lock);
+	*ret = (struct loci_analyse_summary){ .interrupted = a->interrupted };
+	ret->references = loci_analysis_references(a);
+	ret->verified = a->verified;
+	if (!ret->references && a->interrupted)
+		r = loci_err_set(err, EINTR, "interrupted before the first reference");
+	else if (!ret->references)
+		r = loci_err_set(err, ENODATA, "%s: no references in it (%.*s)%s%s",
+			a->options->command ? a->options->command : "the trace",
+			(int)sizeof(a->info.origin), a->info.origin, a->note[0] ? ": " : "",
+			a->note);
+	else
+		r = write_profile(a, path,
+			(double)(end.tv_sec - a->start.tv_sec) +
+				(double)(end.tv_nsec - a->start.tv_nsec) / 1e9,
+			err);
+	snprintf(ret->note, sizeof(ret->note), "%s", a->note);
+	pthread_mutex_unlock(&a->lock);
+	return r;
 }
 
 int loci_analyse(struct loci_source *source, const struct loci_analyse_options *options,
 	const char *path, struct loci_analyse_summary *ret, struct loci_err *err)
 {
-	loci_cleanup(analysis_free) struct analysis *a = calloc(1, sizeof(*a));
-	time_t now = time(NULL);
-	struct timespec start, end;
-	char started[32];
-	struct tm utc;
-	int r;
+	loci_cleanup(analysis_freep) struct loci_analysis *a = NULL;
+	int r = loci_analysis_new(options, &a, err);
 
-	if (!a)
-		return loci_err_nomem(err);
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-	a->options = options;
-	a->source = source;
-	a->run.started = started;
-	*ret = (struct loci_analyse_summary){ 0 };
-	r = open_grains(a, err);
-	if (r == 0)
-		r = loci_decoder_new(&a->decoder, err);
-	if (r == 0)
-		r = read_all(a, &ret->interrupted, err);
-	if (r == 0 && !a->run.references && ret->interrupted)
-		r = loci_err_set(err, EINTR, "interrupted before the first reference");
-	if (r == 0 && !a->run.references)
-		r = loci_err_set(err, ENODATA, "%s: no references in it (%s)%s%s",
-			options->command ? options->command : "the trace", source->info.origin,
-			source->note[0] ? ": " : "", source->note);
 	if (r < 0)
 		return r;
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	a->run.seconds =
-		(double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
-	r = write_profile(a, path, ret->interrupted, err);
-	ret->references = a->run.references;
-	for (unsigned i = 0; i < a->n_grains; i++)
-		ret->verified += loci_grain_verified(a->grain[i]);
-	snprintf(ret->note, sizeof(ret->note), "%s", a->note);
-	return r;
+	a->alone = true;
+	r = loci_analysis_read(a, source, err);
+	return r < 0 ? r : loci_analysis_write(a, path, ret, err);
 }

@@ -27,10 +27,10 @@ struct loci_object_hit {
 	/* Memory that was unmapped and mapped again is new: added to the numbers of its blocks,
 	 * which so differ from those of before. 0: never unmapped. Holds like the answer. */
 	uint64_t generation;
+	uint32_t epoch; /* what loci_objects_epoch says of the address; holds like the answer */
 };
 
-/* modules maps the stream's module ids to those of symbols (UINT32_MAX: none) and to load biases.
- */
+/* What a module id of the stream means now. */
 struct loci_object_module {
 	uint32_t symbol_module;
 	uint64_t bias;
@@ -46,7 +46,13 @@ int loci_objects_event(struct loci_objects *objects, const struct loci_event *ev
 	const struct loci_decoder *decoder, const struct loci_shadow *shadow, uint64_t refs,
 	struct loci_err *err);
 
+/* False: no such module is loaded. */
+bool loci_objects_module(
+	struct loci_objects *objects, uint32_t module, struct loci_object_module *ret);
+
 /* code_address: of the reference, run-time; it tells apart variables that share a place in a frame.
+ * shadow: its top frame is that of the code that executes, and a framed answer holds for this code
+ * only. NULL: no frames are known.
  * What is looked up by a thread without frames is no stack variable of a known function, but may be
  * in a known stack. */
 int loci_objects_find(struct loci_objects *objects, uint64_t address, uint64_t code_address,
@@ -60,20 +66,26 @@ uint32_t loci_objects_epoch(const struct loci_objects *objects, uint64_t address
 /* What is known of an object in the end. Strings live as long as objects and symbols. */
 struct loci_object_info {
 	const char *kind; /* global, heap, stack, registered, other */
-	const char *name; /* "a", "b (heap)": never NULL; of memory without a name what it is:
-			     "stack", "heap", "anonymous mapping", "libc.so.6 data" */
+	/* Never NULL: a variable ("a"; of the heap what the allocation was assigned to: "b",
+	 * "node->next"), or as much as is known: "allocated in f", "stack of f", "stack", "heap",
+	 * "heap, not allocated" (an allocator's own data), "libc.so.6 data", "input.dat (mapped)",
+	 * "anonymous mapping", "other" */
+	const char *name;
 	const char *type;
 	const struct loci_type *element; /* NULL: unknown */
 	uint64_t size_bytes, allocations;
 	uint32_t symbol_module; /* UINT32_MAX: none */
-	uint64_t code_address; /* file address of the allocating call or of the function whose stack
-				  it is; 0: none */
+	/* File address of the allocating call (of a byte of the instruction; of the call outside
+	 * wrappers like xmalloc and operator new) or of the function whose stack it is; 0: none */
+	uint64_t code_address;
 	const char *file;
 	unsigned line;
-	uint32_t context; /* of the allocation; UINT32_MAX: none */
-	uint64_t born_refs, died_refs;
-	bool released;
+	uint32_t context;              /* of the allocation; UINT32_MAX: none */
+	uint64_t born_refs, died_refs; /* before the first allocation and the last release */
+	bool released;                 /* no allocation of it is alive; died_refs has a meaning */
 };
+/* Times that an object found no place among the 2^20 there may be and was made "other". */
+uint64_t loci_objects_dropped(const struct loci_objects *objects);
 size_t loci_objects_count(const struct loci_objects *objects);
 int loci_objects_info(struct loci_objects *objects, uint32_t object, struct loci_object_info *ret,
 	struct loci_err *err);

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct loci_launch;
+
 struct loci_run_options {
 	char *const *argv; /* the program and its arguments, NULL at the end */
 	bool follow;       /* children too */
@@ -22,22 +24,39 @@ struct loci_run_options {
 	int toggle_signal;   /* 0: none. Sent to the program's process; never reaches the program */
 	double delay_s, duration_s; /* 0: none */
 	const char *only, *skip;    /* function names, comma separated, * and ? allowed; NULL */
+	const struct loci_launch *launch; /* NULL: as loci_launch_find finds it */
 };
 
 struct loci_runner;
 
-/* Starts the program. Its standard streams, terminal and process group are this process's. What
- * keeps it from starting (not found, not executable, no Valgrind, another version) is explained in
- * err; errno 127 and 126 as a shell gives them are in *ret_status. */
+/* Starts the program. Its standard streams, terminal, process group, environment and signals are
+ * this process's, but for what the collector needs; it dumps no core. What keeps it from starting
+ * is explained in err; *ret_status is then 127 and 126 as a shell gives them, or 1. Call it before
+ * there are threads. */
 int loci_runner_start(const struct loci_run_options *options, struct loci_runner **ret,
 	int *ret_status, struct loci_err *err);
-/* The next process's stream; waits for one. NULL and 0 when the program and all it left behind that
- * is watched have ended. The caller reads each to its end in a thread of its own and closes it. */
+/* The next process's stream; waits for one. NULL and 0 when the program has ended and every stream
+ * has been given; a failure is about one process's stream, there may be more. The caller reads each
+ * to its end in a thread of its own and closes it, before the runner is freed.
+ *
+ * When the program has ended, the streams of processes that it left behind end with what they hold
+ * at that moment; such a process goes on unwatched. */
 int loci_runner_next(struct loci_runner *runner, struct loci_source **ret, struct loci_err *err);
+/* Of a stream that loci_runner_next gave. */
+pid_t loci_runner_source_pid(const struct loci_source *source);
+unsigned loci_runner_source_image(const struct loci_source *source); /* by exec, from 0 */
 /* Passes a signal on to the program; from a signal handler. */
 void loci_runner_signal(struct loci_runner *runner, int signal);
 /* Status of the program as wait(2) gives it, once loci_runner_next has given NULL. */
 int loci_runner_status(const struct loci_runner *runner);
-void loci_runner_free(struct loci_runner *runner);
+pid_t loci_runner_pid(const struct loci_runner *runner);
+/* Why there is nothing to see, or why it ended ill, as far as the collector said: a sentence for a
+ * person, or "". Once loci_runner_next has given NULL. */
+const char *loci_runner_complaint(struct loci_runner *runner);
+void loci_runner_free(struct loci_runner *runner); /* NULL allowed */
+
+/* Where a run's rings would be: /dev/shm, or else TMPDIR or /tmp. They must have room, lest they
+ * fail in the program. */
+int loci_runner_room(const char **ret_dir, uint64_t *ret_free_bytes, struct loci_err *err);
 
 #endif

@@ -43,7 +43,8 @@ static uint64_t bytes_with(const struct loci_stack *stack, uint64_t n_homes)
 	uint64_t n_slots = loci_stack_slots_for(stack, n_homes * LOCI_STACK_WAYS);
 
 	return fixed_bytes(stack) + loci_stack_map_bytes(&stack->map, n_homes) +
-		2 * loci_stack_slots_bytes(n_slots, stack->tuning.page_bytes);
+		2 *
+		loci_stack_slots_bytes(n_slots, stack->slots.use != NULL, stack->tuning.page_bytes);
 }
 
 int loci_stack_new(
@@ -83,7 +84,8 @@ int loci_stack_new_tuned(const struct loci_stack_options *options,
 		stack->rank[i] = (uint8_t)i;
 	stack->counts = calloc(1, sizeof(*stack->counts));
 	if (!stack->counts || loci_stack_map_init(&stack->map, tuning) < 0 ||
-		loci_stack_slots_init(&stack->slots, tuning->min_slots, 0, tuning->page_bytes) < 0)
+		loci_stack_slots_init(&stack->slots, tuning->min_slots, 0, options->keep_uses,
+			tuning->page_bytes) < 0)
 		return loci_err_nomem(err);
 	if (stack->max_bytes && bytes_with(stack, tuning->min_homes) > stack->max_bytes)
 		return loci_err_set(err, EINVAL,
@@ -171,9 +173,23 @@ static size_t chunk(const struct loci_stack *stack)
 	return stack->sample && most > LOCI_STACK_FRONT_CHUNK ? LOCI_STACK_FRONT_CHUNK : most;
 }
 
-int loci_stack_feed(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write,
-	size_t n, uint64_t *ret_distance, struct loci_err *err)
+static struct loci_stack_touches part(const struct loci_stack_touches *t, size_t from, size_t n)
 {
+	return (struct loci_stack_touches){
+		.block = t->block + from,
+		.is_write = t->is_write ? t->is_write + from : NULL,
+		.use = t->use ? t->use + from : NULL,
+		.n = n,
+		.ret_distance = t->ret_distance ? t->ret_distance + from : NULL,
+		.ret_last_use = t->ret_last_use ? t->ret_last_use + from : NULL,
+	};
+}
+
+static int feed(
+	struct loci_stack *stack, const struct loci_stack_touches *touches, struct loci_err *err)
+{
+	size_t n = touches->n;
+
 	if (n >= LOCI_STACK_MAX_TIME - stack->now)
 		return loci_err_set(
 			err, EOVERFLOW, "more than 2^%d touches", 64 - LOCI_STACK_BIN_BITS);
@@ -183,15 +199,37 @@ int loci_stack_feed(struct loci_stack *stack, const uint64_t *block, const uint8
 		if (r < 0)
 			return r;
 		take = n - done < chunk(stack) ? n - done : chunk(stack);
+		struct loci_stack_touches some = part(touches, done, take);
+
 		if (stack->sample) {
 			loci_stack_sample_clean(stack);
-			for (size_t i = 0; is_write && i < take; i++)
-				stack->sample->writes += is_write[done + i];
+			for (size_t i = 0; some.is_write && i < take; i++)
+				stack->sample->writes += some.is_write[i];
 		}
-		stack->kernel(stack, block + done, is_write ? is_write + done : NULL, take,
-			ret_distance ? ret_distance + done : NULL);
+		stack->kernel(stack, &some);
 	}
 	return 0;
+}
+
+int loci_stack_feed(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write,
+	size_t n, uint64_t *ret_distance, struct loci_err *err)
+{
+	struct loci_stack_touches touches = {
+		.block = block, .is_write = is_write, .n = n, .ret_distance = ret_distance
+	};
+
+	return feed(stack, &touches, err);
+}
+
+int loci_stack_feed_uses(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write,
+	const uint64_t *use, size_t n, uint64_t *ret_distance, uint64_t *ret_last_use,
+	struct loci_err *err)
+{
+	struct loci_stack_touches touches = { block, is_write, use, n, ret_distance, ret_last_use };
+
+	if (!stack->slots.use)
+		return loci_err_set(err, EINVAL, "the stack engine was not made to keep uses");
+	return feed(stack, &touches, err);
 }
 
 static int fill(struct loci_hist *hist, const uint64_t *count)

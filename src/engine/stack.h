@@ -8,10 +8,11 @@
  * of a cache of C blocks, its final flush included, are the writes whose dirty level is C or more.
  *
  * Space is O(distinct blocks): at most 47 bytes a block and a few MiB, whatever the number of
- * touches. With max_bytes set, an engine that would outgrow it turns to fixed-size hash sampling of
- * blocks (SHARDS; Waldspurger et al. 2015): from then on it follows a shrinking random subset of
- * the blocks, scales distances and weights, and its histograms are estimates with the error in the
- * result; distances below 64 remain exact (stack_sample.c says how). */
+ * touches; where uses are kept 48 more, and twice that while slots are renumbered. With max_bytes
+ * set, an engine that would outgrow it turns to fixed-size hash sampling of blocks (SHARDS;
+ * Waldspurger et al. 2015): from then on it follows a shrinking random subset of the blocks, scales
+ * distances and weights, and its histograms are estimates with the error in the result; distances
+ * below 64 remain exact (stack_sample.c says how). */
 #ifndef LOCI_ENGINE_STACK_H
 #define LOCI_ENGINE_STACK_H
 
@@ -26,7 +27,8 @@ struct loci_stack;
 
 struct loci_stack_options {
 	enum loci_isa isa;  /* LOCI_ISA_BEST unless a test wants another */
-	uint64_t max_bytes; /* memory of this engine, at least about 1.5 MiB; 0: no limit */
+	uint64_t max_bytes; /* memory of this engine, at least about 1.5 MiB, or 4 MiB where uses
+			       are kept; 0: no limit */
 	bool keep_uses; /* remember a word of every block's last use: see loci_stack_feed_uses */
 };
 

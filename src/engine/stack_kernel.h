@@ -40,6 +40,7 @@ struct kernel {
 	unsigned n_far;
 	uint64_t n_entries;
 	struct loci_stack_sample *sample;
+	uint64_t *use, *deep_use; /* of places and of slots */
 	uint64_t hash[RING];
 	union {
 		struct loci_stack_bucket *home; /* after the first stage */
@@ -117,23 +118,37 @@ INLINE uint32_t kernel_new_slot(struct kernel *k)
 	return slot;
 }
 
+/* What callers give, and so what a body of the loop is compiled for. */
+struct kernel_mode {
+	bool sampling, uses;
+};
+
 /* The block of an entry enters the top in the place of the deepest there, which gets a slot. */
-INLINE void kernel_enter(struct kernel *k, uint32_t *entry, bool sampling)
+INLINE unsigned kernel_enter(struct kernel *k, uint32_t *entry, struct kernel_mode mode)
 {
 	unsigned place = kernel_push(&k->ranks);
 	uint32_t *leaving = k->place[place];
 
-	if (sampling && loci_stack_in_front(k->sample, leaving))
+	if (mode.sampling && loci_stack_in_front(k->sample, leaving))
 		*leaving = LOCI_STACK_DEAD;
-	else if (__builtin_expect(leaving != NULL, 1))
-		*leaving = kernel_new_slot(k) + LOCI_STACK_DEEP;
+	else if (__builtin_expect(leaving != NULL, 1)) {
+		uint32_t slot = kernel_new_slot(k);
+
+		*leaving = slot + LOCI_STACK_DEEP;
+		if (mode.uses)
+			k->deep_use[loci_stack_use_index(slot)] = k->use[place];
+	}
 	k->place[place] = entry;
 	*entry = place + 1;
+	return place;
 }
 
+/* use: the word to leave, and then the one found. */
 INLINE uint64_t kernel_count(struct kernel *k, uint32_t *entry, uint64_t hash, unsigned is_write,
-	uint64_t now, bool sampling)
+	uint64_t now, uint64_t *use, struct kernel_mode mode)
 {
+	uint64_t last_use = 0;
+	unsigned place;
 	struct loci_stack_counts *counts = k->counts;
 	uint64_t *time = counts->time, distance, stamp;
 	uint32_t slot, bin, bin_time, dirty;
@@ -145,28 +160,33 @@ INLINE uint64_t kernel_count(struct kernel *k, uint32_t *entry, uint64_t hash, u
 	bin_time = loci_stack_bin(now - (stamp >> LOCI_STACK_BIN_BITS));
 	dirty = stamp & LOCI_STACK_BIN_COLD;
 	if (slot - 1 < LOCI_STACK_TOP) {
-		distance = kernel_raise(&k->ranks, slot - 1);
+		place = slot - 1;
+		distance = kernel_raise(&k->ranks, place);
 		bin = (uint32_t)distance;
-	} else if (sampling && loci_stack_in_front(k->sample, entry)) {
-		kernel_enter(k, entry, sampling);
+		if (mode.uses)
+			last_use = k->use[place];
+	} else if (mode.sampling && loci_stack_in_front(k->sample, entry)) {
+		place = kernel_enter(k, entry, mode);
 		*loci_stack_key(entry) = hash;
 		distance = LOCI_UNSAMPLED;
 		dirty = bin = bin_time = LOCI_STACK_BIN_UNKNOWN;
 	} else if (__builtin_expect(slot != 0, 1)) {
 		distance = kernel_take_slot(k, slot - LOCI_STACK_DEEP);
-		if (sampling)
+		if (mode.uses)
+			last_use = k->deep_use[loci_stack_use_index(slot - LOCI_STACK_DEEP)];
+		if (mode.sampling)
 			distance <<= k->sample->shift;
 		distance += LOCI_STACK_TOP; /* all places are taken, or nothing would be deep */
 		bin = loci_stack_bin(distance);
-		kernel_enter(k, entry, sampling);
+		place = kernel_enter(k, entry, mode);
 	} else {
 		k->n_entries++;
-		kernel_enter(k, entry, sampling);
+		place = kernel_enter(k, entry, mode);
 		*loci_stack_key(entry) = hash;
 		distance = LOCI_INFINITE;
 		dirty = bin = bin_time = LOCI_STACK_BIN_COLD;
 	}
-	if (sampling && bin >= LOCI_STACK_TOP) {
+	if (mode.sampling && bin >= LOCI_STACK_TOP) {
 		time = k->sample->time;
 		if (bin != LOCI_STACK_BIN_UNKNOWN)
 			loci_stack_sample_count(k->sample, hash, distance);
@@ -177,15 +197,19 @@ INLINE uint64_t kernel_count(struct kernel *k, uint32_t *entry, uint64_t hash, u
 	counts->dirty[dirty] += is_write;
 	dirty &= is_write - 1;
 	*loci_stack_stamp(entry) = now << LOCI_STACK_BIN_BITS | dirty;
+	if (mode.uses) {
+		k->use[place] = *use;
+		*use = last_use;
+	}
 	return distance;
 }
 
-INLINE void kernel_first_stage(struct kernel *k, size_t i, uint64_t block, bool sampling)
+INLINE void kernel_first_stage(struct kernel *k, size_t i, uint64_t block, struct kernel_mode mode)
 {
 	uint64_t hash = loci_stack_hash(block);
 	struct loci_stack_bucket *home = k->bucket + loci_stack_home(hash, k->n_homes);
 
-	if (sampling && !loci_stack_sampled(hash, k->sample->shift))
+	if (mode.sampling && !loci_stack_sampled(hash, k->sample->shift))
 		home = k->sample->front + loci_stack_home(hash, LOCI_STACK_FRONT_HOMES);
 	k->hash[i % RING] = hash;
 	k->found[i % RING].home = home;
@@ -193,7 +217,7 @@ INLINE void kernel_first_stage(struct kernel *k, size_t i, uint64_t block, bool 
 }
 
 /* An entry that is not in its home may be far away: its bucket is only asked for. */
-INLINE void kernel_second_stage(struct kernel *k, size_t i)
+INLINE void kernel_second_stage(struct kernel *k, size_t i, struct kernel_mode mode)
 {
 	struct loci_stack_bucket *home = k->found[i % RING].home;
 	unsigned match = kernel_match(home, k->hash[i % RING]);
@@ -208,16 +232,19 @@ INLINE void kernel_second_stage(struct kernel *k, size_t i)
 	}
 	k->found[i % RING].slot = entry;
 	slot = *entry;
-	slot = slot >= LOCI_STACK_DEEP && slot != LOCI_STACK_DEAD ? slot - LOCI_STACK_DEEP : 0;
+	slot = slot >= LOCI_STACK_DEEP && slot != LOCI_STACK_DEAD ? slot - LOCI_STACK_DEEP : 64;
+	if (mode.uses)
+		__builtin_prefetch(&k->deep_use[loci_stack_use_index(slot)]);
 	__builtin_prefetch(&k->line[slot >> 9], 1);
 	__builtin_prefetch(&k->near[slot >> 9], 1);
 }
 
-INLINE void kernel_run(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write,
-	size_t n, uint64_t *ret_distance, bool sampling)
+INLINE void kernel_run(
+	struct loci_stack *stack, const struct loci_stack_touches *t, struct kernel_mode mode)
 {
 	struct loci_stack_slots *slots = &stack->slots;
 	uint64_t now = stack->now;
+	size_t n = t->n;
 	struct kernel k = {
 		.place = stack->place,
 		.bucket = stack->map.bucket,
@@ -232,24 +259,28 @@ INLINE void kernel_run(struct loci_stack *stack, const uint64_t *block, const ui
 		.n_far = slots->n_far,
 		.n_entries = stack->map.n_entries,
 		.sample = stack->sample,
+		.use = stack->use,
+		.deep_use = slots->use,
 	};
 
 	kernel_load_ranks(&k.ranks, stack->rank);
 	for (size_t i = 0; i < n && i < AHEAD_HASH; i++)
-		kernel_first_stage(&k, i, block[i], sampling);
+		kernel_first_stage(&k, i, t->block[i], mode);
 	for (size_t i = 0; i < n && i < AHEAD_FIND; i++)
-		kernel_second_stage(&k, i);
+		kernel_second_stage(&k, i, mode);
 	for (size_t i = 0; i < n; i++) {
-		uint64_t distance;
+		uint64_t distance, use = mode.uses ? t->use[i] : 0;
 
 		if (i + AHEAD_HASH < n)
-			kernel_first_stage(&k, i + AHEAD_HASH, block[i + AHEAD_HASH], sampling);
+			kernel_first_stage(&k, i + AHEAD_HASH, t->block[i + AHEAD_HASH], mode);
 		if (i + AHEAD_FIND < n)
-			kernel_second_stage(&k, i + AHEAD_FIND);
+			kernel_second_stage(&k, i + AHEAD_FIND, mode);
 		distance = kernel_count(&k, k.found[i % RING].slot, k.hash[i % RING],
-			is_write ? is_write[i] : 0, now + i, sampling);
-		if (ret_distance)
-			ret_distance[i] = distance;
+			t->is_write ? t->is_write[i] : 0, now + i, &use, mode);
+		if (t->ret_distance)
+			t->ret_distance[i] = distance;
+		if (mode.uses)
+			t->ret_last_use[i] = use;
 	}
 	kernel_store_ranks(&k.ranks, stack->rank);
 	slots->open = k.open;
@@ -260,15 +291,22 @@ INLINE void kernel_run(struct loci_stack *stack, const uint64_t *block, const ui
 }
 
 /* One body for each combination of what callers give, so that the loop does not ask. */
-void KERNEL_NAME(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write, size_t n,
-	uint64_t *ret_distance)
+void KERNEL_NAME(struct loci_stack *stack, const struct loci_stack_touches *t)
 {
-	if (stack->sample)
-		kernel_run(stack, block, is_write, n, ret_distance, true);
-	else if (!ret_distance && is_write)
-		kernel_run(stack, block, is_write, n, NULL, false);
-	else if (!ret_distance)
-		kernel_run(stack, block, NULL, n, NULL, false);
-	else
-		kernel_run(stack, block, is_write, n, ret_distance, false);
+	struct loci_stack_touches touches = { t->block, t->is_write, NULL, t->n, NULL, NULL };
+
+	if (stack->sample && t->use)
+		kernel_run(stack, t, (struct kernel_mode){ .sampling = true, .uses = true });
+	else if (stack->sample)
+		kernel_run(stack, t, (struct kernel_mode){ .sampling = true });
+	else if (t->use)
+		kernel_run(stack, t, (struct kernel_mode){ .uses = true });
+	else if (t->ret_distance)
+		kernel_run(stack, t, (struct kernel_mode){ 0 });
+	else if (t->is_write)
+		kernel_run(stack, &touches, (struct kernel_mode){ 0 });
+	else {
+		touches.is_write = NULL;
+		kernel_run(stack, &touches, (struct kernel_mode){ 0 });
+	}
 }

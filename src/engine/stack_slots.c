@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 struct layout {
-	uint64_t n_lines, near, far[LOCI_STACK_LEVELS], bytes; /* offsets, in bytes */
+	uint64_t n_lines, near, far[LOCI_STACK_LEVELS], use, bytes; /* offsets, in bytes */
 	unsigned n_far;
 };
 
@@ -16,7 +16,7 @@ static uint64_t round_up(uint64_t n, uint64_t unit)
 	return (n + unit - 1) / unit * unit;
 }
 
-static struct layout layout_for(uint64_t n_slots, uint64_t page_bytes)
+static struct layout layout_for(uint64_t n_slots, bool keep_uses, uint64_t page_bytes)
 {
 	struct layout layout = { .n_lines = n_slots / LOCI_STACK_LINE_BITS + 1 };
 	uint64_t n, at = layout.n_lines * sizeof(struct loci_stack_line);
@@ -32,13 +32,16 @@ static struct layout layout_for(uint64_t n_slots, uint64_t page_bytes)
 		if (n == LOCI_STACK_FAR)
 			break;
 	}
+	layout.use = at;
+	if (keep_uses)
+		at += layout.n_lines * LOCI_STACK_LINE_BITS * sizeof(uint64_t);
 	layout.bytes = round_up(at, page_bytes);
 	return layout;
 }
 
-uint64_t loci_stack_slots_bytes(uint64_t n_slots, uint64_t page_bytes)
+uint64_t loci_stack_slots_bytes(uint64_t n_slots, bool keep_uses, uint64_t page_bytes)
 {
-	return layout_for(n_slots, page_bytes).bytes;
+	return layout_for(n_slots, keep_uses, page_bytes).bytes;
 }
 
 /* Numbers skip the word of counts of each line. */
@@ -92,10 +95,10 @@ static void *map_pages(uint64_t bytes, uint64_t page_bytes)
 	return memory + before;
 }
 
-int loci_stack_slots_init(
-	struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live, uint64_t page_bytes)
+int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live,
+	bool keep_uses, uint64_t page_bytes)
 {
-	struct layout layout = layout_for(n_slots, page_bytes);
+	struct layout layout = layout_for(n_slots, keep_uses, page_bytes);
 	char *memory = map_pages(layout.bytes, page_bytes);
 
 	if (!memory)
@@ -106,6 +109,7 @@ int loci_stack_slots_init(
 		.n_far = layout.n_far,
 		.n_lines = (uint32_t)layout.n_lines,
 		.next = number(0),
+		.use = keep_uses ? (uint64_t *)(memory + layout.use) : NULL,
 		.bytes = layout.bytes,
 	};
 	for (unsigned i = 0; i < layout.n_far; i++)
@@ -170,11 +174,21 @@ void loci_stack_slots_clear(struct loci_stack_slots *slots, uint32_t slot)
 			slots->far[level][i]--;
 }
 
+static uint32_t renumber(const struct loci_stack_slots *slots, uint32_t slot,
+	const struct loci_stack_slots *fresh, uint64_t n_live)
+{
+	uint64_t rank = n_live - 1 - loci_stack_slots_after(slots, slot);
+
+	if (slots->use)
+		fresh->use[rank] = slots->use[loci_stack_use_index(slot)];
+	return number(rank);
+}
+
 int loci_stack_slots_renumber(struct loci_stack_slots *slots, struct loci_stack_map *map,
 	uint64_t n_live, uint64_t n_slots)
 {
 	struct loci_stack_slots fresh;
-	int r = loci_stack_slots_init(&fresh, n_slots, n_live, map->page_bytes);
+	int r = loci_stack_slots_init(&fresh, n_slots, n_live, slots->use != NULL, map->page_bytes);
 
 	if (r < 0)
 		return r;
@@ -184,9 +198,7 @@ int loci_stack_slots_renumber(struct loci_stack_slots *slots, struct loci_stack_
 
 			if (*slot >= LOCI_STACK_DEEP)
 				*slot = LOCI_STACK_DEEP +
-					number(n_live - 1 -
-						loci_stack_slots_after(
-							slots, *slot - LOCI_STACK_DEEP));
+					renumber(slots, *slot - LOCI_STACK_DEEP, &fresh, n_live);
 		}
 	loci_stack_slots_fini(slots);
 	*slots = fresh;

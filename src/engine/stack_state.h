@@ -104,8 +104,15 @@ struct loci_stack_slots {
 	uint32_t open;      /* the line being filled */
 	uint32_t next;      /* the next slot's number */
 	uint32_t open_live; /* set bits in the open line */
+	uint64_t *use;      /* of slots, without the gaps in their numbers; NULL: not kept */
 	uint64_t bytes;
 };
+
+/* Where the word of a slot's last use stands. */
+static inline uint32_t loci_stack_use_index(uint32_t slot)
+{
+	return slot - 64 - (slot >> 9) * 64;
+}
 
 struct loci_stack_counts {
 	uint64_t stack[LOCI_STACK_BINS];
@@ -136,9 +143,19 @@ struct loci_stack_sample {
 	double exact[LOCI_STACK_BINS]; /* stack distances before sampling */
 };
 
+/* As loci_stack_feed_uses takes and gives; NULL: all but block; use and ret_last_use both or none.
+ */
+struct loci_stack_touches {
+	const uint64_t *block;
+	const uint8_t *is_write;
+	const uint64_t *use;
+	size_t n;
+	uint64_t *ret_distance;
+	uint64_t *ret_last_use;
+};
+
 /* Processes n <= chunk touches, for which map and slots have room. */
-typedef void loci_stack_kernel(struct loci_stack *stack, const uint64_t *block,
-	const uint8_t *is_write, size_t n, uint64_t *ret_distance);
+typedef void loci_stack_kernel(struct loci_stack *stack, const struct loci_stack_touches *touches);
 loci_stack_kernel loci_stack_run_scalar, loci_stack_run_avx2, loci_stack_run_avx512;
 
 /* Thresholds that tests lower, so that small streams meet every path. */
@@ -152,6 +169,7 @@ struct loci_stack_tuning {
 struct loci_stack {
 	uint8_t rank[LOCI_STACK_TOP] __attribute__((aligned(64)));
 	uint32_t *place[LOCI_STACK_TOP]; /* the slot of its entry; NULL: not taken yet */
+	uint64_t use[LOCI_STACK_TOP];    /* of places: the word of the last use, if kept */
 	uint64_t now;                    /* the time of the next touch; the first is 1 */
 	struct loci_stack_map map;
 	struct loci_stack_slots slots;
@@ -251,10 +269,10 @@ static inline uint32_t *loci_stack_bucket_add(
 }
 
 /* n_live slots in use, numbered from the first on. */
-int loci_stack_slots_init(
-	struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live, uint64_t page_bytes);
+int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live,
+	bool keep_uses, uint64_t page_bytes);
 void loci_stack_slots_fini(struct loci_stack_slots *slots);
-uint64_t loci_stack_slots_bytes(uint64_t n_slots, uint64_t page_bytes);
+uint64_t loci_stack_slots_bytes(uint64_t n_slots, bool keep_uses, uint64_t page_bytes);
 /* Can they take a chunk of new blocks? */
 bool loci_stack_slots_have_room(const struct loci_stack_slots *slots, uint64_t chunk);
 /* The set bits after a slot. */

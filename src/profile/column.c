@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN(column, type, member)                                        \
-	{                                                                \
-		column, COLUMN_##type, offsetof(struct loci_run, member) \
+#define RUN(column, type, member)                                                \
+	{                                                                        \
+		.name = column, COLUMN_##type, offsetof(struct loci_run, member) \
 	}
-#define GRAIN(member, type)                                                 \
-	{                                                                   \
-#member, COLUMN_##type, offsetof(struct loci_grain, member) \
+#define GRAIN(member, type)                                                         \
+	{                                                                           \
+		.name = #member, COLUMN_##type, offsetof(struct loci_grain, member) \
 	}
 
 static const struct column run_columns[] = {
@@ -25,7 +25,7 @@ static const struct column run_columns[] = {
 	RUN("unit", TEXT, unit),
 	RUN("capabilities", TEXT, capabilities),
 	RUN("loci_version", TEXT, program_version),
-	{ "machine_id", COLUMN_ONE, 0 },
+	{ .name = "machine_id", COLUMN_ONE },
 	RUN("started", TEXT, started),
 	RUN("seconds", REAL, seconds),
 	RUN("complete", BOOL, complete),
@@ -41,7 +41,7 @@ static const struct column run_columns[] = {
 };
 
 static const struct column machine_columns[] = {
-	{ "id", COLUMN_ONE, 0 },
+	{ .name = "id", COLUMN_ONE },
 	RUN("processor", TEXT, machine),
 	RUN("caches", TEXT, caches),
 };
@@ -58,13 +58,13 @@ static const struct column grain_columns[] = {
 };
 
 static const struct column thread_columns[] = {
-	{ "id", COLUMN_U32, offsetof(struct loci_thread_totals, thread) },
-	{ "refs", COLUMN_U64, offsetof(struct loci_thread_totals, references) },
+	{ .name = "id", COLUMN_U32, offsetof(struct loci_thread_totals, thread) },
+	{ .name = "refs", COLUMN_U64, offsetof(struct loci_thread_totals, references) },
 };
 
-#define TABLE(name, columns, row)                                                          \
-	const struct table loci_table_##name = { #name, columns, LOCI_ARRAY_SIZE(columns), \
-		sizeof(row) }
+#define TABLE(name, columns, row)                                              \
+	const struct table loci_table_##name = { TABLE_##name, #name, columns, \
+		LOCI_ARRAY_SIZE(columns), sizeof(row) }
 
 TABLE(run, run_columns, struct loci_run);
 TABLE(machine, machine_columns, struct loci_run);
@@ -125,16 +125,44 @@ const char *loci_column_text(sqlite3_stmt *stmt, int index)
 	return text && strlen(text) == (size_t)sqlite3_column_bytes(stmt, index) ? text : NULL;
 }
 
-static int bind(sqlite3_stmt *stmt, int index, enum column_type type, const void *member)
+static int bind_u64(sqlite3_stmt *stmt, int index, uint64_t value)
 {
-	switch (type) {
+	if (value > INT64_MAX)
+		return SQLITE_RANGE;
+	return sqlite3_bind_int64(stmt, index, (sqlite3_int64)value);
+}
+
+static int bind_id(sqlite3_stmt *stmt, int index, int64_t id)
+{
+	return id < 0 ? SQLITE_RANGE : sqlite3_bind_int64(stmt, index, id);
+}
+
+static int bind(sqlite3_stmt *stmt, int index, const struct column *column, const void *row)
+{
+	const void *member = (const char *)row + column->offset;
+
+	switch (column->type) {
 	case COLUMN_TEXT:
-		return sqlite3_bind_text(stmt, index, *(char *const *)member, -1, SQLITE_STATIC);
+	case COLUMN_WORD:
+	case COLUMN_WORD_0:
+		return sqlite3_bind_text(
+			stmt, index, *(const char *const *)member, -1, SQLITE_STATIC);
 	case COLUMN_U64:
-		if (*(const uint64_t *)member > INT64_MAX)
-			return SQLITE_RANGE;
-		return sqlite3_bind_int64(stmt, index, (sqlite3_int64) * (const uint64_t *)member);
+	case COLUMN_U64_NULL:
+		return bind_u64(stmt, index, *(const uint64_t *)member);
+	case COLUMN_U64_0:
+		if (!*(const uint64_t *)member)
+			return sqlite3_bind_null(stmt, index);
+		return bind_u64(stmt, index, *(const uint64_t *)member);
+	case COLUMN_U64_IF:
+		if (!*(const bool *)((const char *)row + column->flag))
+			return sqlite3_bind_null(stmt, index);
+		return bind_u64(stmt, index, *(const uint64_t *)member);
 	case COLUMN_U32:
+		return sqlite3_bind_int64(stmt, index, *(const uint32_t *)member);
+	case COLUMN_U32_0:
+		if (!*(const uint32_t *)member)
+			return sqlite3_bind_null(stmt, index);
 		return sqlite3_bind_int64(stmt, index, *(const uint32_t *)member);
 	case COLUMN_REAL:
 		if (!isfinite(*(const double *)member) || *(const double *)member < 0)
@@ -144,56 +172,112 @@ static int bind(sqlite3_stmt *stmt, int index, enum column_type type, const void
 		return sqlite3_bind_int(stmt, index, *(const bool *)member);
 	case COLUMN_ONE:
 		return sqlite3_bind_int(stmt, index, 1);
+	case COLUMN_ID:
+		if (!*(const int64_t *)member)
+			return SQLITE_RANGE;
+		return bind_id(stmt, index, *(const int64_t *)member);
+	case COLUMN_ID_0:
+		if (!*(const int64_t *)member)
+			return sqlite3_bind_null(stmt, index);
+		return bind_id(stmt, index, *(const int64_t *)member);
+	case COLUMN_I64:
+		return sqlite3_bind_int64(stmt, index, *(const int64_t *)member);
+	case COLUMN_OWNER:
+		return sqlite3_bind_text(stmt, index,
+			loci_owner_name(*(const enum loci_owner *)member), -1, SQLITE_STATIC);
 	}
 	return SQLITE_MISUSE;
 }
 
-/* false: the column does not hold what it should, or *ret_nomem. */
-static bool fetch(
-	sqlite3_stmt *stmt, int index, enum column_type type, void *member, bool *ret_nomem)
+static bool fetch_u32(sqlite3_stmt *stmt, int index, void *member)
 {
 	uint64_t number;
-	const char *text;
 
-	switch (type) {
-	case COLUMN_TEXT:
-		if (sqlite3_column_type(stmt, index) == SQLITE_NULL)
-			return true;
-		text = loci_column_text(stmt, index);
-		if (!text)
-			return false;
+	if (!loci_column_u64(stmt, index, &number) || number > UINT32_MAX)
+		return false;
+	*(uint32_t *)member = (uint32_t)number;
+	return true;
+}
+
+static bool fetch_bool(sqlite3_stmt *stmt, int index, void *member)
+{
+	uint64_t number;
+
+	if (!loci_column_u64(stmt, index, &number) || number > 1)
+		return false;
+	*(bool *)member = number;
+	return true;
+}
+
+static bool fetch_id(sqlite3_stmt *stmt, int index, void *member)
+{
+	return loci_column_u64(stmt, index, member) && *(const int64_t *)member > 0;
+}
+
+static bool fetch_i64(sqlite3_stmt *stmt, int index, void *member)
+{
+	*(int64_t *)member = sqlite3_column_int64(stmt, index);
+	return sqlite3_column_type(stmt, index) == SQLITE_INTEGER;
+}
+
+/* false: the column does not hold what it should, or *ret_nomem. Members are 0 before. */
+static bool fetch_text(struct loci_profile *profile, sqlite3_stmt *stmt, int index,
+	enum column_type type, void *member, bool *ret_nomem)
+{
+	const char *text = loci_column_text(stmt, index);
+
+	if (!text)
+		return false;
+	if (type == COLUMN_TEXT)
 		*(char **)member = strdup(text);
-		*ret_nomem = !*(char **)member;
-		return !*ret_nomem;
+	else
+		*(const char **)member = loci_text_pool_keep(&profile->texts, text);
+	*ret_nomem = !*(char **)member;
+	return !*ret_nomem;
+}
+
+static bool fetch(struct loci_profile *profile, sqlite3_stmt *stmt, int index,
+	const struct column *column, void *row, bool *ret_nomem)
+{
+	void *member = (char *)row + column->offset;
+	bool null = sqlite3_column_type(stmt, index) == SQLITE_NULL;
+
+	switch (column->type) {
+	case COLUMN_TEXT:
+	case COLUMN_WORD_0:
+		if (null)
+			return true;
+		return fetch_text(profile, stmt, index, column->type, member, ret_nomem);
+	case COLUMN_WORD:
+		return fetch_text(profile, stmt, index, column->type, member, ret_nomem);
 	case COLUMN_U64:
 		return loci_column_u64(stmt, index, member);
+	case COLUMN_U64_0:
+	case COLUMN_U64_NULL:
+		return null || loci_column_u64(stmt, index, member);
+	case COLUMN_U64_IF:
+		*(bool *)((char *)row + column->flag) = !null;
+		return null || loci_column_u64(stmt, index, member);
 	case COLUMN_U32:
-		if (!loci_column_u64(stmt, index, &number) || number > UINT32_MAX)
-			return false;
-		*(uint32_t *)member = (uint32_t)number;
-		return true;
+		return fetch_u32(stmt, index, member);
+	case COLUMN_U32_0:
+		return null || fetch_u32(stmt, index, member);
 	case COLUMN_REAL:
 		return loci_column_number(stmt, index, member);
 	case COLUMN_BOOL:
-		if (!loci_column_u64(stmt, index, &number) || number > 1)
-			return false;
-		*(bool *)member = number;
-		return true;
+		return fetch_bool(stmt, index, member);
 	case COLUMN_ONE:
 		return true;
+	case COLUMN_ID:
+		return fetch_id(stmt, index, member);
+	case COLUMN_ID_0:
+		return null || fetch_id(stmt, index, member);
+	case COLUMN_I64:
+		return fetch_i64(stmt, index, member);
+	case COLUMN_OWNER:
+		return loci_owner_from_name(loci_column_text(stmt, index), member) == 0;
 	}
 	return false;
-}
-
-/* "a,b,c", or as many question marks. */
-static char *column_list(const struct table *table, bool question_marks)
-{
-	sqlite3_str *list = sqlite3_str_new(NULL);
-
-	for (unsigned i = 0; i < table->n_columns; i++)
-		sqlite3_str_appendf(
-			list, "%s%s", i ? "," : "", question_marks ? "?" : table->column[i].name);
-	return sqlite3_str_finish(list);
 }
 
 static int prepare(struct loci_profile *profile, char *sql, sqlite3_stmt **ret)
@@ -204,43 +288,75 @@ static int prepare(struct loci_profile *profile, char *sql, sqlite3_stmt **ret)
 	return rc;
 }
 
+static int prepare_insert(
+	struct loci_profile *profile, const struct table *table, sqlite3_stmt **ret)
+{
+	sqlite3_str *sql = sqlite3_str_new(NULL);
+
+	sqlite3_str_appendf(sql, "INSERT INTO %s (", table->name);
+	for (unsigned i = 0; i < table->n_columns; i++)
+		sqlite3_str_appendf(sql, "%s%s", i ? "," : "", table->column[i].name);
+	sqlite3_str_appendall(sql, ") VALUES (");
+	for (unsigned i = 0; i < table->n_columns; i++)
+		sqlite3_str_appendall(sql, i ? ",?" : "?");
+	sqlite3_str_appendall(sql, ")");
+	return prepare(profile, sqlite3_str_finish(sql), ret);
+}
+
 int loci_table_insert(struct loci_profile *profile, const struct table *table, const void *row,
 	struct loci_err *err)
 {
-	char *names = column_list(table, false), *values = column_list(table, true);
-	sqlite3_stmt *stmt = NULL;
-	int rc = prepare(profile,
-		sqlite3_mprintf("INSERT INTO %s (%s) VALUES (%s)", table->name, names, values),
-		&stmt);
-	int r = 0;
+	sqlite3_stmt **stmt = &profile->insert[table->id];
+	int r = 0, rc = *stmt ? SQLITE_OK : prepare_insert(profile, table, stmt);
 
-	sqlite3_free(names);
-	sqlite3_free(values);
 	for (unsigned i = 0; rc == SQLITE_OK && i < table->n_columns; i++) {
-		const struct column *column = &table->column[i];
-
-		rc = bind(stmt, (int)i + 1, column->type, (const char *)row + column->offset);
+		rc = bind(*stmt, (int)i + 1, &table->column[i], row);
 		if (rc == SQLITE_RANGE)
 			r = loci_err_set(err, ERANGE, "%s: cannot write: %s.%s is out of range",
-				profile->path, table->name, column->name);
+				profile->path, table->name, table->column[i].name);
 	}
 	if (rc == SQLITE_OK)
-		rc = sqlite3_step(stmt);
+		rc = sqlite3_step(*stmt);
 	if (r == 0 && rc != SQLITE_DONE)
 		r = loci_profile_db_error(profile, err);
-	sqlite3_finalize(stmt);
+	if (*stmt)
+		sqlite3_reset(*stmt);
 	return r;
 }
 
-static int fetch_row(struct loci_profile *profile, const struct table *table, sqlite3_stmt *stmt,
-	void *row, struct loci_err *err)
+/* Columns that an older file lacks are NULL, and left alone in the struct. */
+static bool is_missing(
+	struct loci_profile *profile, const struct table *table, const struct column *column)
+{
+	return column->later &&
+		sqlite3_table_column_metadata(profile->db, "main", table->name, column->name, NULL,
+			NULL, NULL, NULL, NULL) != SQLITE_OK;
+}
+
+static int prepare_select(struct loci_profile *profile, const struct table *table,
+	bool *ret_missing, sqlite3_stmt **ret)
+{
+	sqlite3_str *sql = sqlite3_str_new(NULL);
+
+	sqlite3_str_appendall(sql, "SELECT ");
+	for (unsigned i = 0; i < table->n_columns; i++) {
+		ret_missing[i] = is_missing(profile, table, &table->column[i]);
+		sqlite3_str_appendf(
+			sql, "%s%s", i ? "," : "", ret_missing[i] ? "NULL" : table->column[i].name);
+	}
+	sqlite3_str_appendf(sql, " FROM %s ORDER BY %s", table->name, table->column[0].name);
+	return prepare(profile, sqlite3_str_finish(sql), ret);
+}
+
+static int fetch_row(struct loci_profile *profile, const struct table *table, const bool *missing,
+	sqlite3_stmt *stmt, void *row, struct loci_err *err)
 {
 	bool nomem = false;
 
 	for (unsigned i = 0; i < table->n_columns; i++) {
 		const struct column *column = &table->column[i];
 
-		if (fetch(stmt, (int)i, column->type, (char *)row + column->offset, &nomem))
+		if (missing[i] || fetch(profile, stmt, (int)i, column, row, &nomem))
 			continue;
 		return nomem ? loci_err_nomem(err)
 			     : loci_profile_damaged(profile, err, "%s.%s holds nonsense",
@@ -262,16 +378,12 @@ static void free_rows(const struct table *table, char *rows, size_t n)
 int loci_table_select(struct loci_profile *profile, const struct table *table, void **ret_rows,
 	size_t *ret_n, struct loci_err *err)
 {
-	char *rows = NULL, *names = column_list(table, false);
+	bool missing[COLUMNS_MAX];
 	sqlite3_stmt *stmt = NULL;
 	size_t n = 0, room = 0;
-	int r = 0, rc;
+	char *rows = NULL;
+	int r = 0, rc = prepare_select(profile, table, missing, &stmt);
 
-	rc = prepare(profile,
-		sqlite3_mprintf(
-			"SELECT %s FROM %s ORDER BY %s", names, table->name, table->column[0].name),
-		&stmt);
-	sqlite3_free(names);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(stmt);
 	for (; r == 0 && rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
@@ -288,7 +400,8 @@ int loci_table_select(struct loci_profile *profile, const struct table *table, v
 		}
 		memset(rows + n * table->row_bytes, 0, table->row_bytes);
 		n++;
-		r = fetch_row(profile, table, stmt, rows + (n - 1) * table->row_bytes, err);
+		r = fetch_row(
+			profile, table, missing, stmt, rows + (n - 1) * table->row_bytes, err);
 	}
 	if (r == 0 && rc != SQLITE_DONE)
 		r = loci_profile_db_error(profile, err);

@@ -116,27 +116,31 @@ struct loci_level_count_row {
 	uint64_t first_hits, misses, writebacks;
 };
 
-/* One put per row, between create and commit, in any order. */
-#define LOCI_DIMENSIONS(X) \
-	X(process)         \
-	X(module)          \
-	X(source)          \
-	X(excerpt)         \
-	X(function)        \
-	X(inlined)         \
-	X(loop)            \
-	X(site)            \
-	X(context)         \
-	X(object)          \
-	X(field)           \
-	X(access)          \
-	X(pair)            \
-	X(level)           \
-	X(level_count)
+/* X(table, its getter's plural) */
+#define LOCI_DIMENSIONS(X)        \
+	X(process, processes)     \
+	X(module, modules)        \
+	X(source, sources)        \
+	X(excerpt, excerpts)      \
+	X(function, functions)    \
+	X(inlined, inlined_calls) \
+	X(loop, loops)            \
+	X(site, sites)            \
+	X(context, contexts)      \
+	X(object, objects)        \
+	X(field, fields)          \
+	X(access, accesses)       \
+	X(pair, pairs)            \
+	X(level, levels)          \
+	X(level_count, level_counts)
 
-/* int loci_profile_put_site(struct loci_profile *, const struct loci_site_row *,
+/* One put per row, between create and commit, in any order; ascending ids are fastest. Level counts
+ * that are all 0 are not stored. Commit refuses what the getters would: ids of rows that are not
+ * there, and rows that are their own ancestors.
+ *
+ * int loci_profile_put_site(struct loci_profile *, const struct loci_site_row *,
  *	struct loci_err *), and so on. */
-#define LOCI_DIMENSION_PUT(name)                                  \
+#define LOCI_DIMENSION_PUT(name, names)                           \
 	int loci_profile_put_##name(struct loci_profile *profile, \
 		const struct loci_##name##_row *row, struct loci_err *err);
 LOCI_DIMENSIONS(LOCI_DIMENSION_PUT)
@@ -144,13 +148,32 @@ LOCI_DIMENSIONS(LOCI_DIMENSION_PUT)
 /* int loci_profile_sites(struct loci_profile *, const struct loci_site_row **ret, size_t *ret_n,
  *	struct loci_err *), and so on: all rows by ascending id (excerpts by source and line, level
  * counts by owner, owner_id and level). Loaded on first use and kept. A profile without the table
- * or the rows has none: 0 with *ret_n == 0. */
-#define LOCI_DIMENSION_GET(name)                                 \
-	int loci_profile_##name##s(struct loci_profile *profile, \
+ * or the rows has none: 0 with *ret_n == 0.
+ *
+ * Every id that a row names is there: 0, or a row that the other getter has; and following
+ * parents ends at 0. Equal strings of a profile are one string. */
+#define LOCI_DIMENSION_GET(name, names)                        \
+	int loci_profile_##names(struct loci_profile *profile, \
 		const struct loci_##name##_row **ret, size_t *ret_n, struct loci_err *err);
 LOCI_DIMENSIONS(LOCI_DIMENSION_GET)
+/* For macros that append an s. */
+#define loci_profile_processs loci_profile_processes
+#define loci_profile_inlineds loci_profile_inlined_calls
+#define loci_profile_accesss  loci_profile_accesses
 
-/* The row of an id in what a getter gave, or NULL: rows are sorted by id. */
+/* The row of an id in what a getter gave, or NULL: rows are sorted by id, their first member. (Not
+ * for excerpts and level counts, which have none.) */
 const void *loci_row_find(const void *rows, size_t n, size_t row_bytes, int64_t id);
+
+/* All histograms of one kind, by ascending owner_id: read in one go, for those who want many. They
+ * live as long as the profile. Every owner_id is there (those of threads, phases and regions are
+ * not looked up). */
+struct loci_owner_hist {
+	int64_t owner_id;
+	const struct loci_hist *hist;
+};
+int loci_profile_hists(struct loci_profile *profile, enum loci_distance distance,
+	enum loci_owner owner, uint64_t block_bytes, const struct loci_owner_hist **ret,
+	size_t *ret_n, struct loci_err *err);
 
 #endif

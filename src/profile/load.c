@@ -3,6 +3,8 @@
  */
 #include "profile/column.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -114,13 +116,17 @@ void loci_profile_free_index(struct loci_profile *profile)
 		loci_hist_fini(&profile->entry[i].hist);
 	free(profile->entry);
 	free(profile->key);
+	for (struct hist_list *next, *list = profile->lists; list; list = next) {
+		next = list->next;
+		free(list);
+	}
 }
 
 /* Rows come with the largest distance first, so that the histogram is allocated once. */
-static int fetch_bin(struct loci_profile *profile, struct hist_entry *entry, struct loci_err *err)
+static int fetch_bin(struct loci_profile *profile, sqlite3_stmt *stmt, struct hist_entry *entry,
+	struct loci_err *err)
 {
 	struct loci_hist *hist = &entry->hist;
-	sqlite3_stmt *stmt = profile->bins;
 	double weight, square = 0;
 	uint64_t low, high;
 	uint32_t bin;
@@ -143,15 +149,30 @@ static int fetch_bin(struct loci_profile *profile, struct hist_entry *entry, str
 	return 0;
 }
 
+/* Before the first bin: from here on reserving keeps square as long as weight. */
+static int begin_bins(struct hist_entry *entry, struct loci_err *err)
+{
+	if (entry->sampled && !(entry->hist.square = calloc(1, sizeof(double))))
+		return loci_err_nomem(err);
+	return 0;
+}
+
+static void drop_bins(struct loci_hist *hist)
+{
+	free(hist->weight);
+	free(hist->square);
+	hist->weight = hist->square = NULL;
+	hist->n_bins = 0;
+}
+
 static int load_bins(struct loci_profile *profile, struct hist_entry *entry, struct loci_err *err)
 {
 	static const char select[] = "SELECT low, high, weight, square FROM bin"
 				     " WHERE histogram_id = ? ORDER BY low DESC";
-	struct loci_hist *hist = &entry->hist;
-	int r = 0, rc = SQLITE_OK;
+	int r = begin_bins(entry, err), rc = SQLITE_OK;
 
-	if (entry->sampled && !(hist->square = calloc(1, sizeof(double))))
-		return loci_err_nomem(err); /* from here on reserving keeps it as long as weight */
+	if (r < 0)
+		return r;
 	if (!profile->bins)
 		rc = sqlite3_prepare_v2(profile->db, select, -1, &profile->bins, NULL);
 	if (rc == SQLITE_OK) {
@@ -160,16 +181,12 @@ static int load_bins(struct loci_profile *profile, struct hist_entry *entry, str
 		rc = sqlite3_step(profile->bins);
 	}
 	for (; r == 0 && rc == SQLITE_ROW; rc = sqlite3_step(profile->bins))
-		r = fetch_bin(profile, entry, err);
+		r = fetch_bin(profile, profile->bins, entry, err);
 	if (r == 0 && rc != SQLITE_DONE)
 		r = loci_profile_db_error(profile, err);
 	sqlite3_reset(profile->bins);
-	if (r < 0) {
-		free(hist->weight);
-		free(hist->square);
-		hist->weight = hist->square = NULL;
-		hist->n_bins = 0;
-	}
+	if (r < 0)
+		drop_bins(&entry->hist);
 	return r;
 }
 
@@ -198,4 +215,132 @@ const struct loci_hist_key *loci_profile_hist_keys(
 {
 	*ret_n = profile->n_entries;
 	return profile->key;
+}
+
+static struct hist_entry *entry_of(const struct loci_hist *hist)
+{
+	return (struct hist_entry *)((char *)hist - offsetof(struct hist_entry, hist));
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+	const struct hist_entry *const *a = left, *const *b = right;
+
+	return ((*a)->id < (*b)->id) - ((*a)->id > (*b)->id);
+}
+
+/* Reads the bins of entries, which are descending by id, in one pass over their part of the table.
+ * Writers put histograms of one kind side by side, so little of what is passed is not wanted. */
+static int scan_bins(struct loci_profile *profile, struct hist_entry *const *entry, size_t n,
+	struct loci_err *err)
+{
+	static const char select[] =
+		"SELECT low, high, weight, square, histogram_id FROM bin WHERE histogram_id "
+		"BETWEEN ? AND ? ORDER BY histogram_id DESC, low DESC";
+	sqlite3_stmt *stmt = NULL;
+	int r = 0, rc = sqlite3_prepare_v2(profile->db, select, -1, &stmt, NULL);
+
+	if (rc == SQLITE_OK) {
+		sqlite3_bind_int64(stmt, 1, entry[n - 1]->id);
+		sqlite3_bind_int64(stmt, 2, entry[0]->id);
+		rc = sqlite3_step(stmt);
+	}
+	for (; r == 0 && rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
+		sqlite3_int64 id = sqlite3_column_int64(stmt, 4);
+
+		for (; n && (*entry)->id > id; n--)
+			entry++;
+		if (n && (*entry)->id == id)
+			r = fetch_bin(profile, stmt, *entry, err);
+	}
+	if (r == 0 && rc != SQLITE_DONE)
+		r = loci_profile_db_error(profile, err);
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+/* Loads those of the list's histograms that are not yet. */
+static int load_list(
+	struct loci_profile *profile, const struct hist_list *list, struct loci_err *err)
+{
+	loci_autofree struct hist_entry **entry =
+		malloc((list->n + 1) * sizeof(struct hist_entry *));
+	size_t n = 0;
+	int r = entry ? 0 : loci_err_nomem(err);
+
+	for (size_t i = 0; r == 0 && i < list->n; i++) {
+		struct hist_entry *one = entry_of(list->hist[i].hist);
+
+		if (one->loaded)
+			continue;
+		r = begin_bins(one, err);
+		entry[n++] = one;
+	}
+	if (r == 0 && n) {
+		qsort(entry, n, sizeof(struct hist_entry *), compare_ids);
+		r = scan_bins(profile, entry, n, err);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (r < 0)
+			drop_bins(&entry[i]->hist);
+		entry[i]->loaded = r == 0;
+	}
+	return r;
+}
+
+static bool in_list(const struct hist_entry *entry, const struct loci_hist_key *key)
+{
+	return entry->key.owner == key->owner && entry->key.distance == key->distance &&
+		entry->key.block_bytes == key->block_bytes && entry->key.set_bits == 0;
+}
+
+static int make_list(struct loci_profile *profile, const struct loci_hist_key *key,
+	struct hist_list **ret, struct loci_err *err)
+{
+	loci_autofree struct hist_list *list = NULL;
+	size_t n = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < profile->n_entries; i++)
+		n += in_list(&profile->entry[i], key);
+	list = malloc(sizeof(*list) + n * sizeof(list->hist[0]));
+	if (!list)
+		return loci_err_nomem(err);
+	list->key = *key;
+	list->n = 0;
+	for (size_t i = 0; r == 0 && i < profile->n_entries; i++) {
+		struct hist_entry *entry = &profile->entry[i];
+
+		if (!in_list(entry, key))
+			continue;
+		list->hist[list->n++] =
+			(struct loci_owner_hist){ entry->key.owner_id, &entry->hist };
+		r = loci_profile_check_owner(
+			profile, "histogram", key->owner, entry->key.owner_id, err);
+	}
+	if (r == 0)
+		r = load_list(profile, list, err);
+	if (r < 0)
+		return r;
+	list->next = profile->lists;
+	*ret = profile->lists = list;
+	list = NULL;
+	return 0;
+}
+
+int loci_profile_hists(struct loci_profile *profile, enum loci_distance distance,
+	enum loci_owner owner, uint64_t block_bytes, const struct loci_owner_hist **ret,
+	size_t *ret_n, struct loci_err *err)
+{
+	struct loci_hist_key key = { distance, block_bytes, 0, owner, 0 };
+	struct hist_list *list = profile->lists;
+	int r = 0;
+
+	while (list && compare_keys(&list->key, &key))
+		list = list->next;
+	if (!list)
+		r = make_list(profile, &key, &list, err);
+	*ret = r < 0 ? NULL : list->hist;
+	*ret_n = r < 0 ? 0 : list->n;
+	return r;
 }

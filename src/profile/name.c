@@ -26,6 +26,8 @@ static const char *const owners[] = {
 	[LOCI_OWNER_PAIR] = "pair",
 	[LOCI_OWNER_PHASE] = "phase",
 	[LOCI_OWNER_REGION] = "region",
+	[LOCI_OWNER_LOOP] = "loop",
+	[LOCI_OWNER_ACCESS] = "access",
 };
 
 static int find(const char *const *names, size_t n, const char *name)

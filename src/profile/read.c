@@ -34,6 +34,8 @@ int loci_profile_damaged(
 	va_start(args, fmt);
 	vsnprintf(what, sizeof(what), fmt, args);
 	va_end(args);
+	if (profile->replace.temporary) /* being written, and checked before it is done */
+		return loci_err_set(err, EINVAL, "%s: cannot write: %s", profile->path, what);
 	return loci_err_set(err, EBADMSG, "%s: damaged profile: %s; copy it again or make it anew",
 		profile->path, what);
 }
@@ -219,15 +221,22 @@ static int expect_text(struct loci_profile *profile, const char *sql, const char
 
 /* The tables read here are plain tables, neither views nor virtual tables, whatever they are
  * called; and small files are sound throughout. */
+#define NAME(name, names) ",'" #name "'"
 static int check_structure(struct loci_profile *profile, uint64_t bytes, struct loci_err *err)
 {
 	static const char tables[] =
 		"SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_schema "
 		"WHERE type = 'table' AND rootpage > 0 AND name IN "
 		"('bin', 'grain', 'histogram', 'machine', 'run', 'thread') ORDER BY name)";
+	static const char others[] = /* dimensions, which may be missing */
+		"SELECT coalesce(group_concat(name, ' '), 'none') FROM sqlite_schema "
+		"WHERE (type != 'table' OR rootpage = 0) AND lower(name) IN "
+		"(''" LOCI_DIMENSIONS(NAME) ")";
 	int r = expect_text(profile, tables, "bin grain histogram machine run thread",
 		"of its tables it has only: ", err);
 
+	if (r == 0)
+		r = expect_text(profile, others, "none", "these are no plain tables: ", err);
 	if (r == 0 && bytes <= CHECKED_BYTES)
 		r = expect_text(profile, "PRAGMA quick_check(1)", "ok", "", err);
 	return r;
@@ -326,15 +335,26 @@ int loci_profile_open(const char *path, struct loci_profile **ret, struct loci_e
 	return 0;
 }
 
+void loci_profile_finalize(struct loci_profile *profile)
+{
+	sqlite3_finalize(profile->bins);
+	sqlite3_finalize(profile->hist);
+	profile->bins = profile->hist = NULL;
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(profile->insert); i++) {
+		sqlite3_finalize(profile->insert[i]);
+		profile->insert[i] = NULL;
+	}
+}
+
 void loci_profile_close(struct loci_profile *profile)
 {
 	if (!profile)
 		return;
-	sqlite3_finalize(profile->bins);
-	sqlite3_finalize(profile->hist);
+	loci_profile_finalize(profile);
 	sqlite3_close(profile->db);
 	loci_replace_fini(&profile->replace);
 	loci_profile_free_index(profile);
+	loci_profile_free_dimensions(profile);
 	loci_run_fini(&profile->run);
 	free(profile->grain);
 	free(profile->thread);

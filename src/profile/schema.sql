@@ -112,12 +112,23 @@ CREATE TABLE inlined ( -- a call that the compiler inlined; site.inlined_id is t
 	column_number INTEGER
 );
 
+CREATE TABLE loop ( -- found in the code that ran
+	id INTEGER PRIMARY KEY,
+	parent_id INTEGER REFERENCES loop, -- the loop around it
+	function_id INTEGER REFERENCES function,
+	source_id INTEGER REFERENCES source,
+	line INTEGER,         -- of its header
+	last_line INTEGER,
+	iterations INTEGER NOT NULL -- times its header was reached from inside
+);
+
 CREATE TABLE site ( -- one static load or store
 	id INTEGER PRIMARY KEY,
 	site_key TEXT NOT NULL, -- survives rebuilding: mangled function, line offset in it, chain of
 	                        -- inlined calls, ordinal; the same site in two profiles has one key
 	function_id INTEGER REFERENCES function,
 	inlined_id INTEGER REFERENCES inlined,
+	loop_id INTEGER REFERENCES loop, -- the innermost around it
 	source_id INTEGER REFERENCES source,
 	line INTEGER,
 	column_number INTEGER,
@@ -172,6 +183,19 @@ CREATE TABLE field ( -- of an object's type
 	size_bytes INTEGER
 );
 
+CREATE TABLE access ( -- one site's references to one object or field, and how it walks there
+	id INTEGER PRIMARY KEY,
+	site_id INTEGER NOT NULL REFERENCES site,
+	object_id INTEGER REFERENCES object,
+	field_id INTEGER REFERENCES field,
+	refs INTEGER NOT NULL,
+	stride_bytes INTEGER NOT NULL, -- from one reference to the next: the most frequent one
+	regular_refs INTEGER NOT NULL, -- of refs: within runs of one stride, which a prefetcher can
+	                               -- follow; 0: no stride stands out
+	fills INTEGER NOT NULL,        -- blocks these references brought into the first level ..
+	used_bytes INTEGER NOT NULL    -- .. and how many of their bytes were touched until they left
+);
+
 CREATE TABLE pair ( -- use and reuse
 	id INTEGER PRIMARY KEY,
 	use_site_id INTEGER REFERENCES site,
@@ -181,7 +205,9 @@ CREATE TABLE pair ( -- use and reuse
 	use_context_id INTEGER REFERENCES context,
 	reuse_context_id INTEGER REFERENCES context,
 	common_context_id INTEGER REFERENCES context, -- the two contexts' least common ancestor
-	recycled INTEGER NOT NULL DEFAULT 0           -- 1: the memory was freed in between
+	loop_id INTEGER REFERENCES loop,              -- carries the reuse: the innermost around both
+	recycled INTEGER NOT NULL DEFAULT 0,          -- 1: the memory was freed in between
+	refs INTEGER NOT NULL DEFAULT 0               -- reuses
 );
 
 -- Time.
@@ -217,9 +243,9 @@ CREATE TABLE level (
 	share TEXT NOT NULL     -- private, shared, share4
 );
 
-CREATE TABLE level_count (
+CREATE TABLE level_count ( -- an owner that met nothing at a level has no row
 	level_id INTEGER NOT NULL REFERENCES level,
-	owner TEXT NOT NULL,    -- as in histogram
+	owner TEXT NOT NULL,    -- as in histogram; also access
 	owner_id INTEGER NOT NULL,
 	first_hits NUMERIC NOT NULL, -- touches whose first level to hit was this one
 	misses NUMERIC NOT NULL,
@@ -243,7 +269,7 @@ CREATE TABLE grain ( -- totals at one block size
 CREATE TABLE histogram (
 	id INTEGER PRIMARY KEY,
 	owner TEXT NOT NULL,        -- whole, or the table whose row it belongs to: thread, site,
-	                            -- site_thread, context, object, field, pair, phase, region
+	                            -- site_thread, context, object, field, pair, phase, region, loop
 	owner_id INTEGER NOT NULL,  -- 0 with whole
 	distance TEXT NOT NULL,     -- stack: distinct other blocks since the last use, in blocks
 	                            -- time: touches since the last use, at least 1

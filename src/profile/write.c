@@ -187,7 +187,7 @@ static int check_whole(struct loci_profile *profile, struct loci_err *err)
 		return invalid(profile, "nothing says what was run", err);
 	if (!profile->has_grain)
 		return invalid(profile, "there are no totals at any block size", err);
-	return 0;
+	return loci_profile_check_dimensions(profile, err);
 }
 
 int loci_profile_commit(struct loci_profile *profile, struct loci_err *err)
@@ -196,9 +196,7 @@ int loci_profile_commit(struct loci_profile *profile, struct loci_err *err)
 
 	if (r < 0)
 		return r;
-	sqlite3_finalize(profile->hist);
-	sqlite3_finalize(profile->bins);
-	profile->hist = profile->bins = NULL;
+	loci_profile_finalize(profile);
 	if (sqlite3_exec(profile->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK ||
 		sqlite3_close(profile->db) != SQLITE_OK)
 		return loci_profile_db_error(profile, err);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP 2
+#define GAP        2
+#define CELL_BYTES 1024
 
 void loci_table_init(
 	struct loci_table *table, const struct loci_table_column *columns, unsigned n_columns)
@@ -23,6 +24,13 @@ void loci_table_fini(struct loci_table *table)
 		free(table->cell[i].string);
 	free(table->cell);
 	*table = (struct loci_table){ .n_columns = table->n_columns };
+}
+
+void loci_table_yield(struct loci_table *table, unsigned column, enum loci_cut cut, unsigned least)
+{
+	assert(column < table->n_columns);
+	table->cut[column] = cut;
+	table->least[column] = least;
 }
 
 static int grow(struct loci_table *table)
@@ -55,7 +63,29 @@ void loci_table_add(struct loci_table *table, enum loci_style style, const char 
 		return;
 	}
 	loci_text_disarm(string);
+	for (char *c = string; (c = strchr(c, '\n')); c++)
+		*c = '?'; /* a row is a line */
 	table->cell[table->n_cells++] = (struct loci_table_cell){ string, style };
+}
+
+void loci_table_drop_empty(struct loci_table *table)
+{
+	for (unsigned i = 0; i < table->n_columns; i++) {
+		table->hidden[i] = true;
+		for (size_t k = i; k < table->n_cells; k += table->n_columns)
+			if (table->cell[k].string[0])
+				table->hidden[i] = false;
+	}
+}
+
+/* Blanks at the end of a cell align a number's point, and are printed like other gaps. */
+static size_t bytes_before_blanks(const char *string)
+{
+	size_t length = strlen(string);
+
+	while (length && string[length - 1] == ' ')
+		length--;
+	return length;
 }
 
 static void print_row(const struct loci_table *table, const struct loci_text *text, unsigned indent,
@@ -64,26 +94,49 @@ static void print_row(const struct loci_table *table, const struct loci_text *te
 	unsigned pending = indent; /* spaces are printed before the next text, never at the end */
 
 	for (unsigned i = 0; i < table->n_columns; i++) {
-		const char *string = cell[i].string;
+		char shortened[CELL_BYTES];
+		const char *string = loci_text_shorten(text, cell[i].string, width[i],
+			table->cut[i], shortened, sizeof(shortened));
 		unsigned own = loci_text_width(string), pad = width[i] - own;
+		size_t bytes = bytes_before_blanks(string);
 
+		if (table->hidden[i])
+			continue;
 		if (table->column[i].align == LOCI_ALIGN_RIGHT)
 			pending += pad;
-		if (own) {
-			/* trailing blanks of the last cell align a number's point, nothing more */
-			size_t length = strlen(string);
-
-			while (i + 1 == table->n_columns && length && string[length - 1] == ' ')
-				length--;
+		if (bytes) {
 			loci_text_spaces(text, pending);
-			loci_text_print(text, cell[i].style, "%.*s", (int)length, string);
-			pending = 0;
+			loci_text_print(text, cell[i].style, "%.*s", (int)bytes, string);
+			pending = (unsigned)(strlen(string) - bytes);
+		} else {
+			pending += own;
 		}
 		if (table->column[i].align == LOCI_ALIGN_LEFT)
 			pending += pad;
 		pending += GAP;
 	}
 	fputc('\n', text->out);
+}
+
+/* Takes from the widest of the columns that give way until the table fits, or none can. */
+static void fit(const struct loci_table *table, unsigned columns, unsigned indent, unsigned *width)
+{
+	unsigned total = indent;
+
+	for (unsigned i = 0; i < table->n_columns; i++)
+		if (!table->hidden[i])
+			total += width[i] + (total > indent ? GAP : 0);
+	for (; total > columns; total--) {
+		unsigned widest = table->n_columns;
+
+		for (unsigned i = 0; i < table->n_columns; i++)
+			if (table->cut[i] && !table->hidden[i] && width[i] > table->least[i] &&
+				(widest == table->n_columns || width[i] > width[widest]))
+				widest = i;
+		if (widest == table->n_columns)
+			return;
+		width[widest]--;
+	}
 }
 
 int loci_table_print(const struct loci_table *table, const struct loci_text *text, unsigned indent)
@@ -107,6 +160,7 @@ int loci_table_print(const struct loci_table *table, const struct loci_text *tex
 		if (own > width[i % table->n_columns])
 			width[i % table->n_columns] = own;
 	}
+	fit(table, text->columns, indent, width);
 	if (has_title)
 		print_row(table, text, indent, width, title);
 	for (size_t i = 0; i < table->n_cells; i += table->n_columns)

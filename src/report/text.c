@@ -12,8 +12,8 @@
 #define COLUMNS_MIN 60
 #define COLUMNS_MAX 100 /* longer lines and bars do not read better */
 
-static const struct loci_glyphs unicode = { "─", " · ", "→", "±", "│" };
-static const struct loci_glyphs ascii = { "-", " | ", "->", "+/-", "|" };
+static const struct loci_glyphs unicode = { "─", " · ", "→", "±", "│", "…" };
+static const struct loci_glyphs ascii = { "-", " | ", "->", "+/-", "|", ".." };
 
 static const char *const escape[] = {
 	[LOCI_STYLE_PLAIN] = "",
@@ -35,6 +35,7 @@ void loci_text_begin(struct loci_text *text, FILE *out, bool no_colour)
 		.columns = terminal.columns < COLUMNS_MIN ? COLUMNS_MIN
 			: terminal.columns > COLUMNS_MAX  ? COLUMNS_MAX
 							  : terminal.columns,
+		.is_terminal = terminal.is_terminal,
 		.has_unicode = terminal.has_unicode,
 		.has_colour = terminal.has_colour && !no_colour,
 		.glyph = terminal.has_unicode ? &unicode : &ascii,
@@ -80,34 +81,119 @@ static const struct {
 	{ 0x20000, 0x3fffd, 2 },
 };
 
+static unsigned character_width(uint32_t c)
+{
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(odd_widths); i++)
+		if (c >= odd_widths[i].from && c <= odd_widths[i].to)
+			return odd_widths[i].width;
+	return 1;
+}
+
 unsigned loci_text_width(const char *string)
 {
 	unsigned width = 0;
 
-	while (*string) {
-		uint32_t c = next_character(&string);
-		unsigned w = 1;
-
-		for (size_t i = 0; i < LOCI_ARRAY_SIZE(odd_widths); i++)
-			if (c >= odd_widths[i].from && c <= odd_widths[i].to)
-				w = odd_widths[i].width;
-		width += w;
-	}
+	while (*string)
+		width += character_width(next_character(&string));
 	return width;
 }
 
-static bool is_control(unsigned char c, unsigned char next)
+/* Bytes of the character at u, or 0 if it is no proper UTF-8. */
+static unsigned character_bytes(const unsigned char *u)
 {
-	return (c < 0x20 && c != '\n') || c == 0x7f ||
-		(c == 0xc2 && next >= 0x80 && next < 0xa0); /* U+0080 to U+009F */
+	unsigned n = u[0] < 0x80              ? 1
+		: u[0] >= 0xc2 && u[0] < 0xe0 ? 2
+		: u[0] >= 0xe0 && u[0] < 0xf0 ? 3
+		: u[0] >= 0xf0 && u[0] < 0xf5 ? 4
+					      : 0;
+
+	for (unsigned i = 1; i < n; i++)
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+	/* overlong, surrogates, beyond the last */
+	if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] >= 0xa0) ||
+		(u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] >= 0x90))
+		return 0;
+	return n;
+}
+
+/* Control characters, and those that reverse the direction of what follows. */
+static bool is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || c == 0x200e || c == 0x200f ||
+		(c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/* Copies one character, or a question mark for what is none or may not be. */
+static void pass_character(const char **from, char **to)
+{
+	unsigned n = character_bytes((const unsigned char *)*from);
+	const char *end = *from;
+
+	if (n && !is_control(next_character(&end))) {
+		memmove(*to, *from, n);
+		*to += n;
+		*from += n;
+	} else {
+		*(*to)++ = '?';
+		*from += n ? n : 1;
+	}
 }
 
 char *loci_text_disarm(char *string)
 {
-	for (char *c = string; *c; c++)
-		if (is_control((unsigned char)c[0], (unsigned char)c[1]))
-			*c = '?';
+	const char *from = string;
+	char *to = string;
+
+	while (*from) {
+		if (*from == '\n')
+			*to++ = *from++;
+		else
+			pass_character(&from, &to);
+	}
+	*to = '\0';
 	return string;
+}
+
+/* The longest beginning of at most so many cells. */
+static const char *after_cells(const char *string, unsigned cells)
+{
+	while (*string) {
+		const char *next = string;
+		unsigned width = character_width(next_character(&next));
+
+		if (width > cells)
+			break;
+		cells -= width;
+		string = next;
+	}
+	return string;
+}
+
+/* The longest end of at most so many cells. */
+static const char *last_cells(const char *string, unsigned cells)
+{
+	unsigned width = loci_text_width(string);
+
+	while (width > cells)
+		width -= character_width(next_character(&string));
+	return string;
+}
+
+const char *loci_text_shorten(const struct loci_text *text, const char *string, unsigned cells,
+	enum loci_cut cut, char *buf, size_t size)
+{
+	unsigned dots = loci_text_width(text->glyph->ellipsis), keep, head;
+
+	if (cut == LOCI_CUT_NONE || loci_text_width(string) <= cells) {
+		snprintf(buf, size, "%s", string);
+		return buf;
+	}
+	keep = cells > dots ? cells - dots : 0;
+	head = cut == LOCI_CUT_FRONT ? 0 : cut == LOCI_CUT_END ? keep : (keep + 1) / 2;
+	snprintf(buf, size, "%.*s%s%s", (int)(after_cells(string, head) - string), string,
+		cells >= dots ? text->glyph->ellipsis : "", last_cells(string, keep - head));
+	return buf;
 }
 
 void loci_text_print(const struct loci_text *text, enum loci_style style, const char *fmt, ...)
@@ -151,15 +237,15 @@ void loci_text_rule(const struct loci_text *text, unsigned n)
 /* Prints a word, its no-break spaces as spaces. */
 static void print_word(const struct loci_text *text, const char *word, size_t length)
 {
-	for (size_t i = 0; i < length; i++) {
-		if (i + 1 < length && !memcmp(word + i, NO_BREAK_SPACE, 2)) {
+	for (const char *end = word + length; word < end;) {
+		char passed[8], *to = passed;
+
+		if (word + 1 < end && !memcmp(word, NO_BREAK_SPACE, 2)) {
 			fputc(' ', text->out);
-			i++;
+			word += 2;
 		} else {
-			fputc(is_control((unsigned char)word[i], (unsigned char)word[i + 1])
-					? '?'
-					: word[i],
-				text->out);
+			pass_character(&word, &to);
+			fwrite(passed, 1, (size_t)(to - passed), text->out);
 		}
 	}
 }

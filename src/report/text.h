@@ -25,12 +25,13 @@ struct loci_glyphs {
 	const char *arrow;
 	const char *plus_minus;
 	const char *axis; /* a bar's upright base */
+	const char *ellipsis;
 };
 
 struct loci_text {
 	FILE *out;
 	unsigned columns;
-	bool has_unicode, has_colour;
+	bool is_terminal, has_unicode, has_colour;
 	const struct loci_glyphs *glyph;
 };
 
@@ -43,9 +44,15 @@ unsigned loci_text_width(const char *string);
 void loci_text_print(const struct loci_text *text, enum loci_style style, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Names and commands come from files that others wrote, and of control characters a terminal makes
- * commands: they become question marks. Everything printed here passes through it. Returns string.
- */
+ * commands: they become question marks, as does what is no UTF-8 and what reverses the direction of
+ * writing. Newlines stay. Everything printed here passes through it. Returns string. */
 char *loci_text_disarm(char *string);
+
+enum loci_cut { LOCI_CUT_NONE, LOCI_CUT_FRONT, LOCI_CUT_MIDDLE, LOCI_CUT_END };
+/* string, or where it is wider than cells what is left with an ellipsis in place of its front,
+ * middle or end. Returns buf. */
+const char *loci_text_shorten(const struct loci_text *text, const char *string, unsigned cells,
+	enum loci_cut cut, char *buf, size_t size);
 void loci_text_spaces(const struct loci_text *text, unsigned n);
 /* A horizontal line of n cells, dim. */
 void loci_text_rule(const struct loci_text *text, unsigned n);

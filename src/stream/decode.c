@@ -111,6 +111,53 @@ static void fast(struct loci_decoder *decoder, struct batch *b)
 	cursor->next = next;
 }
 
+/* A block whose execution has as many words as references has no ranges. */
+size_t loci_decoder_runs(struct loci_decoder *decoder, const uint64_t *words, size_t n_words,
+	size_t *pos, struct loci_ref_run *runs, size_t cap)
+{
+	struct loci_cursor *cursor = &decoder->threads.cursor;
+	const struct loci_block *direct = decoder->defs.direct;
+	const uint64_t n_direct = decoder->defs.n_direct;
+	const uint64_t *p = words + *pos, *end = words + n_words;
+	size_t n = 0;
+
+	if (cursor->half || cursor->first == cursor->last ||
+		loci_definitions_find(&decoder->defs, cursor->block)->n_words !=
+			cursor->last - cursor->first)
+		return 0;
+	while (p < end && n < cap) {
+		size_t most, k = 0;
+
+		if (loci_word_is_marker(*p)) {
+			uint64_t id = *p & LOCI_PAYLOAD_MASK;
+
+			if (*p >> LOCI_PAYLOAD_BITS != BLOCK_PREFIX || id >= n_direct ||
+				direct[id].n_refs == 0 || direct[id].n_words != direct[id].n_refs)
+				break;
+			cursor->block = id;
+			cursor->next = cursor->first = direct[id].first;
+			cursor->last = cursor->first + direct[id].n_refs;
+			p++;
+			continue;
+		}
+		most = cursor->last - cursor->next;
+		if (most > (size_t)(end - p))
+			most = (size_t)(end - p);
+		while (k < most && !loci_word_is_marker(p[k]))
+			k++;
+		runs[n++] = (struct loci_ref_run){
+			.address = p, .definition = cursor->next, .n = (uint32_t)k
+		};
+		p += k;
+		cursor->next += (uint32_t)k;
+		if (cursor->next == cursor->last)
+			cursor->next = cursor->first;
+	}
+	decoder->done += (size_t)(p - words) - *pos;
+	*pos = (size_t)(p - words);
+	return n;
+}
+
 /* The fewest raw words of each kind, and where they end up. */
 enum role {
 	EVENT = 0, /* handed out; kinds unknown to this version, too */
@@ -350,8 +397,21 @@ int loci_decoder_site(
 		.ordinal = definition - head->first,
 		.site = defs->origin[definition].site,
 		.code_address = head->code_address,
-		.block_flags = head->flags };
+		.block_flags = head->flags,
+		.size_bytes = defs->kind[definition].size_bytes,
+		.flags = defs->kind[definition].flags,
+		.op = defs->kind[definition].op };
 	return 0;
+}
+
+uint32_t loci_decoder_thread(const struct loci_decoder *decoder)
+{
+	return decoder->threads.thread[decoder->threads.at].id;
+}
+
+uint32_t loci_decoder_definitions(const struct loci_decoder *decoder)
+{
+	return (uint32_t)decoder->defs.n_refs;
 }
 
 const char *loci_decoder_string(const struct loci_decoder *decoder, uint64_t id)

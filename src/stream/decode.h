@@ -40,6 +40,21 @@ int loci_decoder_next(struct loci_decoder *decoder, const uint64_t *words, size_
 	size_t *pos, struct loci_ref *refs, size_t cap, size_t *ret_refs,
 	struct loci_event *ret_event, struct loci_err *err);
 
+/* Addresses that stand next to each other in the words: those of one execution of a block, or a
+ * part of them. */
+struct loci_ref_run {
+	const uint64_t *address; /* into the words given */
+	uint32_t definition;     /* of the first; the others follow */
+	uint32_t n;
+};
+/* Decodes like loci_decoder_next, but only as far as plain references of the current thread come:
+ * no ranges, no WIDE addresses, no markers but BLOCK. Stops before anything else, and before
+ * faults: loci_decoder_next takes over. Returns the number of runs; references are not copied. */
+size_t loci_decoder_runs(struct loci_decoder *decoder, const uint64_t *words, size_t n_words,
+	size_t *pos, struct loci_ref_run *runs, size_t cap);
+uint32_t loci_decoder_thread(const struct loci_decoder *decoder);      /* the current one */
+uint32_t loci_decoder_definitions(const struct loci_decoder *decoder); /* numbers are below this */
+
 /* The static side of a reference: where its definition says it stands. -ENOENT for a number that
  * no reference has had. A number keeps its meaning as long as the decoder lives, also when its
  * block is defined anew. */
@@ -50,6 +65,9 @@ struct loci_ref_site {
 	uint64_t site;         /* the collector's number for it */
 	uint64_t code_address; /* of the block */
 	uint32_t block_flags;  /* enum loci_block_flag */
+	uint32_t size_bytes;   /* 0: a range */
+	uint16_t flags;        /* enum loci_ref_flag */
+	uint8_t op;            /* enum loci_op */
 };
 int loci_decoder_site(
 	const struct loci_decoder *decoder, uint32_t definition, struct loci_ref_site *ret);

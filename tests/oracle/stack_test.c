@@ -7,6 +7,7 @@
 #include "engine/naive.h"
 #include "engine/stack_state.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define MAX_TOUCHES 60000
@@ -259,10 +260,18 @@ static void check_result(
 	loci_stack_result_fini(&result);
 }
 
+enum mode { HISTOGRAMS, DISTANCES, USES, MODES };
+
+static uint64_t word_of(size_t touch)
+{
+	return ~(touch * 0x9e3779b97f4a7c15u);
+}
+
 /* Feeds in pieces of 0, 1, odd and large sizes, in turn. */
 static void feed(struct loci_stack *stack, const struct touches *t, size_t from, size_t to,
-	int with_distances, uint64_t *distance)
+	enum mode mode, uint64_t *distance, uint64_t *last_use)
 {
+	static uint64_t use[4096];
 	static const size_t pieces[] = { 0, 1, 31, 32, 33, 513, 7, 0, 4096, 511 };
 
 	for (unsigned turn = 0; from < to; turn++) {
@@ -272,8 +281,13 @@ static void feed(struct loci_stack *stack, const struct touches *t, size_t from,
 			piece = to - from;
 		struct loci_err err = { "" };
 
-		if (loci_stack_feed(stack, t->block + from, t->is_write + from, piece,
-			    with_distances ? distance + from : NULL, &err) < 0)
+		for (size_t i = 0; i < piece; i++)
+			use[i] = word_of(from + i);
+		if ((mode == USES ? loci_stack_feed_uses(stack, t->block + from, t->is_write + from,
+					    use, piece, distance + from, last_use + from, &err)
+				  : loci_stack_feed(stack, t->block + from, t->is_write + from,
+					    piece, mode == DISTANCES ? distance + from : NULL,
+					    &err)) < 0)
 			CHECK_FAIL("%s", err.text);
 		from += piece;
 	}
@@ -308,34 +322,49 @@ static void check_map(const struct loci_stack *stack)
 	CHECK_U64(n, map->n_entries);
 }
 
+static void check_touches(const struct touches *t, const struct expected *want,
+	const uint64_t *distance, const uint64_t *last_use, const char *what)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct loci_naive_touch *touch = &want->touch[i];
+
+		check_count++;
+		if (distance[i] != touch->stack) {
+			CHECK_FAIL("%s: touch %zu: distance %" PRIu64 ", want %" PRIu64, what, i,
+				distance[i], touch->stack);
+			return;
+		}
+		if (last_use && touch->stack != LOCI_INFINITE &&
+			last_use[i] != word_of(i - touch->time)) {
+			CHECK_FAIL("%s: touch %zu: not the word of %" PRIu64 " touches ago", what,
+				i, touch->time);
+			return;
+		}
+	}
+}
+
 static void check_stream(const struct touches *t, const struct expected *want,
 	const struct expected *want_half, enum loci_isa isa, const struct loci_stack_tuning *tuning,
 	const char *name)
 {
-	static uint64_t distance[MAX_TOUCHES];
-	const struct loci_stack_options options = { .isa = isa };
+	static uint64_t distance[MAX_TOUCHES], last_use[MAX_TOUCHES];
 	char what[128];
 
 	snprintf(what, sizeof(what), "%s, %s, %u homes", name, loci_isa_name(isa),
 		(unsigned)tuning->min_homes);
-	for (int with_distances = 0; with_distances < 2; with_distances++) {
+	for (enum mode mode = HISTOGRAMS; mode < MODES; mode++) {
+		const struct loci_stack_options options = { .isa = isa, .keep_uses = mode == USES };
 		struct loci_stack *stack;
 
 		CHECK(loci_stack_new_tuned(&options, tuning, &stack, NULL) == 0);
-		feed(stack, t, 0, t->n / 2, with_distances, distance);
+		feed(stack, t, 0, t->n / 2, mode, distance, last_use);
 		check_result(stack, want_half, t->n / 2, what);
-		feed(stack, t, t->n / 2, t->n, with_distances, distance);
+		feed(stack, t, t->n / 2, t->n, mode, distance, last_use);
 		check_result(stack, want, t->n, what);
 		check_map(stack);
 		loci_stack_free(stack);
-	}
-	for (size_t i = 0; i < t->n; i++) {
-		check_count++;
-		if (distance[i] != want->touch[i].stack) {
-			CHECK_FAIL("%s: touch %zu: distance %" PRIu64 ", want %" PRIu64, what, i,
-				distance[i], want->touch[i].stack);
-			break;
-		}
+		if (mode != HISTOGRAMS)
+			check_touches(t, want, distance, mode == USES ? last_use : NULL, what);
 	}
 }
 
@@ -525,6 +554,63 @@ static void check_agreement(void)
 	free(is_write);
 }
 
+/* An engine that had to sample: what it follows finds its word, at every distance. */
+static void check_sampled_uses(void)
+{
+	enum { TOUCHES = 600000, BLOCKS = 80000, PIECE = 5000 };
+	uint64_t *last = calloc(BLOCKS, sizeof(*last)), block[PIECE], use[PIECE], found[PIECE],
+		 distance[PIECE], followed[2] = { 0 };
+
+	if (!last)
+		abort();
+	for (unsigned isa = 0; isa < LOCI_ARRAY_SIZE(isas); isa++) {
+		struct loci_stack_options options = {
+			.isa = isas[isa], .max_bytes = 4 << 20, .keep_uses = true
+		};
+		struct loci_stack_result result;
+		struct loci_stack *stack;
+		size_t wrong = 0;
+
+		CHECK(loci_stack_new(&options, &stack, NULL) == 0);
+		for (size_t done = 0; done < TOUCHES; done += PIECE) {
+			for (size_t i = 0; i < PIECE; i++) {
+				block[i] = rnd(2) ? rnd(100) : rnd(BLOCKS);
+				use[i] = word_of(done + i);
+			}
+			CHECK(loci_stack_feed_uses(
+				      stack, block, NULL, use, PIECE, distance, found, NULL) == 0);
+			for (size_t i = 0; i < PIECE; i++) {
+				if (distance[i] < LOCI_UNSAMPLED) {
+					wrong += found[i] != last[block[i]];
+					followed[distance[i] >= LOCI_STACK_TOP]++;
+				}
+				last[block[i]] = use[i];
+			}
+		}
+		CHECK_U64(wrong, 0);
+		CHECK(loci_stack_result(stack, &result, NULL) == 0);
+		CHECK(result.sampling_rate < 1 && result.bytes <= options.max_bytes);
+		loci_stack_result_fini(&result);
+		loci_stack_free(stack);
+	}
+	CHECK(followed[0] > TOUCHES / 4 && followed[1] > TOUCHES / 50);
+	free(last);
+}
+
+static void check_uses_refused(void)
+{
+	struct loci_stack_options options = { .isa = LOCI_ISA_BEST };
+	uint64_t word = 1, last, distance;
+	struct loci_err err = { "" };
+	struct loci_stack *stack;
+
+	CHECK(loci_stack_new(&options, &stack, NULL) == 0);
+	CHECK(loci_stack_feed_uses(stack, &word, NULL, &word, 1, &distance, &last, &err) ==
+		-EINVAL);
+	CHECK(err.text[0]);
+	loci_stack_free(stack);
+}
+
 int main(void)
 {
 	check_bins();
@@ -534,5 +620,7 @@ int main(void)
 	check_sweep();
 	check_product();
 	check_agreement();
+	check_sampled_uses();
+	check_uses_refused();
 	return check_status();
 }

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 struct memory_source {
@@ -287,6 +288,76 @@ static void check_verified(bool local)
 	remove(path);
 }
 
+struct reader {
+	struct loci_analysis *analysis;
+	struct memory_source m;
+	int r;
+};
+
+static void *read_one(void *data)
+{
+	struct reader *reader = data;
+
+	reader->r = loci_analysis_read(reader->analysis, &reader->m.source, NULL);
+	return NULL;
+}
+
+/* Each process has its own address space: the same block is cold in each. A stream that breaks off
+ * counts up to the fault. */
+static void check_processes(void)
+{
+	enum { N = 8 };
+	const uint64_t words[] = { loci_mark_word(LOCI_MARK_PROCESS, 3, 100), 1, 50, 0,
+		DEFINE(1, 8, LOCI_OP_LOAD, 0), BLOCK(1), 64, 128, 64 };
+	const uint64_t faulty[] = { DEFINE(1, 8, LOCI_OP_STORE, 0), SWITCH(3), BLOCK(1), 64, 64,
+		BLOCK(2) };
+	struct loci_analyse_options options = { 0 };
+	struct loci_analyse_summary summary;
+	struct loci_analysis *analysis = NULL;
+	struct reader reader[N];
+	pthread_t thread[N];
+	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
+	const struct loci_thread_totals *threads;
+	struct loci_err err = { 0 };
+	size_t n;
+
+	CHECK(loci_analysis_new(&options, &analysis, &err) == 0);
+	for (int i = 0; i < N; i++) {
+		reader[i] = (struct reader){ .analysis = analysis,
+			.m = i ? memory_source(words, LOCI_ARRAY_SIZE(words))
+			       : memory_source(faulty, LOCI_ARRAY_SIZE(faulty)) };
+		CHECK(pthread_create(&thread[i], NULL, read_one, &reader[i]) == 0);
+	}
+	for (int i = 0; i < N; i++) {
+		pthread_join(thread[i], NULL);
+		CHECK(reader[i].r == (i ? 0 : -EBADMSG));
+	}
+	CHECK_U64(loci_analysis_references(analysis), 3 * (N - 1) + 2);
+	loci_analysis_note(analysis, "killed");
+	CHECK(loci_analysis_write(analysis, path, &summary, &err) == 0);
+	CHECK_STR(err.text, "");
+	CHECK_U64(summary.references, 3 * (N - 1) + 2);
+	loci_analysis_free(analysis);
+	CHECK(loci_profile_open(path, &profile, NULL) == 0);
+	CHECK_U64(loci_profile_run(profile)->references, 3 * (N - 1) + 2);
+	CHECK_U64(loci_profile_run(profile)->stores, 2);
+	CHECK_U64(loci_profile_run(profile)->threads, N);
+	CHECK_STR(loci_profile_run(profile)->note, "killed");
+	CHECK(!loci_profile_run(profile)->complete);
+	CHECK_NEAR(at(profile, LOCI_DISTANCE_STACK, 64, LOCI_INFINITE), 2 * (N - 1) + 1, 0);
+	CHECK_NEAR(at(profile, LOCI_DISTANCE_STACK, 64, 1), N - 1, 0);
+	CHECK_NEAR(at(profile, LOCI_DISTANCE_STACK, 64, 0), 1, 0);
+	CHECK_NEAR(at(profile, LOCI_DISTANCE_SET, 64, 1), N - 1, 0);
+	CHECK_U64(loci_profile_grain(profile, 64)->touches, 3 * (N - 1) + 2);
+	threads = loci_profile_threads(profile, &n);
+	CHECK_U64(n, N);
+	CHECK_U64(threads[0].thread, 3); /* no PROCESS marker: started at 0 */
+	CHECK_U64(threads[0].references, 2);
+	CHECK_U64(threads[1].thread, 4);
+	CHECK_U64(threads[1].references, 3);
+	remove(path);
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/analyse_test.XXXXXX";
@@ -299,6 +370,7 @@ int main(void)
 	check_interrupted();
 	check_verified(true);
 	check_verified(false);
+	check_processes();
 	rmdir(dir);
 	return check_status();
 }

@@ -295,6 +295,9 @@ static void check_site(void)
 	CHECK_U64(site.site, 0x4002);
 	CHECK_U64(site.code_address, 0x4000);
 	CHECK_U64(site.block_flags, LOCI_BLOCK_LOOP);
+	CHECK_U64(site.op, refs[1].op);
+	CHECK_U64(site.size_bytes, refs[1].size_bytes);
+	CHECK_U64(site.flags, refs[1].flags);
 	loci_decoder_free(decoder);
 }
 
@@ -336,6 +339,75 @@ static void check_cuts(void)
 	}
 }
 
+struct flat {
+	uint64_t address;
+	uint32_t definition, thread;
+};
+
+/* All references, of which runs give as many as they may. Returns how many they gave. */
+static size_t flatten(const struct random_stream *s, bool by_runs, struct flat *out, size_t *ret_n)
+{
+	struct loci_decoder *decoder;
+	struct loci_err err = { "" };
+	size_t from = 0, n = 0, in_runs = 0;
+
+	CHECK(loci_decoder_new(&decoder, &err) == 0);
+	for (size_t to = 0; from < s->n; from = to) {
+		size_t pos = 0;
+
+		while (to < s->n && to - from < 700)
+			to += 1 +
+				(loci_word_is_marker(s->words[to]) ? loci_word_n_raw(s->words[to])
+								   : 0);
+		while (pos < to - from) {
+			struct loci_ref_run runs[3];
+			struct loci_event event;
+			struct loci_ref ref;
+			size_t n_refs, k = 0;
+
+			if (by_runs)
+				k = loci_decoder_runs(
+					decoder, s->words + from, to - from, &pos, runs, 3);
+			for (size_t i = 0; i < k; i++)
+				for (uint32_t j = 0; j < runs[i].n; j++, in_runs++)
+					out[n++] = (struct flat){ runs[i].address[j],
+						runs[i].definition + j,
+						loci_decoder_thread(decoder) };
+			if (k)
+				continue;
+			CHECK(loci_decoder_next(decoder, s->words + from, to - from, &pos, &ref, 1,
+				      &n_refs, &event, &err) == 0);
+			if (n_refs)
+				out[n++] = (struct flat){ ref.address, ref.definition, ref.thread };
+		}
+	}
+	CHECK_U64(loci_decoder_definitions(decoder) > 0, 1);
+	loci_decoder_free(decoder);
+	*ret_n = n;
+	return in_runs;
+}
+
+static void check_runs(void)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct random_stream s;
+		struct flat *a, *b;
+		size_t n_a, n_b, in_runs;
+
+		random_generate(&s, seed, 20000);
+		a = calloc(s.n, sizeof(*a));
+		b = calloc(s.n, sizeof(*b));
+		flatten(&s, false, a, &n_a);
+		in_runs = flatten(&s, true, b, &n_b);
+		CHECK_U64(n_a, n_b);
+		CHECK(n_a > 1000 && in_runs > n_a / 4);
+		CHECK(n_a == n_b && !memcmp(a, b, n_a * sizeof(*a)));
+		free(a);
+		free(b);
+		free(s.words);
+	}
+}
+
 int main(void)
 {
 	CHECK_U64(MARK(ALLOC, 3, 64), 0x9003000000000040);
@@ -351,5 +423,6 @@ int main(void)
 	check_strings();
 	check_site();
 	check_cuts();
+	check_runs();
 	return check_status();
 }

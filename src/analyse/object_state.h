@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is known of memory, and the rules between its parts.
+ *
+ * An address belongs to the first of these that knows it: registered objects, allocations, modules,
+ * stacks, mappings. Each that has answered for a range has a serial, which advances when a finer
+ * one takes part of it, or when it ends itself. One that finer ones have been inside (parted) is
+ * asked every time, unless it can tell that the very range is free of them. */
+#ifndef LOCI_ANALYSE_OBJECT_STATE_H
+#define LOCI_ANALYSE_OBJECT_STATE_H
+
+#include "analyse/object.h"
+#include "analyse/object_generation.h"
+#include "analyse/object_heap.h"
+#include "analyse/object_map.h"
+#include "analyse/object_module.h"
+#include "analyse/object_stack.h"
+#include "analyse/object_table.h"
+
+struct loci_objects {
+	struct loci_symbols *symbols;
+	struct loci_object_table table;
+	struct loci_heap *heap, *registered;
+	struct loci_modules modules;
+	struct loci_map map;
+	struct loci_generations generations;
+	struct loci_stack stack;
+	uint64_t refs;          /* of the event at hand */
+	uint32_t heap_rest;     /* object: heap, not allocated */
+	uint32_t stack_rest;    /* object: stack of nobody known */
+	uint32_t layout_serial; /* of what is said of memory that nobody knows */
+	uint32_t frame_serial;  /* of what is said relative to frames */
+	bool has_frames;        /* a thread with frames has looked where nothing is mapped */
+	bool unknown_parted;    /* allocations or registered objects have been where nothing is
+				   mapped */
+	bool unknown_stack;     /* variables have been found where nothing is mapped */
+	/* Stacks that were mapped where memory had been unmapped, or that hold allocations or
+	 * registered objects. While there are any no answer is relative to the frame: it would be
+	 * taken for true on another stack. */
+	size_t odd_stacks;
+};
+
+extern const struct loci_shadow loci_no_frames;
+
+/* Counts odd stacks again; what was said relative to frames holds no longer. */
+void loci_objects_review_stacks(struct loci_objects *objects);
+/* A mapping turns out to be a stack. */
+void loci_objects_make_stack(struct loci_objects *objects, struct loci_region *region);
+
+/* The calling context of a call and the calls around it. The shadow may still have the callee's
+ * frames on top. */
+uint32_t loci_objects_context(
+	const struct loci_objects *objects, uint64_t site, const struct loci_shadow *shadow);
+int loci_objects_origin(struct loci_objects *objects, uint64_t site,
+	const struct loci_shadow *shadow, struct loci_origin **ret, struct loci_err *err);
+
+#endif

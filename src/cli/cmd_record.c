@@ -1,0 +1,595 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* loci record: runs a program and makes a profile of what it did. */
+#include "cli/command.h"
+#include "cli/crew.h"
+#include "cli/liveline.h"
+#include "cli/option.h"
+#include "cli/product.h"
+
+#include "base/cleanup.h"
+#include "base/replace.h"
+#include "base/units.h"
+#include "collect/launch.h"
+#include "collect/run.h"
+#include "model/cache.h"
+#include "version.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#define KILL_SECONDS 1.0 /* a second Ctrl-C within this time of the first kills */
+
+static const char help[] =
+	"usage: loci record [OPTIONS] [--] PROGRAM [ARGUMENT..]\n"
+	"\n"
+	"Runs a program, any program, and writes a profile of all its references to memory:\n"
+	"the distances of all its reuses, and the code and the data they belong to.\n"
+	"\n"
+	"  -o FILE               the profile (default: PROGRAM's name with .loci, here)\n"
+	"  -b SIZE,..            block sizes, powers of two from 1 to 2M (default: 64)\n"
+	"  -m MODE               exact: every reference (the only one in this version)\n"
+	"      --collector NAME  any: through Valgrind (the only one in this version)\n"
+	"      --cache SPEC      the caches to simulate, as loci cache takes them\n"
+	"                        (default: host)\n"
+	"      --sets            per-set distances too: slower, every set-associative cache is\n"
+	"                        then exact, not only those of --cache\n"
+	"      --pairs WHICH     pairs of use and reuse: far (default), all or none\n"
+	"      --only FUNCTION,..    record within these functions only (* and ? match)\n"
+	"      --skip FUNCTION,..    record everywhere but within these\n"
+	"      --delay SECONDS   begin later\n"
+	"      --duration SECONDS    record that long; the program goes on\n"
+	"      --start-disabled  record nothing until toggled\n"
+	"      --toggle SIGNAL   this signal to the program, or to loci, turns recording on\n"
+	"                        and off (USR2, ..); the program does not see it\n"
+	"      --no-follow       the program alone, not those it starts\n"
+	"      --no-kernel       leave out what system calls read and write for the program\n"
+	"      --no-source       leave source lines out of the profile\n"
+	"      --max-memory SIZE switch to sampling blocks before using more\n"
+	"                        (default: three quarters of what is free)\n"
+	"      --trace FILE      keep the references too, for loci analyse; of further\n"
+	"                        processes in FILE.PID\n"
+	"      --verify[=N]      compare the first N touches with a naive LRU stack\n"
+	"                        (default: 100000)\n"
+	"  -q                    print errors only\n"
+	"  -v                    say how it is recorded\n"
+	"  -h, --help            this text\n"
+	"\n"
+	"Exit status: the program's own.\n";
+
+struct record_args {
+	struct loci_run_options run;
+	struct loci_analyse_options analyse;
+	struct loci_hierarchy caches; /* to simulate */
+	struct loci_level_row level[LOCI_LEVELS_MAX];
+	char share[LOCI_LEVELS_MAX][16];
+	bool caches_given;
+	char *output, *command;
+	const char *trace;
+	bool quiet, verbose;
+};
+
+/* Between the main thread and the handler. */
+static struct {
+	struct loci_runner *runner;
+	volatile sig_atomic_t ended; /* the program */
+	volatile sig_atomic_t stop;  /* reading what is left */
+	double interrupted_s;
+} live;
+
+/* The terminal sends a Ctrl-C to the program too; what another process sends comes to us alone, as
+ * far as one can know. When the program is gone there is only our own work to cut short, and a
+ * further signal ends it at once. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	(void)context;
+	if (live.ended) {
+		live.stop = number;
+		signal(number, SIG_DFL);
+	} else if (info->si_code != SI_KERNEL) {
+		loci_runner_signal(live.runner, number);
+	}
+	if (!live.ended && number == SIGINT) {
+		double now = loci_product_seconds();
+
+		if (live.interrupted_s > 0 && now - live.interrupted_s < KILL_SECONDS)
+			loci_runner_signal(live.runner, SIGKILL);
+		live.interrupted_s = now;
+	}
+	errno = saved;
+}
+
+static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+/* What the program would ignore it goes on ignoring. */
+static void catch_signals(int toggle)
+{
+	struct sigaction action = { .sa_sigaction = on_signal,
+		.sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction old;
+
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(passed_on); i++)
+		if (sigaction(passed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(passed_on[i], &action, NULL);
+	if (toggle)
+		sigaction(toggle, &action, NULL);
+}
+
+static int parse_seconds(const char *option, const char *text, double *ret, struct loci_err *err)
+{
+	char *end;
+
+	*ret = strtod(text, &end);
+	if (end == text || *end || !isfinite(*ret) || *ret < 0)
+		return loci_err_set(err, EINVAL, "%s %s: seconds, such as 2 or 0.5", option, text);
+	return 0;
+}
+
+static int parse_signal(const char *text, int *ret, struct loci_err *err)
+{
+	const char *name = !strncasecmp(text, "SIG", 3) ? text + 3 : text;
+
+	for (int i = 1; i < NSIG; i++) {
+		char number[8];
+
+		snprintf(number, sizeof(number), "%d", i);
+		if (!sigabbrev_np(i) ||
+			(strcasecmp(sigabbrev_np(i), name) != 0 && strcmp(number, text) != 0))
+			continue;
+		if (i == SIGKILL || i == SIGSTOP || i == SIGINT || i == SIGTERM || i == SIGCHLD)
+			return loci_err_set(err, EINVAL,
+				"--toggle %s: that one has another use; take USR1 or USR2", text);
+		*ret = i;
+		return 0;
+	}
+	return loci_err_set(
+		err, EINVAL, "--toggle %s: there is no such signal; write USR2, for one", text);
+}
+
+static int parse_pairs(const char *text, enum loci_analyse_pairs *ret, struct loci_err *err)
+{
+	static const char *const names[] = {
+		[LOCI_PAIRS_FAR] = "far",
+		[LOCI_PAIRS_ALL] = "all",
+		[LOCI_PAIRS_NONE] = "none",
+	};
+
+	for (unsigned i = 0; i < LOCI_ARRAY_SIZE(names); i++)
+		if (!strcmp(text, names[i])) {
+			*ret = (enum loci_analyse_pairs)i;
+			return 0;
+		}
+	return loci_err_set(err, EINVAL, "--pairs %s: write far, all or none", text);
+}
+
+/* Names that will mean something are told from those that never did. */
+static int parse_only_one(
+	const char *option, const char *text, const char *const names[], struct loci_err *err)
+{
+	if (!strcmp(text, names[0]))
+		return 0;
+	for (unsigned i = 1; names[i]; i++)
+		if (!strcmp(text, names[i]))
+			return loci_err_set(err, EINVAL, "%s %s is not in this version; only %s is",
+				option, text, names[0]);
+	return loci_err_set(
+		err, EINVAL, "%s %s: there is none of that name; write %s", option, text, names[0]);
+}
+
+static const char *const modes[] = { "exact", "sample", "watch", NULL };
+static const char *const collectors[] = { "any", "cc", "gcc", "watch", "pmu", "step", NULL };
+
+enum {
+	OPT_COLLECTOR = 256,
+	OPT_CACHE,
+	OPT_SETS,
+	OPT_PAIRS,
+	OPT_ONLY,
+	OPT_SKIP,
+	OPT_DELAY,
+	OPT_DURATION,
+	OPT_START_DISABLED,
+	OPT_TOGGLE,
+	OPT_NO_FOLLOW,
+	OPT_NO_KERNEL,
+	OPT_NO_SOURCE,
+	OPT_MEMORY,
+	OPT_TRACE,
+	OPT_VERIFY
+};
+
+static const struct option long_options[] = {
+	{ "collector", required_argument, NULL, OPT_COLLECTOR },
+	{ "cache", required_argument, NULL, OPT_CACHE },
+	{ "sets", no_argument, NULL, OPT_SETS },
+	{ "pairs", required_argument, NULL, OPT_PAIRS },
+	{ "only", required_argument, NULL, OPT_ONLY },
+	{ "skip", required_argument, NULL, OPT_SKIP },
+	{ "delay", required_argument, NULL, OPT_DELAY },
+	{ "duration", required_argument, NULL, OPT_DURATION },
+	{ "start-disabled", no_argument, NULL, OPT_START_DISABLED },
+	{ "toggle", required_argument, NULL, OPT_TOGGLE },
+	{ "no-follow", no_argument, NULL, OPT_NO_FOLLOW },
+	{ "no-kernel", no_argument, NULL, OPT_NO_KERNEL },
+	{ "no-source", no_argument, NULL, OPT_NO_SOURCE },
+	{ "max-memory", required_argument, NULL, OPT_MEMORY },
+	{ "trace", required_argument, NULL, OPT_TRACE },
+	{ "verify", optional_argument, NULL, OPT_VERIFY },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+/* How and what: the options of the analysis. 1: not one of them. */
+static int parse_analysis(int option, struct record_args *args, struct loci_err *err)
+{
+	struct loci_analyse_options *options = &args->analyse;
+
+	switch (option) {
+	case 'o':
+		free(args->output);
+		args->output = strdup(optarg);
+		return args->output ? 0 : loci_err_nomem(err);
+	case 'b':
+		return loci_product_blocks(optarg, options, err);
+	case OPT_CACHE:
+		args->caches_given = true;
+		return loci_hierarchy_parse(optarg, &args->caches, err);
+	case OPT_SETS:
+		options->no_sets = false;
+		return 0;
+	case OPT_PAIRS:
+		return parse_pairs(optarg, &options->pairs, err);
+	case OPT_NO_SOURCE:
+		options->no_source = true;
+		return 0;
+	case OPT_MEMORY:
+		return loci_product_memory(optarg, options, err);
+	case OPT_TRACE:
+		args->trace = optarg;
+		return 0;
+	case OPT_VERIFY:
+		options->verify = LOCI_VERIFY_TOUCHES;
+		return optarg ? loci_units_parse_u64(optarg, &options->verify, err) : 0;
+	case 'q':
+		args->quiet = true;
+		return 0;
+	case 'v':
+		args->verbose = true;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+/* When and where: those of the run. */
+static int parse_run(int option, struct record_args *args, struct loci_err *err)
+{
+	struct loci_run_options *run = &args->run;
+
+	switch (option) {
+	case 'm':
+		return parse_only_one("-m", optarg, modes, err);
+	case OPT_COLLECTOR:
+		return parse_only_one("--collector", optarg, collectors, err);
+	case OPT_ONLY:
+		run->only = optarg;
+		return 0;
+	case OPT_SKIP:
+		run->skip = optarg;
+		return 0;
+	case OPT_DELAY:
+		return parse_seconds("--delay", optarg, &run->delay_s, err);
+	case OPT_DURATION:
+		return parse_seconds("--duration", optarg, &run->duration_s, err);
+	case OPT_START_DISABLED:
+		run->start_disabled = true;
+		return 0;
+	case OPT_TOGGLE:
+		return parse_signal(optarg, &run->toggle_signal, err);
+	case OPT_NO_FOLLOW:
+		run->follow = false;
+		return 0;
+	case OPT_NO_KERNEL:
+		run->no_kernel = args->analyse.no_kernel = true;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+/* Returns the exit status to end with, or -1 to go on. */
+static int parse_args(int argc, char **argv, struct record_args *args)
+{
+	struct loci_err err = { "" };
+	int option, r;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+:o:b:m:qvh", long_options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return loci_finish(LOCI_EXIT_OK);
+		}
+		r = parse_analysis(option, args, &err);
+		if (r == 1)
+			r = parse_run(option, args, &err);
+		if (r == 1)
+			return loci_option_refused("record", option, argv);
+		if (r < 0)
+			return loci_usage("record", "%s", err.text);
+	}
+	if (optind == argc)
+		return loci_usage("record", "which program?");
+	if (args->run.start_disabled && !args->run.toggle_signal)
+		return loci_usage("record",
+			"--start-disabled records nothing without --toggle SIGNAL to start it");
+	args->run.argv = argv + optind;
+	return -1;
+}
+
+/* The levels whose lines are the first block size: of the host those that are, of a specification
+ * all. */
+static int set_levels(struct record_args *args, struct loci_err *err)
+{
+	uint64_t block = args->analyse.n_block_bytes ? args->analyse.block_bytes[0] : 64;
+	struct loci_err ignored;
+	size_t n = 0;
+
+	if (!args->caches_given && loci_hierarchy_host("/sys", &args->caches, &ignored) < 0)
+		args->caches.n_levels = 0;
+	for (unsigned i = 0; i < args->caches.n_levels; i++) {
+		const struct loci_cache *cache = &args->caches.level[i];
+
+		if (cache->line_bytes != block || cache->is_tlb) {
+			if (!args->caches_given || cache->is_tlb)
+				continue;
+			return loci_err_set(err, EINVAL,
+				"--cache: %s has lines of %llu bytes, and blocks of %llu are "
+				"recorded; make them agree with -b",
+				cache->name, (unsigned long long)cache->line_bytes,
+				(unsigned long long)block);
+		}
+		if (cache->share == LOCI_SHARE_SOME)
+			snprintf(args->share[n], sizeof(args->share[n]), "share%u", cache->share_n);
+		else
+			strcpy(args->share[n],
+				cache->share == LOCI_SHARE_ALL ? "shared" : "private");
+		args->level[n] = (struct loci_level_row){ .id = (int64_t)n + 1,
+			.name = cache->name,
+			.size_bytes = cache->size_bytes,
+			.ways = cache->ways,
+			.line_bytes = cache->line_bytes,
+			.share = args->share[n] };
+		n++;
+	}
+	args->analyse.levels = args->level;
+	args->analyse.n_levels = n;
+	return 0;
+}
+
+/* ./prog -> prog.loci */
+static char *default_output(const char *program)
+{
+	const char *base = strrchr(program, '/');
+	char *output;
+
+	return asprintf(&output, "%s.loci", base ? base + 1 : program) < 0 ? NULL : output;
+}
+
+/* The command as a person would type it again. */
+static char *join(char *const *argv)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (; *argv; argv++) {
+		bool plain = **argv && !strpbrk(*argv, " \t\n'\"\\$`*?[]<>|&;(){}#~!");
+
+		fputs(plain ? "" : "'", out);
+		for (const char *c = *argv; *c; c++)
+			fputs(*c == '\'' ? "'\\''" : (char[]){ *c, 0 }, out);
+		fputs(plain ? "" : "'", out);
+		fputs(argv[1] ? " " : "", out);
+	}
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* A run may take hours: what would keep its profile from being written is found out before. */
+static int check_files(const struct record_args *args, struct loci_err *err)
+{
+	loci_cleanup(loci_replace_fini) struct loci_replace profile = { .fd = -1 };
+	loci_cleanup(loci_replace_fini) struct loci_replace trace = { .fd = -1 };
+	int r = loci_product_check(args->output, err);
+
+	if (r == 0)
+		r = loci_replace_begin(&profile, args->output, err);
+	if (r == 0 && args->trace)
+		r = loci_product_check_trace(args->trace, args->output, err);
+	if (r == 0 && args->trace)
+		r = loci_replace_begin(&trace, args->trace, err);
+	return r;
+}
+
+static void say_how(const struct record_args *args, const struct loci_launch *launch)
+{
+	char size[LOCI_UNITS_MAX];
+
+	fprintf(stderr,
+		"loci: exact, %s-byte blocks, Valgrind %.*s collector (about 20x slower than "
+		"native)\n",
+		loci_units_size(
+			size, args->analyse.n_block_bytes ? args->analyse.block_bytes[0] : 64),
+		(int)strcspn(strchr(launch->version, '.') + 1, ".") +
+			(int)strcspn(launch->version, ".") + 1,
+		launch->version);
+}
+
+/* Why a program that ran left nothing to analyse. */
+static int nothing(const struct record_args *args, struct loci_err *err)
+{
+	const char *complaint = loci_runner_complaint(live.runner);
+	const struct loci_run_options *run = &args->run;
+
+	if (complaint[0])
+		return loci_err_set(err, ENODATA, "nothing was recorded: %s", complaint);
+	return loci_err_set(err, ENODATA, "nothing was recorded: %s",
+		run->start_disabled    ? "recording was never turned on (--toggle)"
+			: run->only    ? "no function of --only was called"
+			: run->delay_s ? "the program ended before --delay was over"
+				       : "the collector saw no reference");
+}
+
+/* Streams are read while the program runs; returns when it has ended and all has been read. */
+static void follow(struct record_args *args, struct loci_crew *crew)
+{
+	struct loci_liveline line = { 0 };
+	struct loci_source *source;
+	struct loci_err err;
+	int r;
+
+	crew->program = loci_runner_pid(live.runner);
+	crew->trace = args->trace;
+	crew->output = args->output;
+	do {
+		err.text[0] = 0;
+		r = loci_runner_next(live.runner, &source, &err);
+		if (r < 0)
+			loci_err_set(&crew->failure, -r, "%s", err.text);
+		if (source && !crew->streams && !args->quiet)
+			loci_liveline_begin(&line, crew->analysis, crew->program);
+		if (source)
+			loci_crew_read(crew, source);
+	} while (r < 0 ? r != -ENOMEM : !!source);
+	live.ended = 1;
+	loci_crew_wait(crew);
+	loci_liveline_end(&line);
+}
+
+static int conclude(
+	struct record_args *args, struct loci_crew *crew, double start, struct loci_err *err)
+{
+	struct loci_analyse_summary summary;
+	const char *complaint;
+	int r;
+
+	if (!loci_analysis_references(crew->analysis))
+		return nothing(args, err);
+	if (crew->failure.text[0])
+		loci_analysis_note(crew->analysis, crew->failure.text);
+	r = loci_analysis_write(crew->analysis, args->output, &summary, err);
+	if (r < 0)
+		return r;
+	if (!args->quiet)
+		loci_product_say(&(struct loci_product_end){ .path = args->output,
+			.nouns = "references",
+			.summary = &summary,
+			.seconds = loci_product_seconds() - start,
+			.processes = crew->streams });
+	complaint = loci_runner_complaint(live.runner);
+	if (complaint[0])
+		fprintf(stderr, "loci: %s\n", complaint);
+	if (crew->failure.text[0])
+		return loci_err_set(err, EIO, "%s", crew->failure.text);
+	return 0;
+}
+
+/* As the program ended, so that a shell or a make sees no difference. */
+static int end_like(int status)
+{
+	if (WIFSIGNALED(status)) {
+		struct rlimit none = { 0 };
+		sigset_t one;
+
+		fflush(stderr);
+		setrlimit(RLIMIT_CORE, &none);
+		signal(WTERMSIG(status), SIG_DFL);
+		sigemptyset(&one);
+		sigaddset(&one, WTERMSIG(status));
+		sigprocmask(SIG_UNBLOCK, &one, NULL);
+		raise(WTERMSIG(status));
+		return 128 + WTERMSIG(status);
+	}
+	return WEXITSTATUS(status);
+}
+
+static int record(struct record_args *args)
+{
+	struct loci_launch launch;
+	struct loci_crew crew = { 0 };
+	struct loci_err err = { "" };
+	double start = loci_product_seconds();
+	int status = LOCI_EXIT_FAILED, r;
+
+	r = check_files(args, &err);
+	if (r == 0)
+		r = loci_launch_find(&launch, &err);
+	if (r == 0)
+		r = loci_analysis_new(&args->analyse, &crew.analysis, &err);
+	if (r == 0) {
+		args->run.launch = &launch;
+		r = loci_runner_start(&args->run, &live.runner, &status, &err);
+	}
+	if (r < 0) {
+		loci_analysis_free(crew.analysis);
+		loci_fail(&err);
+		return status;
+	}
+	catch_signals(args->run.toggle_signal);
+	if (args->verbose)
+		say_how(args, &launch);
+	loci_crew_init(&crew);
+	follow(args, &crew);
+	status = loci_runner_status(live.runner);
+	r = conclude(args, &crew, start, &err);
+	if (r < 0)
+		loci_fail(&err);
+	if (r < 0 && status == 0)
+		status = LOCI_EXIT_FAILED << 8;
+	loci_crew_fini(&crew);
+	loci_analysis_free(crew.analysis);
+	loci_runner_free(live.runner);
+	return end_like(status);
+}
+
+int loci_cmd_record(int argc, char **argv)
+{
+	struct record_args args = {
+		.run = { .follow = true },
+		.analyse = { .version = LOCI_VERSION,
+			.stop = &live.stop,
+			.attribute = true,
+			.no_sets = true },
+	};
+	struct loci_product_host host;
+	struct loci_err err = { "" };
+	int status = parse_args(argc, argv, &args);
+
+	if (status < 0 && set_levels(&args, &err) < 0)
+		status = loci_usage("record", "%s", err.text);
+	if (status < 0) {
+		if (!args.output)
+			args.output = default_output(args.run.argv[0]);
+		args.command = join(args.run.argv);
+		args.analyse.command = args.command;
+		loci_product_host(&host, &args.analyse);
+		if (!args.output || !args.command)
+			loci_err_nomem(&err);
+		status = err.text[0] ? loci_fail(&err) : record(&args);
+	}
+	free(args.output);
+	free(args.command);
+	return status;
+}

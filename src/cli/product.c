@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/product.h"
+
+#include "base/cleanup.h"
+#include "base/host.h"
+#include "base/units.h"
+#include "cli/open.h"
+#include "model/cache.h"
+#include "model/verdict.h"
+#include "report/report_verdict.h"
+#include "report/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define MAX_BLOCK_BYTES (2u << 20)
+
+int loci_product_blocks(
+	const char *text, struct loci_analyse_options *options, struct loci_err *err)
+{
+	loci_autofree char *copy = strdup(text);
+	char *save = NULL;
+
+	options->n_block_bytes = 0;
+	if (!copy)
+		return loci_err_nomem(err);
+	for (char *item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+		uint64_t bytes;
+		int r = loci_units_parse_bytes(item, &bytes, err);
+
+		if (r < 0)
+			return r;
+		if (!loci_is_power_of_2(bytes) || bytes > MAX_BLOCK_BYTES)
+			return loci_err_set(err, EINVAL,
+				"block size %s: a block is a power of two from 1 byte to 2M", item);
+		for (unsigned i = 0; i < options->n_block_bytes; i++)
+			if (options->block_bytes[i] == bytes)
+				return loci_err_set(
+					err, EINVAL, "block size %s is given twice", item);
+		if (options->n_block_bytes == LOCI_ANALYSE_GRAINS)
+			return loci_err_set(
+				err, EINVAL, "at most %d block sizes at once", LOCI_ANALYSE_GRAINS);
+		options->block_bytes[options->n_block_bytes++] = bytes;
+	}
+	if (!options->n_block_bytes)
+		return loci_err_set(err, EINVAL, "no block size in \"%s\"", text);
+	return 0;
+}
+
+int loci_product_memory(
+	const char *text, struct loci_analyse_options *options, struct loci_err *err)
+{
+	int r = loci_units_parse_bytes(text, &options->max_memory, err);
+
+	if (r == 0 && !options->max_memory)
+		return loci_err_set(err, EINVAL, "--max-memory 0 leaves no room");
+	return r;
+}
+
+void loci_product_host(struct loci_product_host *host, struct loci_analyse_options *options)
+{
+	struct loci_hierarchy hierarchy;
+
+	if (!options->max_memory)
+		options->max_memory = loci_host_available_bytes() / 4 * 3;
+	options->machine = loci_host_processor(host->machine, sizeof(host->machine));
+	if (loci_hierarchy_host("/sys", &hierarchy, NULL) == 0)
+		options->caches =
+			loci_hierarchy_format(&hierarchy, host->caches, sizeof(host->caches));
+}
+
+int loci_product_check(const char *path, struct loci_err *err)
+{
+	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
+
+	if (access(path, F_OK) < 0)
+		return 0;
+	if (loci_profile_open(path, &profile, NULL) == 0)
+		return 0;
+	return loci_err_set(err, EEXIST,
+		"%s exists and is no profile of this loci; name another with -o, or remove it",
+		path);
+}
+
+int loci_product_check_trace(const char *path, const char *output, struct loci_err *err)
+{
+	loci_autoclose int fd = -1;
+	char magic[sizeof(LOCI_TRACE_MAGIC) - 1];
+	struct stat st;
+
+	if (!strcmp(path, output))
+		return loci_err_set(err, EINVAL,
+			"%s cannot be the trace (--trace) and the profile (-o) at once", path);
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+		!memcmp(magic, LOCI_TRACE_MAGIC, sizeof(magic)))
+		return 0;
+	return loci_err_set(err, EEXIST,
+		"%s exists and is no trace of loci's own; name another with --trace, or remove it",
+		path);
+}
+
+/* What the profile says, in a sentence or two. */
+static void say_verdict(const char *path)
+{
+	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
+	struct loci_aim aim = { 0 };
+	struct loci_subject subject;
+	struct loci_verdict verdict;
+	struct loci_text text;
+	char words[768] = "loci: ";
+
+	if (loci_open_subject(path, &aim, &profile, &subject, NULL) < 0)
+		return;
+	loci_verdict(&subject, &verdict);
+	loci_report_verdict(
+		&subject, &verdict, words + strlen(words), sizeof(words) - strlen(words));
+	loci_text_begin(&text, stderr, false);
+	loci_text_paragraph(&text, LOCI_STYLE_PLAIN, 0, words);
+}
+
+void loci_product_say(const struct loci_product_end *end)
+{
+	const struct loci_analyse_summary *summary = end->summary;
+	char count[LOCI_UNITS_MAX], rate[LOCI_UNITS_MAX], took[LOCI_UNITS_MAX];
+	double seconds = end->seconds > 0 ? end->seconds : 1;
+
+	fprintf(stderr, "loci: %s %.*s  %s/s  %s",
+		loci_units_count(count, (double)summary->references),
+		(int)strlen(end->nouns) - (summary->references == 1), end->nouns,
+		loci_units_count(rate, (double)summary->references / seconds),
+		loci_units_seconds(took, end->seconds));
+	if (end->processes > 1)
+		fprintf(stderr, "  %u processes", end->processes);
+	if (summary->verified)
+		fprintf(stderr, "  %s touches verified",
+			loci_units_count(count, (double)summary->verified));
+	fprintf(stderr, "\n");
+	if (summary->note[0])
+		fprintf(stderr, "loci: %s\n", summary->note);
+	say_verdict(end->path);
+	if (!summary->interrupted)
+		fprintf(stderr, "loci: next: loci report %s\n", end->path);
+}
+
+double loci_product_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}

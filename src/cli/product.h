@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the commands that make profiles have in common: block sizes, where the profile and the trace
+ * go without anything being lost, and what is said in the end. */
+#ifndef LOCI_CLI_PRODUCT_H
+#define LOCI_CLI_PRODUCT_H
+
+#include "analyse/analyse.h"
+
+#define LOCI_VERIFY_TOUCHES 100000 /* of --verify without a number */
+
+/* -b SIZE,.. */
+int loci_product_blocks(
+	const char *text, struct loci_analyse_options *options, struct loci_err *err);
+/* --max-memory SIZE */
+int loci_product_memory(
+	const char *text, struct loci_analyse_options *options, struct loci_err *err);
+
+/* What the options leave open: memory, and what the profile says of this machine. The strings are
+ * kept here. */
+struct loci_product_host {
+	char caches[640], machine[128];
+};
+void loci_product_host(struct loci_product_host *host, struct loci_analyse_options *options);
+
+/* The profile replaces profiles, and nothing else. */
+int loci_product_check(const char *path, struct loci_err *err);
+/* The trace replaces traces of loci's own, and nothing else: what it keeps of another's is less. */
+int loci_product_check_trace(const char *path, const char *output, struct loci_err *err);
+
+/* On standard error: how much, how fast, what a reader must know, the verdict, and what next.
+ * nouns: what was counted, plural. processes: 0 or 1 are not worth a word. */
+struct loci_product_end {
+	const char *path, *nouns;
+	const struct loci_analyse_summary *summary;
+	double seconds;
+	unsigned processes;
+};
+void loci_product_say(const struct loci_product_end *end);
+
+double loci_product_seconds(void); /* monotonic */
+
+#endif

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A ring ends by itself when its producer has closed it or died. It must also end when its producer
+ * lives on but the run is over, at the words written until then, since a busy producer might keep
+ * ahead of its reader for ever; and when the process has become another program by exec. */
+#include "collect/watched.h"
+
+#include "base/cleanup.h"
+#include "stream/ring.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define LOOK_MS 20 /* how often to look whether a process has become another program */
+
+struct loci_watched {
+	struct loci_source source; /* first */
+	struct loci_source *ring;
+	const struct loci_ring_shared *shared;
+	struct loci_watch *list;
+	struct loci_watched *next;
+	pid_t pid;
+	unsigned image;
+	bool is_program;
+	uint64_t given;
+	/* Set by the runner's thread. */
+	uint64_t limit; /* of words; UINT64_MAX: none */
+	bool replaced;  /* by exec */
+};
+
+bool loci_watched_name(const char *name, pid_t *ret_pid, unsigned *ret_image)
+{
+	int end = 0;
+
+	return sscanf(name, "%d.%u.ring%n", ret_pid, ret_image, &end) == 2 && end && !name[end] &&
+		*ret_pid > 0;
+}
+
+pid_t loci_watched_pid(const struct loci_source *source)
+{
+	return ((const struct loci_watched *)source)->pid;
+}
+
+unsigned loci_watched_image(const struct loci_source *source)
+{
+	return ((const struct loci_watched *)source)->image;
+}
+
+__attribute__((format(printf, 2, 3))) static void say(
+	struct loci_watched *process, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(process->source.note, sizeof(process->source.note), fmt, args);
+	va_end(args);
+}
+
+/* A process that has not been waited for yet is dead too, for which kill(2) is too polite. */
+static bool is_dead(pid_t pid)
+{
+	loci_autoclose int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	return fd < 0 ? errno == ESRCH : poll(&poll_fd, 1, 0) == 1;
+}
+
+static int wait_status(const siginfo_t *info)
+{
+	return info->si_code == CLD_EXITED ? (info->si_status & 0xff) << 8 : info->si_status;
+}
+
+/* Its stream ends a moment before the program does, or long before when it has become another by
+ * exec: then false. Whoever started it waits for it too, so it is not waited for here. */
+static bool await_program(struct loci_watched *process, int *ret_status)
+{
+	struct loci_watch *list = process->list;
+	struct pollfd poll_fd = { .fd = list->pidfd, .events = POLLIN };
+
+	while (!__atomic_load_n(&list->ended, __ATOMIC_ACQUIRE)) {
+		siginfo_t info = { 0 };
+
+		if (__atomic_load_n(&process->replaced, __ATOMIC_SEQ_CST))
+			return false;
+		if (poll(&poll_fd, 1, LOOK_MS) == 1 &&
+			waitid(P_PIDFD, (id_t)list->pidfd, &info, WEXITED | WNOWAIT | WNOHANG) ==
+				0 &&
+			info.si_pid) {
+			*ret_status = wait_status(&info);
+			return true;
+		}
+	}
+	*ret_status = list->status;
+	return true;
+}
+
+static void conclude_program(struct loci_watched *process)
+{
+	int status = 0;
+
+	if (!await_program(process, &status) || !WIFSIGNALED(status))
+		return;
+	process->source.incomplete = true;
+	say(process, "the program was ended by signal %d (SIG%s): recorded until then",
+		WTERMSIG(status), sigabbrev_np(WTERMSIG(status)) ?: "?");
+}
+
+/* A child that is killed, by a closed pipe or by its parent, is nothing special. */
+static void conclude_child(struct loci_watched *process)
+{
+	if (__atomic_load_n(&process->replaced, __ATOMIC_SEQ_CST) ||
+		__atomic_load_n(&process->shared->producer, __ATOMIC_SEQ_CST) == LOCI_RING_GONE)
+		return;
+	if (process->source.note[0] || is_dead(process->pid)) {
+		say(process, "process %d was killed: recorded until then", process->pid);
+		return;
+	}
+	process->source.incomplete = true;
+	say(process, "process %d still ran when the program ended: recorded until then",
+		process->pid);
+}
+
+/* What a reader must know of the way it ended. */
+static void conclude(struct loci_watched *process)
+{
+	snprintf(process->source.note, sizeof(process->source.note), "%s", process->ring->note);
+	process->source.incomplete = process->ring->incomplete;
+	if (process->is_program)
+		conclude_program(process);
+	else
+		conclude_child(process);
+}
+
+static ssize_t process_read(
+	struct loci_source *source, uint64_t *words, size_t cap, struct loci_err *err)
+{
+	struct loci_watched *process = (struct loci_watched *)source;
+	ssize_t n = 0;
+
+	if (process->given < __atomic_load_n(&process->limit, __ATOMIC_SEQ_CST))
+		n = process->ring->ops->read(process->ring, words, cap, err);
+	if (n > 0)
+		process->given += (uint64_t)n;
+	else
+		conclude(process);
+	return n;
+}
+
+static void process_progress(
+	const struct loci_source *source, uint64_t *ret_done, uint64_t *ret_total)
+{
+	const struct loci_watched *process = (const struct loci_watched *)source;
+
+	process->ring->ops->progress(process->ring, ret_done, ret_total);
+}
+
+static void process_close(struct loci_source *source)
+{
+	struct loci_watched *process = (struct loci_watched *)source;
+	struct loci_watched **link;
+
+	pthread_mutex_lock(&process->list->lock);
+	for (link = &process->list->first; *link; link = &(*link)->next)
+		if (*link == process) {
+			*link = process->next;
+			break;
+		}
+	pthread_mutex_unlock(&process->list->lock);
+	loci_source_close(process->ring);
+	free(process);
+}
+
+static const struct loci_source_ops process_ops = {
+	.read = process_read,
+	.progress = process_progress,
+	.close = process_close,
+};
+
+/* With the list locked. */
+static void stop(struct loci_watched *process, bool replaced)
+{
+	if (replaced)
+		__atomic_store_n(&process->replaced, true, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&process->limit, __atomic_load_n(&process->shared->head, __ATOMIC_SEQ_CST),
+		__ATOMIC_SEQ_CST);
+	loci_ring_stop(process->ring);
+}
+
+int loci_watched_open(struct loci_watch *watch, const struct loci_rundir *dir, const char *name,
+	bool is_program, struct loci_source **ret, struct loci_err *err)
+{
+	struct loci_watched *process = calloc(1, sizeof(*process));
+	size_t bytes;
+	int r;
+
+	if (!process)
+		return loci_err_nomem(err);
+	if (!loci_watched_name(name, &process->pid, &process->image)) {
+		free(process);
+		return loci_err_set(err, EINVAL, "%s: is no name of a ring", name);
+	}
+	r = loci_ring_open(dir, name, &process->ring, err);
+	if (r < 0) {
+		free(process);
+		return r;
+	}
+	process->source.ops = &process_ops;
+	process->source.info = process->ring->info;
+	process->shared = loci_ring_memory(process->ring, &bytes);
+	process->list = watch;
+	process->is_program = is_program;
+	process->limit = UINT64_MAX;
+	pthread_mutex_lock(&watch->lock);
+	for (struct loci_watched *other = watch->first; other; other = other->next)
+		if (other->pid == process->pid && other->image < process->image)
+			stop(other, true);
+	process->next = watch->first;
+	watch->first = process;
+	pthread_mutex_unlock(&watch->lock);
+	*ret = &process->source;
+	return 0;
+}
+
+bool loci_watch_has(struct loci_watch *watch, pid_t pid, unsigned image)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&watch->lock);
+	for (struct loci_watched *p = watch->first; p; p = p->next)
+		found |= p->pid == pid && p->image == image;
+	pthread_mutex_unlock(&watch->lock);
+	return found;
+}
+
+void loci_watch_stop(struct loci_watch *watch)
+{
+	pthread_mutex_lock(&watch->lock);
+	for (struct loci_watched *p = watch->first; p; p = p->next)
+		stop(p, false);
+	pthread_mutex_unlock(&watch->lock);
+}

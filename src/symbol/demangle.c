@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/demangle.h"
+
+#include "base/cleanup.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+/* The demangler's stack grows with the name. What is longer stays mangled. */
+#define MANGLED_MAX 16384
+
+void loci_demangler_fini(struct loci_demangler *demangler)
+{
+	if (demangler->library)
+		dlclose(demangler->library);
+	memset(demangler, 0, sizeof(*demangler));
+}
+
+static void load(struct loci_demangler *demangler)
+{
+	static const char *const libraries[] = { "libstdc++.so.6", "libc++abi.so.1" };
+
+	demangler->tried = true;
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(libraries) && !demangler->library; i++) {
+		demangler->library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL);
+		if (demangler->library)
+			*(void **)&demangler->demangle =
+				dlsym(demangler->library, "__cxa_demangle");
+	}
+}
+
+/* "::h" and 16 hexadecimal digits end a Rust name and say nothing to a person. */
+static size_t without_rust_hash(const char *name)
+{
+	size_t length = strlen(name);
+	const char *tail = name + length - 19;
+
+	if (length > 19 && !strncmp(tail, "::h", 3) && strspn(tail + 3, "0123456789abcdef") == 16)
+		length -= 19;
+	return length;
+}
+
+const char *loci_demangle(
+	struct loci_demangler *demangler, struct loci_pool *pool, const char *mangled)
+{
+	loci_autofree char *name = NULL;
+	int status = 0;
+
+	if (!mangled || strncmp(mangled, "_Z", 2) || strnlen(mangled, MANGLED_MAX) == MANGLED_MAX)
+		return NULL;
+	if (!demangler->tried)
+		load(demangler);
+	if (!demangler->demangle)
+		return NULL;
+	name = demangler->demangle(mangled, NULL, NULL, &status);
+	if (!name || status)
+		return NULL;
+	return loci_pool_bytes(pool, name, without_rust_hash(name));
+}
