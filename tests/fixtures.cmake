@@ -14,6 +14,7 @@ find_program(FIXTURE_CLANGXX NAMES clang++-14 clang++)
 find_program(FIXTURE_GFORTRAN gfortran)
 find_program(FIXTURE_OBJCOPY objcopy)
 find_program(FIXTURE_XZ xz)
+find_program(FIXTURE_DWZ dwz)
 
 # fixture(NAME SOURCE COMPILER FLAGS..)
 function(fixture name source compiler)
@@ -46,6 +47,8 @@ fixture(cpp-gcc-O2 names_fixture.cpp "${FIXTURE_GXX}" -O2)
 fixture(cpp-clang-O0-dwarf4 names_fixture.cpp "${FIXTURE_CLANGXX}" -O0 -gdwarf-4)
 fixture(cpp-clang-O2 names_fixture.cpp "${FIXTURE_CLANGXX}" -O2)
 fixture(cpp-clang-O2-dwarf4 names_fixture.cpp "${FIXTURE_CLANGXX}" -O2 -gdwarf-4)
+fixture(cpp-gcc-types names_fixture.cpp "${FIXTURE_GXX}" -O2 -fdebug-types-section)
+fixture(c-gcc-split names_fixture.c "${FIXTURE_GCC}" -O2 -gsplit-dwarf)
 fixture(fortran-gfortran-O0 names_fixture.f90 "${FIXTURE_GFORTRAN}" -O0 -J${fixtures})
 fixture(fortran-gfortran-O2 names_fixture.f90 "${FIXTURE_GFORTRAN}" -O2 -J${fixtures})
 
@@ -62,6 +65,12 @@ if(FIXTURE_GCC AND FIXTURE_OBJCOPY)
 ${FIXTURE_OBJCOPY} --strip-debug packed && ${FIXTURE_XZ} -kf packed && \
 ${FIXTURE_OBJCOPY} --strip-all --add-section .gnu_debugdata=packed.xz c-gcc-O2 c-packed")
   endif()
+endif()
+
+if(FIXTURE_GXX AND FIXTURE_DWZ)
+  # What two programs have in common lies in a third file, as in Debian's packages.
+  derived(cpp-dwz cpp-gcc-O2 sh -c "cp cpp-gcc-O2 dwz && cp cpp-gcc-O2 dwz-other && \
+${FIXTURE_DWZ} -m dwz-common -M dwz-common dwz dwz-other && mv dwz cpp-dwz")
 endif()
 
 add_custom_target(fixtures ALL DEPENDS ${fixture_files})

@@ -160,21 +160,19 @@ static bool cfa_above(
 bool loci_frame_base_resolve(const struct loci_frame_base *frame,
 	const struct loci_location_frame *location, uint64_t low, uint64_t high, int64_t *ret)
 {
-	struct loci_location_frame at = *location;
-	int64_t above = 0;
+	int64_t offset = location->offset, above = 0;
+	int reg = location->reg;
 
-	if (at.reg < 0) {
+	if (reg < 0) {
 		if (!frame->known)
 			return false;
-		if (frame->is_cfa) {
-			*ret = at.offset + RETURN_BYTES;
-			return true;
-		}
-		at.reg = frame->base.reg;
-		at.offset += frame->base.offset;
+		if (frame->is_cfa)
+			return !__builtin_add_overflow(offset, RETURN_BYTES, ret);
+		reg = frame->base.reg;
+		if (__builtin_add_overflow(offset, frame->base.offset, &offset))
+			return false;
 	}
-	if (!cfa_above(frame, at.reg, low, high, &above))
-		return false;
-	*ret = at.offset - above + RETURN_BYTES;
-	return true;
+	return cfa_above(frame, reg, low, high, &above) &&
+		!__builtin_sub_overflow(offset, above, &offset) &&
+		!__builtin_add_overflow(offset, RETURN_BYTES, ret);
 }

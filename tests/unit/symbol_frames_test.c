@@ -236,6 +236,49 @@ static void check_inlined(const char *name)
 	fixture_close(&fixture);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* The same program, its debug information kept in another way. */
+static void check_same(const char *name, const char *as)
+{
+	struct loci_frame_name got[LOCI_FRAMES_MAX], want[LOCI_FRAMES_MAX];
+	const struct loci_variable *globals, *wanted;
+	struct loci_err err = { "" };
+	struct fixture fixture, other;
+	size_t n, n_want, lines = 0;
+
+	if (!fixture_open(&fixture, name) || !fixture_open(&other, as))
+		return;
+	for (uint64_t at = 0x1000; at < 0x3000; at += 3) {
+		CHECK(loci_symbols_frames(fixture.symbols, fixture.module, at, got, LOCI_FRAMES_MAX,
+			      &n, &err) == 0);
+		CHECK(loci_symbols_frames(other.symbols, other.module, at, want, LOCI_FRAMES_MAX,
+			      &n_want, &err) == 0);
+		CHECK_U64(n, n_want);
+		for (size_t i = 0; i < n && i < n_want; i++) {
+			CHECK(same_text(got[i].function, want[i].function));
+			CHECK(same_text(got[i].file, want[i].file));
+			CHECK(same_text(got[i].decl_file, want[i].decl_file));
+			CHECK_U64(got[i].line, want[i].line);
+			lines += got[i].line > 0;
+		}
+	}
+	CHECK(lines > 100);
+	CHECK(loci_symbols_globals(fixture.symbols, fixture.module, &globals, &n, &err) == 0);
+	CHECK(loci_symbols_globals(other.symbols, other.module, &wanted, &n_want, &err) == 0);
+	CHECK_U64(n, n_want);
+	for (size_t i = 0; i < n && i < n_want; i++) {
+		CHECK_STR(globals[i].name, wanted[i].name);
+		CHECK(same_text(loci_type_name(globals[i].type), loci_type_name(wanted[i].type)));
+		CHECK_U64(globals[i].bytes, wanted[i].bytes);
+	}
+	fixture_close(&fixture);
+	fixture_close(&other);
+}
+
 static const char *outermost(const struct fixture *fixture, uint64_t address)
 {
 	static struct loci_frame_name frames[LOCI_FRAMES_MAX];
@@ -354,6 +397,10 @@ int main(void)
 	check_cpp("cpp-gcc-O0");
 	check_cpp("cpp-gcc-O2");
 	check_cpp("cpp-clang-O2");
+	check_same("cpp-dwz", "cpp-gcc-O2");
+	check_same("cpp-gcc-types", "cpp-gcc-O2");
+	check_same("c-gcc-split", "c-gcc-O2");
+	check_same("c-linked", "c-gcc-O2");
 	check_fortran("fortran-gfortran-O0");
 	check_fortran("fortran-gfortran-O2");
 	check_oracles();
