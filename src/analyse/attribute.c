@@ -374,6 +374,42 @@ static bool in_kernel(const struct loci_attribution *a, uint32_t definition)
 	return a->code.blocks[a->code.block[definition]].flags & LOCI_CODE_KERNEL;
 }
 
+static int start(struct loci_attribution *a, uint32_t definition)
+{
+	struct loci_code *code = &a->code;
+	bool same = a->walk.level->first == definition;
+
+	a->walk.level->first = definition;
+	return loci_walk_start(&a->walk, &code->blocks[code->block[definition]], same);
+}
+
+/* Control is where a block begins. */
+static void arrive(struct loci_attribution *a, const struct loci_code_block *block)
+{
+	if (!(block->flags & LOCI_CODE_OUTSIDE))
+		a->walk.frame->last = block->address;
+}
+
+/* Control falls into loops on its way to the reference. */
+static int come_over(struct loci_attribution *a, uint32_t definition, struct loci_err *err)
+{
+	size_t n;
+	const struct loci_code_header *header = loci_code_headers(&a->code, definition, &n);
+	int r = 0;
+
+	if (a->code.ref[definition].kind & LOCI_CODE_FIRST)
+		arrive(a, &a->code.blocks[a->code.block[definition]]);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		struct loci_code_block *block = &a->code.blocks[header[i].block];
+
+		r = prepare_flow(a, err);
+		if (r == 0 && loci_walk_start(&a->walk, block, false) < 0)
+			r = loci_err_nomem(err);
+		arrive(a, block);
+	}
+	return r;
+}
+
 /* The flow of control at a reference that begins a block, or is a frame. 1: no access. */
 static int special(
 	struct loci_attribution *a, uint32_t definition, uint64_t address, struct loci_err *err)
@@ -387,11 +423,13 @@ static int special(
 	if (kind & LOCI_CODE_FRAME)
 		r = loci_walk_enter(&a->walk, definition, address);
 	else if (kind & LOCI_CODE_FIRST && flows)
-		r = loci_walk_start(&a->walk, definition);
+		r = start(a, definition);
 	if (r < 0)
 		return loci_err_nomem(err);
-	if (kind & LOCI_CODE_FIRST && flows)
-		a->walk.level->first = definition;
+	if (kind & LOCI_CODE_OVER && flows)
+		r = come_over(a, definition, err);
+	if (r < 0)
+		return r;
 	refresh_use(a);
 	return kind & (LOCI_CODE_FRAME | LOCI_CODE_SKIP) ? 1 : 0;
 }

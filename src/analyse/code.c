@@ -24,6 +24,7 @@ void loci_code_fini(struct loci_code *code)
 	free(code->address);
 	free(code->block);
 	free(code->blocks);
+	free(code->header);
 	free(code->site);
 	free(code->module);
 	for (size_t i = 0; i < code->n_names; i++) {
@@ -177,6 +178,57 @@ static bool goes_back(
 	return false;
 }
 
+/* How many loops begin at or below an address. */
+static size_t headers_below(const struct loci_code *code, uint64_t address)
+{
+	size_t low = 0, high = code->n_headers;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (code->header[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Where control was before the reference. */
+static uint64_t before(const struct loci_code *code, uint32_t i)
+{
+	return code->ref[i].kind & LOCI_CODE_FIRST ? code->blocks[code->block[i]].address
+						   : code->address[i - 1];
+}
+
+const struct loci_code_header *loci_code_headers(
+	const struct loci_code *code, uint32_t definition, size_t *ret_n)
+{
+	size_t from = headers_below(code, before(code, definition));
+	size_t to = headers_below(code, code->address[definition]);
+
+	*ret_n = to > from ? to - from : 0;
+	return code->header + from;
+}
+
+int loci_code_header(struct loci_code *code, uint32_t block)
+{
+	uint64_t address = code->blocks[block].address;
+	size_t n = headers_below(code, address);
+
+	if (loci_grow(&code->header, &code->header_cap, code->n_headers + 1,
+		    sizeof(*code->header)) < 0)
+		return -ENOMEM;
+	memmove(code->header + n + 1, code->header + n,
+		(code->n_headers++ - n) * sizeof(*code->header));
+	code->header[n] = (struct loci_code_header){ address, block };
+	for (uint32_t i = 0; i < code->n_refs; i++)
+		if (code->address[i] >= address && before(code, i) < address &&
+			!(code->ref[i].kind & LOCI_CODE_FRAME))
+			code->ref[i].kind |= LOCI_CODE_OVER;
+	return 0;
+}
+
 static uint8_t kind_of(const struct loci_code *code, const struct loci_ref_site *def, bool first)
 {
 	bool kernel = def->flags & LOCI_REF_KERNEL || def->block_flags & LOCI_BLOCK_KERNEL;
@@ -192,17 +244,18 @@ static int learn(struct loci_code *code, const struct loci_decoder *decoder, uin
 {
 	struct loci_site site = { 0 };
 	struct loci_ref_site def;
-	uint64_t address;
+	uint64_t address, begin;
+	size_t n_headers;
 	bool first;
 
 	if (loci_decoder_site(decoder, i, &def) < 0)
 		return 0; /* cannot be */
 	address = def.site ? def.site : def.code_address;
+	begin = def.ordinal || !def.code_address ? address : def.code_address;
 	first = def.ordinal == 0 || goes_back(code, i, address, &def);
 	if (!first)
 		code->block[i] = code->block[i - 1];
-	else if (block_id(code, &def, def.ordinal || !def.code_address ? address : def.code_address,
-			 &code->block[i]) < 0)
+	else if (block_id(code, &def, begin, &code->block[i]) < 0)
 		return -ENOMEM;
 	site.size_bytes = def.size_bytes;
 	site.flags = def.flags;
@@ -212,6 +265,9 @@ static int learn(struct loci_code *code, const struct loci_decoder *decoder, uin
 	code->ref[i].size_bytes = def.size_bytes > UINT16_MAX ? 0 : (uint16_t)def.size_bytes;
 	code->ref[i].is_write = def.op == LOCI_OP_STORE;
 	code->ref[i].kind = kind_of(code, &def, first);
+	loci_code_headers(code, i, &n_headers);
+	if (n_headers && !(code->ref[i].kind & LOCI_CODE_FRAME))
+		code->ref[i].kind |= LOCI_CODE_OVER;
 	return site_id(code, &site, &code->ref[i].site);
 }
 

@@ -29,8 +29,9 @@ enum loci_code_kind {
 	LOCI_CODE_FIRST = 1, /* of its block, or where control goes back within it */
 	LOCI_CODE_FRAME = 2, /* no access */
 	LOCI_CODE_SKIP = 4,  /* left out */
-	LOCI_CODE_SPECIAL = LOCI_CODE_FIRST | LOCI_CODE_FRAME | LOCI_CODE_SKIP,
-	LOCI_CODE_RETURN = 8, /* loads what could be a return address */
+	LOCI_CODE_OVER = 8,  /* control comes over headers of loops before it */
+	LOCI_CODE_SPECIAL = LOCI_CODE_FIRST | LOCI_CODE_FRAME | LOCI_CODE_SKIP | LOCI_CODE_OVER,
+	LOCI_CODE_RETURN = 16, /* loads what could be a return address */
 };
 
 /* What the references of the stream need of their definition, small. */
@@ -69,6 +70,12 @@ struct loci_code_name {
 	char *path, *build_id; /* hexadecimal, or NULL */
 };
 
+/* Where a loop begins. */
+struct loci_code_header {
+	uint64_t address;
+	uint32_t block;
+};
+
 struct loci_code {
 	struct loci_symbols *symbols;
 	pthread_mutex_t *symbols_lock;
@@ -79,7 +86,9 @@ struct loci_code {
 	size_t n_refs, ref_cap, address_cap, block_of_cap;
 	struct loci_code_block *blocks;
 	size_t n_blocks, block_cap;
-	struct loci_keymap block_ids; /* by stream's module and address */
+	struct loci_keymap block_ids;    /* by stream's module and address */
+	struct loci_code_header *header; /* by address */
+	size_t n_headers, header_cap;
 	struct loci_site *site;
 	size_t n_sites, site_cap;
 	struct loci_keymap site_ids;
@@ -96,6 +105,12 @@ void loci_code_fini(struct loci_code *code);
 /* MODULE_LOAD and MODULE_UNLOAD. */
 int loci_code_event(struct loci_code *code, const struct loci_event *event,
 	const struct loci_decoder *decoder, struct loci_err *err);
+/* A loop begins at a block; control may also fall into it in the middle of another. 0 or -ENOMEM.
+ */
+int loci_code_header(struct loci_code *code, uint32_t block);
+/* The headers that control comes over before the reference, by address. */
+const struct loci_code_header *loci_code_headers(
+	const struct loci_code *code, uint32_t definition, size_t *ret_n);
 /* Learns what the decoder has that is new. */
 int loci_code_learn(
 	struct loci_code *code, const struct loci_decoder *decoder, struct loci_err *err);

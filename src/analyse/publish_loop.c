@@ -9,7 +9,7 @@
 
 /* The end of a loop is its last reference; what counts and jumps back comes after, and is what
  * stands on the line of the loop itself. */
-#define TAIL_BYTES  16
+#define TAIL_BYTES  16 /* for every loop that ends there */
 /* Only of the loops that turn most: it takes many look-ups. */
 #define NAMED_LOOPS 256
 
@@ -50,8 +50,8 @@ static int threshold(const struct loci_ledger *ledger, uint64_t *ret)
 }
 
 /* The place of the loop's statement: the first line of the same file among header and tail. */
-static int find_lines(struct loci_publication *p, const struct loci_ledger_loop *loop, bool tail,
-	struct loci_loop_row *row, struct loci_err *err)
+static int find_lines(struct loci_publication *p, const struct loci_ledger_loop *loop,
+	unsigned tail_bytes, struct loci_loop_row *row, struct loci_err *err)
 {
 	const struct loci_code_place *place;
 	int r = loci_naming_place(&p->naming, loop->module, loop->offset, &place, err);
@@ -61,7 +61,7 @@ static int find_lines(struct loci_publication *p, const struct loci_ledger_loop 
 	row->function_id = place->function_id;
 	row->source_id = place->source_id;
 	row->line = row->last_line = place->line;
-	for (unsigned i = 0; r == 0 && i <= (tail ? TAIL_BYTES : 0); i++) {
+	for (unsigned i = 0; r == 0 && i <= tail_bytes; i++) {
 		r = loci_naming_place(&p->naming, loop->module, loop->end_offset + i, &place, err);
 		if (r < 0)
 			return r;
@@ -86,7 +86,20 @@ static ptrdiff_t reaching(
 	return i;
 }
 
-static int put_loop(struct loci_publication *p, size_t i, bool tail, struct loci_err *err)
+/* Where to look for the loop's line: behind what belongs to inner loops with the same end. */
+static unsigned tail_bytes(const struct loci_publication *p, size_t i, size_t n)
+{
+	const struct loci_ledger_loop *loop = p->loop[i].from;
+	unsigned bytes = TAIL_BYTES;
+
+	for (size_t k = i + 1; k < n && p->loop[k].module_id == p->loop[i].module_id &&
+		p->loop[k].from->offset <= loop->end_offset;
+		k++)
+		bytes += p->loop[k].from->end_offset == loop->end_offset ? TAIL_BYTES : 0;
+	return bytes;
+}
+
+static int put_loop(struct loci_publication *p, size_t i, unsigned tail, struct loci_err *err)
 {
 	struct loci_published_loop *loop = &p->loop[i];
 	struct loci_loop_row row = { .id = (int64_t)i + 1, .iterations = loop->from->iterations };
@@ -120,7 +133,8 @@ int loci_publish_loops(struct loci_publication *p, struct loci_err *err)
 		};
 	qsort(p->loop, n, sizeof(*p->loop), in_code_order);
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		r = put_loop(p, i, p->loop[i].from->iterations > often, err);
+		r = put_loop(
+			p, i, p->loop[i].from->iterations > often ? tail_bytes(p, i, n) : 0, err);
 		p->n_loops++;
 	}
 	return r;

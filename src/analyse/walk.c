@@ -302,7 +302,7 @@ static int new_loop(struct loci_walk *walk, struct loci_code_block *block)
 		.module = block->symbol_module,
 		.function = walk->frame->function };
 	block->loop = (uint32_t)walk->n_loops++;
-	return 0;
+	return loci_code_header(walk->code, (uint32_t)(block - walk->code->blocks));
 }
 
 static int push_loop(struct loci_walk *walk, uint32_t number)

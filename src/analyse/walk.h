@@ -110,12 +110,10 @@ int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool s
 /* A load that may have been a return. */
 void loci_walk_return(struct loci_walk *walk, uint64_t address);
 
-/* A block, or part of one, starts that is no entry. */
-static inline int loci_walk_start(struct loci_walk *walk, uint32_t definition)
+/* A block, or part of one, starts that is no entry. same: the one before was of this definition,
+ * too. */
+static inline int loci_walk_start(struct loci_walk *walk, struct loci_code_block *block, bool same)
 {
-	struct loci_code_block *block = &walk->code->blocks[walk->code->block[definition]];
-	bool same = walk->level->first == definition;
-
 	if (block->function == walk->frame->function && !block->loop &&
 		(block->address > walk->frame->last ||
 			(block->address == walk->frame->last && !same)) &&
