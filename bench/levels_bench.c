@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#define BATCH    4096
+#define BATCH    8192
 #define MAX_RUNS 9
 
 struct touches {
@@ -166,7 +166,9 @@ struct measure {
 static void run(const struct touches *t, const struct hierarchy *hierarchy, enum loci_isa isa,
 	struct measure *m, unsigned run)
 {
-	static uint8_t missed[BATCH], dirty[BATCH];
+	static uint64_t block[BATCH], bytes[BATCH];
+	static uint8_t is_write[BATCH], missed[BATCH], dirty[BATCH];
+	static uint32_t owner[BATCH];
 	static struct loci_levels_eviction evicted[BATCH];
 	struct loci_levels *levels;
 	double spent = 0;
@@ -177,10 +179,15 @@ static void run(const struct touches *t, const struct hierarchy *hierarchy, enum
 		die("out of memory");
 	for (size_t at = 0; at < t->n; at += BATCH) {
 		size_t n = t->n - at < BATCH ? t->n - at : BATCH;
-		struct loci_levels_batch batch = { t->block + at, t->is_write + at, t->bytes + at,
-			t->owner + at, n, missed, dirty, evicted, 0 };
-		double start = cpu_ns();
+		struct loci_levels_batch batch = { block, is_write, bytes, owner, n, missed, dirty,
+			evicted, 0 };
+		double start;
 
+		memcpy(block, t->block + at, n * sizeof(*block));
+		memcpy(bytes, t->bytes + at, n * sizeof(*bytes));
+		memcpy(is_write, t->is_write + at, n);
+		memcpy(owner, t->owner + at, n * sizeof(*owner));
+		start = cpu_ns();
 		loci_levels_feed(levels, &batch);
 		spent += cpu_ns() - start;
 		for (size_t i = 0; i < n; i++) {

@@ -50,11 +50,20 @@ _loci() {
 			*) words=$(_loci_formats "$program") ;;
 			esac
 			;;
-		--fail-if | --sweep | --max-memory | -b | --block) ;;
+		--by) words='site line function loop file module object field context pair thread process' ;;
+		--sort) words='misses refs writebacks distance' ;;
+		--level) words='L1 L2 L3' ;;
+		--pairs) words='far all none' ;;
+		--collector) words=any ;;
+		-m) words=exact ;;
+		--toggle) words='USR1 USR2' ;;
+		--fail-if | --sweep | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min) ;;
 		-o | --output | --trace) files=any ;;
 		*)
 			case $command in
 			analyse | analyze) files=any ;;
+			record) files=programs ;;
+			doctor) ;;
 			*) files=loci ;;
 			esac
 			;;
@@ -64,6 +73,7 @@ _loci() {
 	COMPREPLY=()
 	case $files in
 	any) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+	programs) mapfile -t COMPREPLY < <(compgen -c -f -- "$word" | sort -u) ;;
 	loci) mapfile -t COMPREPLY < <(compgen -f -X '!*.loci' -- "$word"; compgen -d -- "$word") ;;
 	*) mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word") ;;
 	esac

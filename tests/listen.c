@@ -5,7 +5,8 @@
  *	listen [-c] OUT COMMAND...	"{}" in COMMAND is the run's directory
  *
  * Every stream becomes OUT/PID.N: "L address bytes site", "S ...", with " K" for the kernel's, "F
- * frame site" and "MARKER payload raw..."; with -c only the words are counted. Exits as the command
+ * frame site" and "MARKER payload raw..."; with -c only the words are counted, and the
+ * program's time. Exits as the command
  * does, by its status or 128 and the signal. */
 #include "stream/decode.h"
 #include "stream/ring.h"
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -218,9 +220,16 @@ static pid_t start(char **argv)
 	_exit(98);
 }
 
+static double seconds(const struct rusage *usage)
+{
+	return (double)usage->ru_utime.tv_sec + (double)usage->ru_stime.tv_sec +
+		(double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;
+}
+
 int main(int argc, char **argv)
 {
 	struct loci_err err = { 0 };
+	struct rusage usage = { 0 };
 	int status = 0;
 	pid_t pid;
 
@@ -239,10 +248,12 @@ int main(int argc, char **argv)
 		return 99;
 	}
 	pid = start(argv + 2);
-	while (waitpid(pid, &status, WNOHANG) == 0) {
+	while (wait4(pid, &status, WNOHANG, &usage) == 0) {
 		listen_to_new();
 		usleep(1000);
 	}
+	if (count_only)
+		fprintf(stderr, "%.3f s of processor time\n", seconds(&usage));
 	listen_to_new();
 	for (struct listener *l = listeners, *next; l; l = next) {
 		next = l->next;

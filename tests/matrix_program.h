@@ -17,39 +17,39 @@ static const char *const matrix_text[] = {
 	"static struct stats {",
 	"\tdouble total;",
 	"\tlong rows;",
-	"} stats; /* 8 */",
+	"} stats;", /* 8 */
 	"",
-	"static double dot(const double *row, const double *column)",
+	"static double dot(const double *row, const double *column)", /* 10 */
 	"{",
 	"\tdouble sum = 0;",
 	"",
 	"\tfor (int k = 0; k < N; k++)",
-	"\t\tsum += row[k] * column[k * N]; /* 15 */",
+	"\t\tsum += row[k] * column[k * N];", /* 15 */
 	"\treturn sum;",
 	"}",
 	"",
-	"static void mul(const double *a, const double *b, double *c)",
+	"static void mul(const double *a, const double *b, double *c)", /* 19 */
 	"{",
 	"\tfor (int i = 0; i < N; i++)",
 	"\t\tfor (int j = 0; j < N; j++)",
-	"\t\t\tc[i * N + j] = dot(&a[i * N], &b[j]); /* 23 */",
+	"\t\t\tc[i * N + j] = dot(&a[i * N], &b[j]);", /* 23 */
 	"}",
 	"",
-	"int main(void)",
+	"int main(void)", /* 26 */
 	"{",
-	"\tdouble *a = malloc(N * N * sizeof(*a)); /* 28 */",
+	"\tdouble *a = malloc(N * N * sizeof(*a));", /* 28 */
 	"\tdouble *b = malloc(N * N * sizeof(*b));",
 	"\tdouble *c = malloc(N * N * sizeof(*c));",
-	"\tdouble sum[N] = { 0 }; /* 31 */",
+	"\tdouble sum[N] = { 0 };", /* 31 */
 	"",
 	"\tfor (int i = 0; i < N * N; i++)",
-	"\t\ta[i] = b[i] = i; /* 34 */",
+	"\t\ta[i] = b[i] = i;", /* 34 */
 	"\tmul(a, b, c);",
 	"\tfor (int i = 0; i < N * N; i++)",
-	"\t\tsum[i / N] += c[i]; /* 37 */",
+	"\t\tsum[i / N] += c[i];", /* 37 */
 	"\tfor (int i = 0; i < N; i++) {",
 	"\t\tstats.total += sum[i];",
-	"\t\tstats.rows++; /* 40 */",
+	"\t\tstats.rows++;", /* 40 */
 	"\t}",
 	"\tfree(c);",
 	"\treturn stats.total > 0;",

@@ -12,12 +12,13 @@
 
 #define CRITERIA_MAX 32
 #define ROWS_MAX     16
+#define MOVES_MAX    5
 
 static const char help[] =
 	"usage: loci diff [OPTIONS] BEFORE AFTER\n\n"
 	"Compares two profiles: misses and traffic of each level, the distances of short and\n"
-	"long reuses, and every bin of the histogram. The machine is the one AFTER was\n"
-	"recorded on.\n\n"
+	"long reuses, every bin of the histogram, and the lines and objects whose misses moved\n"
+	"most. The machine is the one AFTER was recorded on.\n\n"
 	"  -b, --block SIZE      of the block sizes that both have, this one\n"
 	"      --cache SPEC      judge against another machine: host, a machine's name, or\n"
 	"                        L1=32K/8,L2=1M/16,L3=32M/16\n"
@@ -68,15 +69,20 @@ static int add_criterion(struct diff *diff, const char *text)
 
 static int print(struct diff *diff, const struct loci_compare *compare, struct loci_err *err)
 {
+	loci_cleanup(loci_moved_fini) struct loci_moved moved = { 0 };
 	struct loci_text text;
 	struct loci_json json;
+	int r = loci_moved_new(compare->subject[0], compare->subject[1], MOVES_MAX, &moved, err);
 
+	if (r < 0)
+		return r;
 	if (!diff->as_json) {
 		loci_text_begin(&text, stdout, diff->no_colour);
-		return loci_diff_screen(compare, &text, err);
+		r = loci_diff_screen(compare, &text, err);
+		return r < 0 ? r : loci_diff_moved(&moved, &text, err);
 	}
 	loci_json_begin(&json, stdout);
-	loci_diff_json(compare, diff->criterion, diff->result, diff->n_criteria, &json);
+	loci_diff_json(compare, &moved, diff->criterion, diff->result, diff->n_criteria, &json);
 	loci_json_end(&json);
 	return 0;
 }

@@ -17,12 +17,14 @@ enum { LOCI_EXIT_OK = 0, LOCI_EXIT_FAILED = 1, LOCI_EXIT_USAGE = 2 };
 int loci_cmd_record(int argc, char **argv);
 int loci_cmd_analyse(int argc, char **argv);
 int loci_cmd_report(int argc, char **argv);
+int loci_cmd_annotate(int argc, char **argv);
 int loci_cmd_cache(int argc, char **argv);
 int loci_cmd_diff(int argc, char **argv);
 int loci_cmd_summary(int argc, char **argv);
 int loci_cmd_info(int argc, char **argv);
 int loci_cmd_merge(int argc, char **argv);
 int loci_cmd_export(int argc, char **argv);
+int loci_cmd_doctor(int argc, char **argv);
 
 /* "loci: TEXT" on standard error; returns LOCI_EXIT_FAILED. */
 int loci_fail(const struct loci_err *err);

@@ -18,9 +18,11 @@ static const struct loci_command commands[] = {
 	{ "merge", "add profiles up", loci_cmd_merge },
 	{ "export", "write a profile as JSON or CSV", loci_cmd_export },
 	{ "report", "show what a profile says, on one screen", loci_cmd_report },
+	{ "annotate", "show source lines with their misses and distances", loci_cmd_annotate },
 	{ "diff", "compare two profiles", loci_cmd_diff },
 	{ "summary", "tabulate many profiles, a row each", loci_cmd_summary },
 	{ "info", "say what a profile is and how far its models can be trusted", loci_cmd_info },
+	{ "doctor", "say which ways of recording work here", loci_cmd_doctor },
 };
 
 int loci_fail(const struct loci_err *err)

@@ -47,25 +47,40 @@ struct loci_runner {
 	char complaint[512];
 };
 
-/* The directory must have room for rings, lest they fail in the program. */
-static int make_dir(struct loci_rundir **ret, struct loci_err *err)
+static uint64_t free_bytes(const char *dir)
+{
+	struct statvfs fs;
+
+	return statvfs(dir, &fs) == 0 ? (uint64_t)fs.f_bavail * fs.f_frsize : 0;
+}
+
+int loci_runner_room(const char **ret_dir, uint64_t *ret_free_bytes, struct loci_err *err)
 {
 	const char *base = getenv("TMPDIR");
-	struct statvfs fs;
-	int r;
 
-	if (statvfs(MEMORY_DIR, &fs) == 0 && fs.f_bavail * fs.f_frsize >= ROOM_BYTES &&
-		loci_rundir_new_in(MEMORY_DIR, ret, NULL) == 0)
+	*ret_dir = MEMORY_DIR;
+	*ret_free_bytes = free_bytes(MEMORY_DIR);
+	if (*ret_free_bytes >= ROOM_BYTES && access(MEMORY_DIR, W_OK) == 0)
 		return 0;
-	if (!base || !*base)
-		base = "/tmp";
-	if (statvfs(base, &fs) == 0 && fs.f_bavail * fs.f_frsize < ROOM_BYTES)
-		return loci_err_set(err, ENOSPC,
-			"neither " MEMORY_DIR
-			" nor %s has %llu MiB free for the run; make room, or "
-			"name another directory in TMPDIR",
-			base, ROOM_BYTES >> 20);
-	r = loci_rundir_new_in(base, ret, err);
+	*ret_dir = base && *base ? base : "/tmp";
+	*ret_free_bytes = free_bytes(*ret_dir);
+	if (*ret_free_bytes >= ROOM_BYTES && access(*ret_dir, W_OK) == 0)
+		return 0;
+	return loci_err_set(err, ENOSPC,
+		"neither " MEMORY_DIR
+		" nor %s is there with %llu MiB free for a run; make room, or "
+		"name another directory in TMPDIR",
+		*ret_dir, ROOM_BYTES >> 20);
+}
+
+static int make_dir(struct loci_rundir **ret, struct loci_err *err)
+{
+	const char *base;
+	uint64_t bytes;
+	int r = loci_runner_room(&base, &bytes, err);
+
+	if (r == 0)
+		r = loci_rundir_new_in(base, ret, err);
 	if (r == 0 && strlen(loci_rundir_lock_path(*ret)) >= LOCI_RING_PATH_MAX)
 		return loci_err_set(
 			err, ENAMETOOLONG, "%s: the name is too long; set TMPDIR to another", base);

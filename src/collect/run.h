@@ -55,4 +55,8 @@ pid_t loci_runner_pid(const struct loci_runner *runner);
 const char *loci_runner_complaint(struct loci_runner *runner);
 void loci_runner_free(struct loci_runner *runner); /* NULL allowed */
 
+/* Where a run's rings would be: /dev/shm, or else TMPDIR or /tmp. They must have room, lest they
+ * fail in the program. */
+int loci_runner_room(const char **ret_dir, uint64_t *ret_free_bytes, struct loci_err *err);
+
 #endif

@@ -20,10 +20,12 @@ static loci_levels_kernel *const kernels[] = {
 #endif
 };
 
-/* Zeroed, aligned to cache lines, backed when touched if it is large. */
+/* Zeroed, aligned to cache lines, backed when touched if it is large. Arrays start at different
+ * places in a page: a load that a store elsewhere seems to overlap waits for it. */
 static void *allocate(struct loci_levels *levels, uint64_t n, size_t size)
 {
-	size_t bytes = n * size, align = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : 64;
+	size_t align = n * size >= 2 * HUGE_PAGE ? HUGE_PAGE : 4096;
+	size_t offset = levels->n_memory * 320 % 4096, bytes = n * size + offset;
 	char *memory = calloc(1, bytes + align);
 
 	if (!memory)
@@ -33,7 +35,7 @@ static void *allocate(struct loci_levels *levels, uint64_t n, size_t size)
 	memory += -(uintptr_t)memory % align;
 	if (align == HUGE_PAGE)
 		(void)madvise(memory, bytes & -HUGE_PAGE, MADV_HUGEPAGE);
-	return memory;
+	return memory + offset;
 }
 
 static int init_list(struct loci_levels *levels, struct loci_level *level)
@@ -50,24 +52,35 @@ static int init_list(struct loci_levels *levels, struct loci_level *level)
 	return list->link && list->used && list->map ? 0 : -ENOMEM;
 }
 
-static int init_level(
-	struct loci_levels *levels, unsigned i, const struct loci_levels_geometry *geometry)
+static int init_level(struct loci_levels *levels, struct loci_level *level)
 {
-	struct loci_level *level = &levels->level[i];
+	level->stamp = allocate(levels, level->n_slots, sizeof(*level->stamp));
+	level->block = allocate(levels, level->n_slots, sizeof(*level->block));
+	if (!level->block || !level->stamp)
+		return -ENOMEM;
+	if (!level->held) {
+		level->dirty = allocate(levels, level->n_slots, sizeof(*level->dirty));
+		if (!level->dirty)
+			return -ENOMEM;
+	}
+	if (level->is_list)
+		return init_list(levels, level);
+	/* What is never found where it stands: 0 in any set but the first, and there 1. */
+	for (unsigned i = 0; i < level->stride && level->sets > 1; i++)
+		level->block[i] = 1;
+	return 0;
+}
 
+static void shape(struct loci_level *level, const struct loci_levels_geometry *geometry, unsigned i)
+{
 	level->sets = geometry->sets;
 	level->set_mask = geometry->sets & (geometry->sets - 1) ? 0 : geometry->sets - 1;
 	level->ways = level->stride = geometry->ways;
-	level->bit = level->dominion = (uint8_t)(1u << i);
 	level->is_list = level->ways > LOCI_LEVELS_SEARCHED;
 	if (!level->is_list)
 		level->stride = (level->ways + LOCI_LEVELS_VECTOR - 1) & -LOCI_LEVELS_VECTOR;
 	level->n_slots = level->sets * level->stride;
-	level->block = allocate(levels, level->n_slots, sizeof(*level->block));
-	level->state = allocate(levels, level->n_slots, sizeof(*level->state));
-	if (!level->block || !level->state)
-		return -ENOMEM;
-	return level->is_list ? init_list(levels, level) : 0;
+	level->bit = level->dominion = (uint8_t)(1u << i);
 }
 
 static bool lies_inside(const struct loci_level *inner, const struct loci_level *outer)
@@ -84,7 +97,6 @@ static int find_parent(struct loci_levels *levels, unsigned i)
 
 		if (!lies_inside(parent, level))
 			continue;
-		level->has_parent = true;
 		level->held = allocate(levels, parent->n_slots, sizeof(*level->held));
 		parent->children |= level->bit;
 		return level->held ? 0 : -ENOMEM;
@@ -132,9 +144,11 @@ int loci_levels_new(const struct loci_levels_geometry *level, unsigned n_levels,
 	levels->n = n_levels;
 	levels->now = 1;
 	levels->kernel = kernels[loci_isa_resolve(isa)];
-	for (unsigned i = 0; i < n_levels; i++)
-		if (init_level(levels, i, &level[i]) < 0 || find_parent(levels, i) < 0)
+	for (unsigned i = 0; i < n_levels; i++) {
+		shape(&levels->level[i], &level[i], i);
+		if (find_parent(levels, i) < 0 || init_level(levels, &levels->level[i]) < 0)
 			return loci_err_nomem(err);
+	}
 	/* Children come after their parents. */
 	for (unsigned i = n_levels; i-- > 0;)
 		for (unsigned child = i + 1; child < n_levels; child++)
@@ -171,7 +185,7 @@ size_t loci_levels_drain(
 	size_t n = 0;
 
 	for (; n < cap && levels->drained < first->n_slots; levels->drained++) {
-		if (!first->state[levels->drained])
+		if (!first->stamp[levels->drained])
 			continue;
 		evicted[n++] = (struct loci_levels_eviction){
 			.owner = levels->owner[levels->drained],

@@ -23,6 +23,7 @@ INLINE uint64_t slots_match(const uint64_t *slot, unsigned n, uint64_t block)
 	for (unsigned i = 0; i < n; i += 8)
 		match |= (uint64_t)_mm512_cmpeq_epi64_mask(_mm512_load_si512(slot + i), wanted)
 			<< i;
+	__asm__("" : "+r"(match)); /* else the compiler tests the mask apart, which takes longer */
 #elif defined(__AVX2__)
 	__m256i wanted = _mm256_set1_epi64x((long long)block);
 
@@ -42,174 +43,225 @@ INLINE uint64_t slots_match(const uint64_t *slot, unsigned n, uint64_t block)
 	return match;
 }
 
-/* The first of the smallest states: an empty slot, or the one touched longest ago. */
-INLINE unsigned slots_oldest(const uint64_t *state, unsigned ways)
+INLINE uint64_t smaller(uint64_t a, uint64_t b)
 {
-	unsigned oldest = 0;
-
-	for (unsigned i = 1; i < ways; i++)
-		oldest = state[i] < state[oldest] ? i : oldest;
-	return oldest;
+	return a < b ? a : b;
 }
 
-/* An empty slot, or one that only pads a set, holds the block 0, after all slots in use. */
-INLINE uint32_t level_find(
-	const struct loci_level *level, uint64_t block, uint32_t base, unsigned n)
+/* An empty slot, the first such, or the one touched longest ago: stamps know their way, so that the
+ * smallest tells all. Four minima that do not wait for each other; by words, because stamps were
+ * stored as words not long ago. */
+INLINE unsigned slots_oldest(const uint64_t *stamp, unsigned ways)
 {
+	uint64_t least[4] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+	unsigned way = 0;
+
+	for (; way + 4 <= ways; way += 4) {
+		least[0] = smaller(least[0], stamp[way]);
+		least[1] = smaller(least[1], stamp[way + 1]);
+		least[2] = smaller(least[2], stamp[way + 2]);
+		least[3] = smaller(least[3], stamp[way + 3]);
+	}
+	for (; way < ways; way++)
+		least[0] = smaller(least[0], stamp[way]);
+	least[0] = smaller(smaller(least[0], least[1]), smaller(least[2], least[3]));
+	if (__builtin_expect(least[0] != 0, 1))
+		return (unsigned)((least[0] & LOCI_LEVELS_WAY) >> LOCI_LEVELS_WAY_SHIFT);
+	for (way = 0; stamp[way]; way++)
+		;
+	return way;
+}
+
+/* What an empty slot, or one that only pads a set, holds is not found in it, unless there is only
+ * one set: then it comes after all slots in use. */
+INLINE uint32_t level_find(const struct loci_level *level, uint64_t block, unsigned n)
+{
+	uint32_t base = (uint32_t)loci_levels_set(level, block) * n;
 	uint64_t match = slots_match(level->block + base, n, block);
 	uint32_t slot = base + (uint32_t)__builtin_ctzll(match | 1ull << 63);
 
-	return match && level->state[slot] ? slot : LOCI_LEVELS_NONE;
+	if (__builtin_expect(!match, 0) || (level->sets == 1 && !level->stamp[slot]))
+		return LOCI_LEVELS_NONE;
+	return slot;
 }
 
-static uint64_t level_enter(struct loci_levels *levels, unsigned i, uint64_t block, uint32_t inner,
-	uint64_t leaving, uint8_t *missed);
+struct taken {
+	uint32_t slot;
+	uint64_t leaving; /* stamp of the block that was there; 0: none */
+};
 
-/* Every child's part in a block entering slot of a level and one leaving it, whose state is given,
- * 0 if the slot was empty. Returns where the block is dirty. */
+/* A level takes in a block that it has not. The slot's stamp will know the way, nothing else. */
+INLINE struct taken level_take(struct loci_level *level, uint64_t block)
+{
+	struct taken taken;
+	uint64_t way = 0;
+
+	if (level->is_list)
+		taken.slot = loci_levels_list_take(level, block);
+	else {
+		taken.slot = (uint32_t)loci_levels_set(level, block) * level->stride;
+		way = slots_oldest(level->stamp + taken.slot, level->ways);
+		taken.slot += (uint32_t)way;
+		level->block[taken.slot] = block;
+	}
+	taken.leaving = level->stamp[taken.slot];
+	level->stamp[taken.slot] = way << LOCI_LEVELS_WAY_SHIFT;
+	return taken;
+}
+
+static uint64_t level_enter(struct loci_levels *levels, struct loci_level *level, uint64_t block,
+	struct taken inner, uint8_t *missed);
+
+/* Every child's part in a block entering the slot of a level and another leaving it. Returns where
+ * the one that enters is dirty. */
 INLINE uint64_t children_enter(struct loci_levels *levels, const struct loci_level *level,
-	uint64_t block, uint32_t slot, uint64_t leaving, uint8_t *missed)
+	uint64_t block, struct taken taken, uint8_t *missed)
 {
 	uint64_t dirty = 0;
 
 	for (unsigned children = level->children; children; children &= children - 1)
 		dirty |= level_enter(
-			levels, (unsigned)__builtin_ctz(children), block, slot, leaving, missed);
+			levels, &levels->level[__builtin_ctz(children)], block, taken, missed);
 	return dirty;
 }
 
-/* A level takes in a block that it has not. Returns the slot; the state of the one that left is
- * still there. */
-INLINE uint32_t level_take(struct loci_level *level, uint64_t block)
+static uint64_t level_enter(struct loci_levels *levels, struct loci_level *level, uint64_t block,
+	struct taken inner, uint8_t *missed)
 {
+	uint64_t dirty;
 	uint32_t slot;
 
-	if (level->is_list)
-		return loci_levels_list_take(level, block);
-	slot = (uint32_t)(loci_levels_set(level, block) * level->stride);
-	slot += slots_oldest(level->state + slot, level->ways);
-	level->block[slot] = block;
-	return slot;
-}
-
-/* The parent of level i took a block in its slot inner, which another one left. */
-static __attribute__((noinline)) uint64_t level_enter(struct loci_levels *levels, unsigned i,
-	uint64_t block, uint32_t inner, uint64_t leaving, uint8_t *missed)
-{
-	struct loci_level *level = &levels->level[i];
-	uint32_t base = (uint32_t)(loci_levels_set(level, block) * level->stride), slot;
-	uint64_t dirty;
-
-	if (leaving) {
-		slot = level->held[inner];
-		level->state[slot] =
-			(leaving & ~(uint64_t)LOCI_LEVELS_DIRTY) | (leaving & level->dominion);
+	if (inner.leaving) {
+		slot = level->held[inner.slot];
+		level->stamp[slot] = (inner.leaving & LOCI_LEVELS_INSIDE) |
+			(level->stamp[slot] & LOCI_LEVELS_WAY) | (inner.leaving & level->dominion);
 		if (level->is_list)
 			loci_levels_list_link(level, slot);
 	}
 	slot = level->is_list ? loci_levels_list_find(level, block)
-			      : level_find(level, block, base, level->stride);
+			      : level_find(level, block, level->stride);
 	if (slot == LOCI_LEVELS_NONE) {
+		struct taken taken = level_take(level, block);
+
 		*missed |= level->bit;
-		slot = level_take(level, block);
-		dirty = children_enter(levels, level, block, slot, level->state[slot], missed);
+		dirty = children_enter(levels, level, block, taken, missed);
+		slot = taken.slot;
 	} else {
-		dirty = level->state[slot] & LOCI_LEVELS_DIRTY;
+		dirty = level->stamp[slot] & LOCI_LEVELS_DIRTY;
 		if (level->is_list)
 			loci_levels_list_unlink(level, slot);
 	}
-	level->held[inner] = slot;
-	level->state[slot] = LOCI_LEVELS_INSIDE;
+	level->held[inner.slot] = slot;
+	level->stamp[slot] = (level->stamp[slot] & LOCI_LEVELS_WAY) | LOCI_LEVELS_INSIDE;
 	return dirty;
 }
 
-/* A root missed: returns the slot, whose state says where the block is dirty and no time. */
+/* A root missed: returns the slot, whose stamp knows no time yet. */
 static __attribute__((noinline)) uint32_t root_miss(struct loci_levels *levels,
-	struct loci_level *level, uint64_t block, struct loci_levels_batch *batch, size_t touch)
+	struct loci_level *level, struct loci_levels_batch *batch, size_t touch)
 {
-	uint32_t slot = level_take(level, block);
-	uint64_t leaving = level->state[slot];
+	uint64_t block = batch->block[touch];
+	struct taken taken = level_take(level, block);
+	bool is_first = level == levels->level;
 	uint8_t missed = level->bit;
 
-	level->state[slot] = children_enter(levels, level, block, slot, leaving, &missed);
-	batch->ret_missed[touch] |= missed;
-	if (level->bit != 1)
-		return slot;
-	if (leaving)
+	if (is_first && taken.leaving)
 		batch->ret_evicted[batch->n_evicted++] = (struct loci_levels_eviction){
-			.owner = levels->owner[slot],
-			.used_bytes = (uint32_t)__builtin_popcountll(levels->bytes[slot]),
+			.owner = levels->owner[taken.slot],
+			.used_bytes = (uint32_t)__builtin_popcountll(levels->bytes[taken.slot]),
 		};
-	levels->bytes[slot] = 0;
-	levels->owner[slot] = batch->owner[touch];
-	return slot;
+	if (is_first) {
+		levels->bytes[taken.slot] = 0;
+		levels->owner[taken.slot] = batch->owner[touch];
+	}
+	if (taken.leaving)
+		taken.leaving |= level->dirty[taken.slot];
+	level->dirty[taken.slot] = (uint8_t)children_enter(levels, level, block, taken, &missed);
+	batch->ret_missed[touch] |= missed;
+	return taken.slot;
 }
 
-/* n: slots to search in a set. */
-INLINE void root_touch(struct loci_levels *levels, struct loci_level *level, unsigned n,
-	struct loci_levels_batch *batch, size_t touch, uint64_t now)
+INLINE uint32_t list_touch(struct loci_levels *levels, struct loci_level *level,
+	struct loci_levels_batch *batch, size_t touch)
 {
-	uint64_t block = batch->block[touch], state;
-	uint32_t base = (uint32_t)(loci_levels_set(level, block) * level->stride);
-	uint32_t slot = level_find(level, block, base, n);
-	uint8_t dirtied = level->dominion & -batch->is_write[touch];
-
-	if (__builtin_expect(slot == LOCI_LEVELS_NONE, 0))
-		slot = root_miss(levels, level, block, batch, touch);
-	state = level->state[slot] & LOCI_LEVELS_DIRTY;
-	batch->ret_dirty[touch] |= dirtied & ~state;
-	level->state[slot] = now << LOCI_LEVELS_TIME_BITS | state | dirtied;
-	if (level->bit == 1)
-		levels->bytes[slot] |= batch->bytes[touch];
-}
-
-static void list_touch(struct loci_levels *levels, struct loci_level *level,
-	struct loci_levels_batch *batch, size_t touch, uint64_t now)
-{
-	uint64_t block = batch->block[touch], state;
-	uint32_t slot = loci_levels_list_find(level, block);
-	uint8_t dirtied = level->dominion & -batch->is_write[touch];
+	uint32_t slot = loci_levels_list_find(level, batch->block[touch]);
 
 	if (slot == LOCI_LEVELS_NONE)
-		slot = root_miss(levels, level, block, batch, touch);
+		slot = root_miss(levels, level, batch, touch);
 	else
 		loci_levels_list_unlink(level, slot);
 	loci_levels_list_link(level, slot);
-	state = level->state[slot] & LOCI_LEVELS_DIRTY;
-	batch->ret_dirty[touch] |= dirtied & ~state;
-	level->state[slot] = now << LOCI_LEVELS_TIME_BITS | state | dirtied;
-	if (level->bit == 1)
-		levels->bytes[slot] |= batch->bytes[touch];
+	return slot;
 }
 
-/* n: slots to search in a set, or 0: whatever the level says. */
-INLINE void root_run(struct loci_levels *levels, struct loci_level *level, unsigned n,
-	struct loci_levels_batch *batch)
-{
-	uint64_t now = levels->now;
+/* What a body of the loop is compiled for. */
+struct root_kind {
+	unsigned slots; /* to search in a set, and sets are a power of two; 0: any, and any */
+	bool is_list;
+	bool is_first; /* level */
+};
 
-	for (size_t i = 0; i < batch->n; i++)
-		root_touch(levels, level, n ? n : level->stride, batch, i, now + i);
+/* A touch waits for none before it: what it stores it has not loaded, but for the bytes and, now
+ * and then, what it finds clean. */
+INLINE void root_run(struct loci_levels *levels, struct loci_level *level,
+	struct loci_levels_batch *batch, struct root_kind kind)
+{
+	struct loci_level fixed = *level; /* which no store below can change */
+	const uint64_t *block = batch->block, *bytes = batch->bytes;
+	const uint8_t *is_write = batch->is_write;
+	uint64_t *stamp = level->stamp, *used = levels->bytes, now = levels->now;
+	uint8_t *dirty = level->dirty, *ret_dirty = batch->ret_dirty;
+	size_t n = batch->n;
+
+	if (kind.slots) {
+		fixed.stride = kind.slots;
+		fixed.sets = fixed.set_mask + 1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint8_t dirtied;
+		uint32_t slot;
+		uint64_t way;
+
+		if (kind.is_list)
+			slot = list_touch(levels, level, batch, i);
+		else if ((slot = level_find(&fixed, block[i], fixed.stride)) == LOCI_LEVELS_NONE)
+			slot = root_miss(levels, level, batch, i);
+		way = kind.slots ? (slot & (kind.slots - 1)) << LOCI_LEVELS_WAY_SHIFT
+				 : stamp[slot] & LOCI_LEVELS_WAY;
+		stamp[slot] = (now + i) << LOCI_LEVELS_TIME_SHIFT | way;
+		dirtied = fixed.dominion & (uint8_t)-is_write[i] & (uint8_t)~dirty[slot];
+		if (__builtin_expect(dirtied, 0))
+			dirty[slot] = fixed.dominion;
+		if (kind.is_first) {
+			ret_dirty[i] = dirtied;
+			used[slot] |= bytes[i];
+		} else
+			ret_dirty[i] |= dirtied;
+	}
 }
 
 void KERNEL_NAME(struct loci_levels *levels, struct loci_levels_batch *batch)
 {
+	struct loci_level *first = &levels->level[0];
+
 	memset(batch->ret_missed, 0, batch->n);
-	memset(batch->ret_dirty, 0, batch->n);
-	for (unsigned i = 0; i < levels->n; i++) {
+	if (first->is_list)
+		root_run(levels, first, batch, (struct root_kind){ 0, true, true });
+	else if (first->stride == 8 && first->set_mask)
+		root_run(levels, first, batch, (struct root_kind){ 8, false, true });
+	else if (first->stride == 16 && first->set_mask)
+		root_run(levels, first, batch, (struct root_kind){ 16, false, true });
+	else
+		root_run(levels, first, batch, (struct root_kind){ 0, false, true });
+	for (unsigned i = 1; i < levels->n; i++) {
 		struct loci_level *level = &levels->level[i];
 
-		if (level->has_parent)
+		if (level->held)
 			continue;
 		if (level->is_list)
-			for (size_t touch = 0; touch < batch->n; touch++)
-				list_touch(levels, level, batch, touch, levels->now + touch);
-		else if (level->stride == 8)
-			root_run(levels, level, 8, batch);
-		else if (level->stride == 16)
-			root_run(levels, level, 16, batch);
+			root_run(levels, level, batch, (struct root_kind){ 0, true, false });
 		else
-			root_run(levels, level, 0, batch);
+			root_run(levels, level, batch, (struct root_kind){ 0, false, false });
 	}
 	levels->now += batch->n;
 }

@@ -12,8 +12,10 @@
  * whenever a victim is wanted, because the parent, which has no more ways, has just made room. When
  * the parent lets a block go it hands down when it was touched last and where it is dirty.
  *
- * A slot's state is the time of the last touch and, in the low byte, a bit for each level that the
- * slot's owner speaks for (itself and its descendants) in which the line is dirty. */
+ * A slot's stamp is, from the top down: the time of the last touch; the way that the slot is in its
+ * set; and a bit for each level in which the line is dirty, of those that the slot's own level
+ * speaks for, which are itself and its descendants. Roots keep these bits apart, so that a touch
+ * need not wait for the one before. */
 #ifndef LOCI_ENGINE_LEVELS_STATE_H
 #define LOCI_ENGINE_LEVELS_STATE_H
 
@@ -21,12 +23,14 @@
 
 #include <stdbool.h>
 
-#define LOCI_LEVELS_INSIDE    UINT64_MAX /* state of a block that is in the parent */
-#define LOCI_LEVELS_DIRTY     0xffu      /* of a state: a bit per level */
-#define LOCI_LEVELS_TIME_BITS 8          /* of a state: the time stands above these */
-#define LOCI_LEVELS_NONE      UINT32_MAX /* no slot */
-#define LOCI_LEVELS_VECTOR    8          /* sets are padded to so many ways */
-#define LOCI_LEVELS_SEARCHED  64         /* ways of a set that is searched; more get a map */
+#define LOCI_LEVELS_DIRTY      0xffull /* of a stamp: a bit per level */
+#define LOCI_LEVELS_WAY_SHIFT  8
+#define LOCI_LEVELS_WAY        (0x3full << LOCI_LEVELS_WAY_SHIFT)
+#define LOCI_LEVELS_TIME_SHIFT 14
+#define LOCI_LEVELS_INSIDE     (-1ull << LOCI_LEVELS_TIME_SHIFT) /* time of a block in the parent */
+#define LOCI_LEVELS_NONE       UINT32_MAX                        /* no slot */
+#define LOCI_LEVELS_VECTOR     8  /* sets are padded to so many ways */
+#define LOCI_LEVELS_SEARCHED   64 /* ways of a set that is searched; more get a map */
 
 /* The blocks of a level with many ways: a map from block to slot, and for every set the list of its
  * blocks, but for those inside the parent, from the last touched to the first. */
@@ -34,7 +38,7 @@ struct loci_levels_link {
 	uint32_t newer, older;
 };
 
-#define LOCI_LEVELS_ARRAYS 6 /* of a level, at most */
+#define LOCI_LEVELS_ARRAYS 7 /* of a level, at most */
 
 struct loci_levels_list {
 	struct loci_levels_link *link; /* of slots; then one a set: the ends of its list */
@@ -44,16 +48,17 @@ struct loci_levels_list {
 };
 
 struct loci_level {
-	uint64_t sets, set_mask; /* set_mask: sets - 1 if that is a mask, else 0 with sets > 1 */
+	uint64_t sets, set_mask; /* set_mask: sets - 1, or 0 if that is no mask */
 	uint32_t ways, stride;   /* stride: slots of a set */
 	uint64_t n_slots;
-	uint64_t *block;  /* of slots */
-	uint64_t *state;  /* of slots; 0: empty. Searched sets fill from their first slot on */
-	uint32_t *held;   /* of the parent's slots: where this level has the same block */
-	uint8_t bit;      /* this level */
+	uint64_t *block; /* of slots */
+	uint64_t *stamp; /* of slots; 0: empty. Searched sets fill from their first slot on */
+	uint8_t *dirty;  /* of slots; NULL if there is a parent */
+	uint32_t
+		*held; /* of the parent's slots: the slot of the same block here; NULL: no parent */
+	uint8_t bit;   /* this level */
 	uint8_t dominion; /* this level and its descendants */
 	uint8_t children; /* bits */
-	bool has_parent;
 	bool is_list;
 	struct loci_levels_list list;
 };
@@ -77,7 +82,7 @@ struct loci_levels {
 
 static inline uint64_t loci_levels_set(const struct loci_level *level, uint64_t block)
 {
-	if (__builtin_expect(level->set_mask || level->sets == 1, 1))
+	if (__builtin_expect(level->set_mask + 1 == level->sets, 1))
 		return block & level->set_mask;
 	return block % level->sets;
 }
@@ -85,7 +90,7 @@ static inline uint64_t loci_levels_set(const struct loci_level *level, uint64_t 
 /* levels_list.c. The slot of a block, or NONE. */
 uint32_t loci_levels_list_find(const struct loci_level *level, uint64_t block);
 /* A slot for a block that the level does not hold: an empty one, or that of the oldest of its set,
- * whose state is still there. It is in no list. */
+ * whose stamp is still there, or 0. It is in no list. */
 uint32_t loci_levels_list_take(struct loci_level *level, uint64_t block);
 void loci_levels_list_unlink(struct loci_level *level, uint32_t slot);
 /* A slot in no list becomes the newest of its set. */

@@ -50,6 +50,10 @@ struct loci_blame_levels {
 int loci_blame_levels(const struct loci_subject *subject, const struct loci_catalogue *catalogue,
 	const char *name, struct loci_blame_levels *ret, struct loci_err *err);
 
+/* One cache, counted where the profile has it. */
+void loci_blame_level_of(const struct loci_subject *subject, const struct loci_catalogue *catalogue,
+	const struct loci_cache *cache, struct loci_blame_levels *ret);
+
 /* A thread as other owners are: its id first. */
 struct loci_blame_thread {
 	int64_t id, process_id;
@@ -124,8 +128,10 @@ struct loci_blame_detail {
 	uint64_t effective_blocks; /* the smallest cache that holds what any cache does hold; 0:
 				      nothing is reused, or nothing is known */
 	bool has_stride;
-	int64_t stride_bytes; /* the most frequent one, of the access with the most misses */
-	bool is_regular;   /* 15 of 16 references follow their stride: what a prefetcher can hide */
+	int64_t stride_bytes;   /* the most frequent one, of the access with the most misses */
+	double regular;         /* share of the references that follow their stride .. */
+	bool is_regular;        /* .. 15 of 16: what a prefetcher can hide .. */
+	bool is_mostly_regular; /* .. at least half */
 	double spatial;    /* share of the bytes brought in that were used; negative: unknown */
 	int64_t object_id; /* with the most misses; 0: unknown */
 	size_t n_objects;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define REGULAR      (15 / 16.)
+#define MOSTLY       0.5
 #define MEMBERS_MOST 0.98 /* of an owner's misses: members beyond do not change the picture */
 #define MEMBERS_MAX  512
 #define KNEES        32
@@ -322,7 +323,9 @@ static int look_at_accesses(struct loci_blame *blame, const struct loci_blame_ro
 		return 0;
 	ret->has_stride = refs > 0;
 	ret->stride_bytes = worst->stride_bytes;
-	ret->is_regular = refs > 0 && regular >= REGULAR * refs;
+	ret->regular = refs > 0 ? regular / refs : 0;
+	ret->is_regular = refs > 0 && ret->regular >= REGULAR;
+	ret->is_mostly_regular = refs > 0 && ret->regular >= MOSTLY;
 	if (fills > 0)
 		ret->spatial = used / (fills * (double)blame->levels.block_bytes);
 	return find_objects(blame, index->access + index->access_first[row->serial],

@@ -134,6 +134,8 @@ void loci_verdict(const struct loci_subject *subject, struct loci_verdict *ret)
 	v->beyond = v->n_levels ? farther(stack, edge[v->n_levels - 1]) : 0;
 	find_steps(v, stack);
 	find_conflicts(v, subject, index);
+	if (loci_culprit_find(subject, &v->culprit, NULL) < 0)
+		v->culprit.is_known = false; /* the rest of the verdict stands */
 	v->kind = longest(stack) == 1 && stack->cold <= 1 ? LOCI_VERDICT_ONE_BLOCK
 		: v->cold >= MOST                         ? LOCI_VERDICT_NEW
 		: !(v->far > 0)                           ? LOCI_VERDICT_FITS

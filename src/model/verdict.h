@@ -4,6 +4,7 @@
 #ifndef LOCI_MODEL_VERDICT_H
 #define LOCI_MODEL_VERDICT_H
 
+#include "model/culprit.h"
 #include "model/curve.h"
 #include "model/subject.h"
 
@@ -45,6 +46,7 @@ struct loci_verdict {
 	double conflict;                           /* share of touches */
 	struct loci_knee knee[LOCI_VERDICT_KNEES]; /* the effective cache sizes */
 	size_t n_knees;
+	struct loci_culprit culprit; /* where sites were recorded */
 };
 
 void loci_verdict(const struct loci_subject *subject, struct loci_verdict *ret);

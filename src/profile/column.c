@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MAX 24
-
 #define RUN(column, type, member)                                                \
 	{                                                                        \
 		.name = column, COLUMN_##type, offsetof(struct loci_run, member) \

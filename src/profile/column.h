@@ -7,6 +7,8 @@
 #include "profile/dimension.h"
 #include "profile/file.h"
 
+#define COLUMNS_MAX 24 /* of a table */
+
 enum column_type {
 	COLUMN_TEXT, /* char *, malloc'ed when read; NULL allowed */
 	COLUMN_U64,  /* uint64_t below 2^63 */
@@ -27,6 +29,19 @@ enum column_type {
 	COLUMN_OWNER, /* enum loci_owner, its name in the file */
 };
 
+/* How rows of several profiles that stand for one thing become one row. */
+enum column_fold {
+	FOLD_KEY, /* equal in all of them: this is what makes them one thing */
+	FOLD_SUM,
+	FOLD_LEAST,
+	FOLD_MOST,
+	FOLD_MOST_LINE, /* the same of an unsigned */
+	FOLD_LAST,      /* the most, if all of them have it; else none */
+	FOLD_TEXT,      /* any, but the same in whatever order they come */
+	FOLD_LOOP,      /* the innermost */
+	FOLD_STRIDE,    /* the most frequent */
+};
+
 struct column {
 	const char *name;
 	enum column_type type;
@@ -34,6 +49,7 @@ struct column {
 	enum table_id of; /* ids: the table whose row it names; a table's own: its parent */
 	size_t flag;      /* offset of U64_IF's bool */
 	bool later;       /* added since version 1 appeared: a file may lack it */
+	enum column_fold fold;
 };
 
 struct table {
@@ -49,12 +65,19 @@ extern const struct table loci_table_machine; /* struct loci_run's machine and c
 extern const struct table loci_table_grain;   /* struct loci_grain */
 extern const struct table loci_table_thread;  /* struct loci_thread_totals */
 
+const struct table *loci_dimension_table(enum table_id id);
+/* The dimension whose rows an owner's ids are of, or TABLE_NONE. */
+enum table_id loci_owner_table(enum loci_owner owner);
+
 int loci_table_insert(struct loci_profile *profile, const struct table *table, const void *row,
 	struct loci_err *err);
 /* Rows ascending by the first column, as an array of structs, malloc'ed, NULL where there are none.
  * What cannot be a row of ours is an error. */
 int loci_table_select(struct loci_profile *profile, const struct table *table, void **ret_rows,
 	size_t *ret_n, struct loci_err *err);
+
+/* rows.c: the dimension's rows, once; sound ones. */
+int loci_rows_load(struct loci_profile *profile, enum table_id id, struct loci_err *err);
 
 /* Numbers as the file has them. Binding returns SQLite's result, reading whether it is valid. */
 int loci_bind_number(sqlite3_stmt *stmt, int index, double value);

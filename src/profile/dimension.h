@@ -117,21 +117,21 @@ struct loci_level_count_row {
 };
 
 /* X(table, its getter's plural) */
-#define LOCI_DIMENSIONS(X)     \
-	X(process, processes)  \
-	X(module, modules)     \
-	X(source, sources)     \
-	X(excerpt, excerpts)   \
-	X(function, functions) \
-	X(inlined, inlineds)   \
-	X(loop, loops)         \
-	X(site, sites)         \
-	X(context, contexts)   \
-	X(object, objects)     \
-	X(field, fields)       \
-	X(access, accesses)    \
-	X(pair, pairs)         \
-	X(level, levels)       \
+#define LOCI_DIMENSIONS(X)        \
+	X(process, processes)     \
+	X(module, modules)        \
+	X(source, sources)        \
+	X(excerpt, excerpts)      \
+	X(function, functions)    \
+	X(inlined, inlined_calls) \
+	X(loop, loops)            \
+	X(site, sites)            \
+	X(context, contexts)      \
+	X(object, objects)        \
+	X(field, fields)          \
+	X(access, accesses)       \
+	X(pair, pairs)            \
+	X(level, levels)          \
 	X(level_count, level_counts)
 
 /* One put per row, between create and commit, in any order; ascending ids are fastest. Level counts
@@ -156,7 +156,9 @@ LOCI_DIMENSIONS(LOCI_DIMENSION_PUT)
 	int loci_profile_##names(struct loci_profile *profile, \
 		const struct loci_##name##_row **ret, size_t *ret_n, struct loci_err *err);
 LOCI_DIMENSIONS(LOCI_DIMENSION_GET)
+/* For macros that append an s. */
 #define loci_profile_processs loci_profile_processes
+#define loci_profile_inlineds loci_profile_inlined_calls
 #define loci_profile_accesss  loci_profile_accesses
 
 /* The row of an id in what a getter gave, or NULL: rows are sorted by id, their first member. (Not

@@ -78,8 +78,10 @@ int loci_profile_damaged(const struct loci_profile *profile, struct loci_err *er
 	...) __attribute__((format(printf, 3, 4)));
 int loci_profile_db_error(const struct loci_profile *profile, struct loci_err *err);
 
-/* dimension.c */
+/* rows.c */
 int loci_profile_check_dimensions(struct loci_profile *profile, struct loci_err *err);
+/* The thread's number among the profile's; SIZE_MAX: it has no such thread. */
+size_t loci_profile_thread_number(const struct loci_profile *profile, int64_t thread);
 /* The owner of a row of table is there. */
 int loci_profile_check_owner(struct loci_profile *profile, const char *table, enum loci_owner owner,
 	int64_t owner_id, struct loci_err *err);

@@ -2,6 +2,7 @@
 /* Adding runs up. Inputs are opened one after another, so that any number of them can be merged;
  * what only some of them have is dropped at the end, since a sum over some would pass for a sum
  * over all. */
+#include "profile/hist_sum.h"
 #include "profile/sum.h"
 
 #include "base/cleanup.h"
@@ -19,12 +20,6 @@ struct grain_sum {
 	size_t inputs;       /* that have it */
 };
 
-struct hist_sum {
-	struct loci_hist_key key;
-	struct loci_hist hist;
-	size_t inputs;
-};
-
 struct merge {
 	size_t inputs; /* seen so far */
 	struct loci_run run;
@@ -32,39 +27,17 @@ struct merge {
 	size_t n_grains;
 	struct loci_thread_totals *thread;
 	size_t n_threads;
-	struct hist_sum *whole; /* one per key */
-	size_t n_whole;
-	struct hist_sum *by_thread; /* of all inputs, with the new threads' numbers */
-	size_t n_by_thread;
-	bool others; /* histograms of owners that are not merged were seen */
+	struct fold fold; /* dimensions */
+	struct hist_sums hists;
 };
 
 static void merge_fini(struct merge *merge)
 {
 	loci_run_fini(&merge->run);
-	for (size_t i = 0; i < merge->n_whole; i++)
-		loci_hist_fini(&merge->whole[i].hist);
-	for (size_t i = 0; i < merge->n_by_thread; i++)
-		loci_hist_fini(&merge->by_thread[i].hist);
+	loci_fold_fini(&merge->fold);
+	loci_hist_sums_fini(&merge->hists);
 	free(merge->grain);
 	free(merge->thread);
-	free(merge->whole);
-	free(merge->by_thread);
-}
-
-/* A zeroed element more at the end of an array whose capacity is its length's next power of two. */
-static void *append(void *array, size_t *n, size_t size)
-{
-	void **start = array;
-
-	if ((*n & (*n - 1)) == 0) {
-		void *moved = realloc(*start, (*n ? 2 * *n : 1) * size);
-
-		if (!moved)
-			return NULL;
-		*start = moved;
-	}
-	return memset((char *)*start + (*n)++ * size, 0, size);
 }
 
 static int add_grains(struct merge *merge, const struct loci_profile *profile, struct loci_err *err)
@@ -80,7 +53,7 @@ static int add_grains(struct merge *merge, const struct loci_profile *profile, s
 			if (merge->grain[k].grain.block_bytes == grain[i].block_bytes)
 				sum = &merge->grain[k];
 		if (!sum) {
-			sum = append(&merge->grain, &merge->n_grains, sizeof(*sum));
+			sum = loci_sum_append(&merge->grain, &merge->n_grains, sizeof(*sum));
 			if (!sum)
 				return loci_err_nomem(err);
 			sum->grain.block_bytes = grain[i].block_bytes;
@@ -109,91 +82,12 @@ static int add_threads(
 
 	for (size_t i = 0; i < n; i++) {
 		struct loci_thread_totals *totals =
-			append(&merge->thread, &merge->n_threads, sizeof(*totals));
+			loci_sum_append(&merge->thread, &merge->n_threads, sizeof(*totals));
 
 		if (!totals)
 			return loci_err_nomem(err);
 		totals->thread = (uint32_t)(merge->n_threads - 1);
 		totals->references = thread[i].references;
-	}
-	return 0;
-}
-
-/* The new number of one of the profile's threads, whose rows were added last. */
-static int new_thread(const struct merge *merge, const struct loci_profile *profile, int64_t old,
-	int64_t *ret, struct loci_err *err)
-{
-	size_t n;
-	const struct loci_thread_totals *thread = loci_profile_threads(profile, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (thread[i].thread == old) {
-			*ret = (int64_t)(merge->n_threads - n + i);
-			return 0;
-		}
-	return loci_profile_damaged(
-		profile, err, "it has a histogram of thread %" PRId64 " but no such thread", old);
-}
-
-/* The sum that a histogram goes into: NULL with 0 if into none. */
-static int find_sum(struct merge *merge, const struct loci_profile *profile,
-	const struct loci_hist_key *key, struct hist_sum **ret, struct loci_err *err)
-{
-	struct hist_sum *sum;
-
-	*ret = NULL;
-	if (key->owner == LOCI_OWNER_THREAD) {
-		sum = append(&merge->by_thread, &merge->n_by_thread, sizeof(*sum));
-		if (!sum)
-			return loci_err_nomem(err);
-		sum->key = *key;
-		*ret = sum;
-		return new_thread(merge, profile, key->owner_id, &sum->key.owner_id, err);
-	}
-	if (key->owner != LOCI_OWNER_WHOLE) {
-		merge->others = true;
-		return 0;
-	}
-	for (size_t i = 0; i < merge->n_whole; i++) {
-		sum = &merge->whole[i];
-		if (sum->key.distance == key->distance &&
-			sum->key.block_bytes == key->block_bytes &&
-			sum->key.set_bits == key->set_bits) {
-			*ret = sum;
-			return 0;
-		}
-	}
-	*ret = sum = append(&merge->whole, &merge->n_whole, sizeof(*sum));
-	if (!sum)
-		return loci_err_nomem(err);
-	sum->key = *key;
-	return 0;
-}
-
-static int add_hists(struct merge *merge, struct loci_profile *profile, struct loci_err *err)
-{
-	size_t n;
-	const struct loci_hist_key *key = loci_profile_hist_keys(profile, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct loci_hist *hist;
-		struct hist_sum *sum;
-		int r = find_sum(merge, profile, &key[i], &sum, err);
-
-		if (r == 0 && !sum)
-			continue;
-		if (r == 0)
-			r = loci_profile_hist(profile, &key[i], &hist, err);
-		if (r < 0)
-			return r;
-		if (!sum->inputs)
-			loci_hist_init(&sum->hist, hist->scheme);
-		sum->inputs++;
-		r = loci_hist_merge(&sum->hist, hist);
-		if (r == -EINVAL) /* binned differently: as if it were missing here */
-			sum->inputs--;
-		else if (r < 0)
-			return loci_err_nomem(err);
 	}
 	return 0;
 }
@@ -211,7 +105,9 @@ static int add_profile(struct merge *merge, const char *path, struct loci_err *e
 	if (r == 0)
 		r = add_threads(merge, profile, err);
 	if (r == 0)
-		r = add_hists(merge, profile, err);
+		r = loci_fold_add(&merge->fold, profile, err);
+	if (r == 0)
+		r = loci_hist_sums_add(&merge->hists, &merge->fold, profile, err);
 	merge->inputs++;
 	return r;
 }
@@ -222,6 +118,16 @@ static const struct grain_sum *shared_grain(const struct merge *merge, uint64_t 
 		if (merge->grain[i].grain.block_bytes == block_bytes)
 			return merge->grain[i].inputs == merge->inputs ? &merge->grain[i] : NULL;
 	return NULL;
+}
+
+static void say_kind(FILE *out, const struct loci_hist_key *key)
+{
+	fprintf(out, "%s distances of %" PRIu64 "-byte blocks", loci_distance_name(key->distance),
+		key->block_bytes);
+	if (key->set_bits)
+		fprintf(out, " at %llu sets", 1ull << key->set_bits);
+	if (key->owner != LOCI_OWNER_WHOLE)
+		fprintf(out, " by %s", loci_owner_name(key->owner));
 }
 
 /* Appends to the note what is not in the sum. */
@@ -241,16 +147,17 @@ static int note_left_out(struct merge *merge, struct loci_err *err)
 				merge->grain[i].grain.block_bytes);
 			comma = ", ";
 		}
-	for (size_t i = 0; i < merge->n_whole; i++) {
-		const struct hist_sum *sum = &merge->whole[i];
+	for (size_t i = 0; i < merge->hists.kinds.n; i++) {
+		const struct hist_kind *kind = &merge->hists.kind[i];
 
-		if (sum->inputs == merge->inputs || !shared_grain(merge, sum->key.block_bytes))
+		if (loci_hist_kind_is_shared(&merge->hists, &merge->fold, kind) ||
+			!shared_grain(merge, kind->key.block_bytes) ||
+			!loci_fold_is_whole(&merge->fold, kind->key.owner))
 			continue;
-		if (hists++ < 4)
-			fprintf(out, "%s%s distances of %" PRIu64 "-byte blocks", comma,
-				loci_distance_name(sum->key.distance), sum->key.block_bytes);
-		if (hists <= 4 && sum->key.set_bits)
-			fprintf(out, " at %llu sets", 1ull << sum->key.set_bits);
+		if (hists++ < 4) {
+			fputs(comma, out);
+			say_kind(out, &kind->key);
+		}
 		comma = ", ";
 	}
 	if (hists > 4)
@@ -259,11 +166,11 @@ static int note_left_out(struct merge *merge, struct loci_err *err)
 		return loci_err_nomem(err);
 	if (*comma && loci_sum_text(&merge->run.note, text) < 0)
 		return loci_err_nomem(err);
-	if (merge->others &&
-		loci_sum_text(
-			&merge->run.note, "merging left out what was known of code and data") < 0)
+	if (merge->hists.others &&
+		loci_sum_text(&merge->run.note,
+			"merging left out histograms of sites by thread, phases and regions") < 0)
 		return loci_err_nomem(err);
-	return 0;
+	return loci_fold_note(&merge->fold, &merge->run.note, err);
 }
 
 static int put_grains(struct merge *merge, struct loci_profile *profile, struct loci_err *err)
@@ -290,19 +197,20 @@ static int put_grains(struct merge *merge, struct loci_profile *profile, struct 
 				 "analyse them with a common one (loci analyse -b)");
 }
 
-static int put_hists(const struct merge *merge, const struct hist_sum *sum, size_t n, size_t inputs,
-	struct loci_profile *profile, struct loci_err *err)
+static int put_hists(const struct merge *merge, struct loci_profile *profile, struct loci_err *err)
 {
-	for (size_t i = 0; i < n; i++) {
-		int r;
+	int r = 0;
 
-		if (sum[i].inputs < inputs || !shared_grain(merge, sum[i].key.block_bytes))
-			continue;
-		r = loci_profile_put_hist(profile, &sum[i].key, &sum[i].hist, err);
-		if (r < 0)
-			return r;
+	for (size_t i = 0; r == 0 && i < merge->hists.keys.n; i++) {
+		const struct hist_sum *sum = &merge->hists.sum[i];
+
+		if (loci_hist_kind_is_shared(
+			    &merge->hists, &merge->fold, &merge->hists.kind[sum->kind]) &&
+			shared_grain(merge, sum->key.block_bytes) &&
+			loci_fold_is_whole(&merge->fold, sum->key.owner))
+			r = loci_profile_put_hist(profile, &sum->key, &sum->hist, err);
 	}
-	return 0;
+	return r;
 }
 
 static int write_sum(struct merge *merge, const char *path, struct loci_err *err)
@@ -315,9 +223,9 @@ static int write_sum(struct merge *merge, const char *path, struct loci_err *err
 	for (size_t i = 0; r == 0 && i < merge->n_threads; i++)
 		r = loci_profile_put_thread(profile, &merge->thread[i], err);
 	if (r == 0)
-		r = put_hists(merge, merge->whole, merge->n_whole, merge->inputs, profile, err);
+		r = loci_fold_put(&merge->fold, profile, err);
 	if (r == 0)
-		r = put_hists(merge, merge->by_thread, merge->n_by_thread, 1, profile, err);
+		r = put_hists(merge, profile, err);
 	if (r == 0)
 		r = loci_profile_put_run(profile, &merge->run, err);
 	return r < 0 ? r : loci_profile_commit(profile, err);

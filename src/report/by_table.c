@@ -38,11 +38,18 @@ const char *loci_by_access(const struct loci_blame_detail *detail, char buf[LOCI
 {
 	if (!detail->has_stride)
 		return strcpy(buf, "");
-	if (!detail->is_regular)
+	if (!detail->is_mostly_regular)
 		return strcpy(buf, "irregular");
-	if (!detail->stride_bytes)
-		return strcpy(buf, "same place");
-	snprintf(buf, LOCI_TEXT_NUMBER + 16, "stride %" PRId64 " B", detail->stride_bytes);
+	if (!detail->is_regular && detail->stride_bytes)
+		snprintf(buf, LOCI_TEXT_NUMBER + 16, "%.0f %% by %" PRId64 " B",
+			floor(100 * detail->regular), detail->stride_bytes);
+	else if (!detail->is_regular)
+		snprintf(buf, LOCI_TEXT_NUMBER + 16, "%.0f %% in place",
+			floor(100 * detail->regular));
+	else if (detail->stride_bytes)
+		snprintf(buf, LOCI_TEXT_NUMBER + 16, "stride %" PRId64 " B", detail->stride_bytes);
+	else
+		snprintf(buf, LOCI_TEXT_NUMBER + 16, "in place");
 	return buf;
 }
 
@@ -59,10 +66,15 @@ static void add_op(struct loci_table *table, const struct source *s)
 	const struct loci_site_row *site = s->row->owner;
 
 	if (site->size_bytes)
-		loci_table_add(
-			table, LOCI_STYLE_PLAIN, "%s %" PRIu64 " B", site->op, site->size_bytes);
+		loci_table_add(table, LOCI_STYLE_PLAIN, "%s %" PRIu64, site->op, site->size_bytes);
 	else
 		loci_table_add(table, LOCI_STYLE_PLAIN, "%s", site->op);
+}
+
+/* An estimate's fractions mean nothing. */
+static double rounded(const struct loci_blame *blame, double misses)
+{
+	return blame->is_estimate ? round(misses) : misses;
 }
 
 static void add_misses(struct loci_table *table, const struct source *s)
@@ -70,7 +82,7 @@ static void add_misses(struct loci_table *table, const struct source *s)
 	char number[LOCI_UNITS_MAX];
 
 	loci_table_add(table, LOCI_STYLE_PLAIN, "%s%s", s->blame->is_estimate ? "~" : "",
-		loci_units_count(number, s->row->misses));
+		loci_units_count(number, rounded(s->blame, s->row->misses)));
 }
 
 static void add_share(struct loci_table *table, const struct source *s)
@@ -145,6 +157,22 @@ static void add_object(struct loci_table *table, const struct source *s)
 			loci_name_object(object, name, sizeof(name)));
 }
 
+/* "b (heap, mm.c:31 main)" */
+static void add_object_origin(struct loci_table *table, const struct source *s)
+{
+	const struct loci_object_row *object =
+		loci_catalogue_find_object(s->blame->catalogue, s->detail.object_id);
+	char name[LOCI_NAME_MAX], origin[LOCI_NAME_MAX];
+
+	if (!object) {
+		loci_table_add(table, LOCI_STYLE_PLAIN, "%s", "");
+		return;
+	}
+	loci_table_add(table, LOCI_STYLE_PLAIN, "%s (%s)",
+		loci_name_object(object, name, sizeof(name)),
+		loci_name_origin(s->blame->catalogue, object, origin, sizeof(origin)));
+}
+
 static void add_origin(struct loci_table *table, const struct source *s)
 {
 	char name[LOCI_NAME_MAX];
@@ -190,6 +218,28 @@ static void add_field_place(struct loci_table *table, const struct source *s)
 		field->size_bytes);
 }
 
+static void add_use(struct loci_table *table, const struct source *s)
+{
+	const struct loci_pair_row *pair = s->row->owner;
+	const struct loci_catalogue *c = s->blame->catalogue;
+	char name[LOCI_NAME_MAX];
+
+	loci_table_add(table, LOCI_STYLE_BOLD, "%s",
+		loci_name_site(
+			c, loci_catalogue_find_site(c, pair->use_site_id), name, sizeof(name)));
+}
+
+static void add_reuse(struct loci_table *table, const struct source *s)
+{
+	char name[LOCI_NAME_MAX];
+
+	loci_name_reuse(s->blame->catalogue, s->row->owner, name, sizeof(name));
+	if (s->blame->kind == LOCI_BLAME_PAIR) /* one column more: no room for an arrow */
+		loci_table_add(table, LOCI_STYLE_BOLD, "%s", name);
+	else
+		loci_table_add(table, LOCI_STYLE_BOLD, "%s %s", s->text->glyph->arrow, name);
+}
+
 static void add_pair_kind(struct loci_table *table, const struct source *s)
 {
 	const struct loci_pair_row *pair = s->row->owner;
@@ -214,8 +264,11 @@ static void add_carrier(struct loci_table *table, const struct source *s)
 {
 	char name[LOCI_NAME_MAX];
 
-	loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
-		loci_name_carrier(s->blame->catalogue, s->row->owner, name, sizeof(name)));
+	loci_name_carrier(s->blame->catalogue, s->row->owner, name, sizeof(name));
+	if (!strncmp(name, "loop at ", 8))
+		loci_table_add(table, LOCI_STYLE_PLAIN, "loop %s", name + 8);
+	else
+		loci_table_add(table, LOCI_STYLE_PLAIN, "%s", name);
 }
 
 enum column_id {
@@ -231,11 +284,14 @@ enum column_id {
 	USED,
 	FITS,
 	OBJECT,
+	OBJECT_ORIGIN,
 	ORIGIN,
 	SIZE,
 	ALLOCATIONS,
 	FIELD_OBJECT,
 	FIELD_PLACE,
+	USE,
+	REUSE,
 	PAIR_KIND,
 	PAIR_OBJECT,
 	CARRIER,
@@ -257,18 +313,21 @@ static const struct {
 	[REFS] = { "refs", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_refs },
 	[WRITEBACKS] = { "written", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_writebacks },
 	[DISTANCE] = { "distance", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_distance },
-	[ACCESS] = { "access", LOCI_ALIGN_LEFT, LOCI_CUT_END, 9, add_access },
+	[ACCESS] = { "access", LOCI_ALIGN_LEFT, LOCI_CUT_END, 12, add_access },
 	[USED] = { "used", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_used },
 	[FITS] = { "fits in", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_fits },
 	[OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, add_object },
-	[ORIGIN] = { "from", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 10, add_origin },
+	[OBJECT_ORIGIN] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, add_object_origin },
+	[ORIGIN] = { "from", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, add_origin },
 	[SIZE] = { "size", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_size },
 	[ALLOCATIONS] = { "times", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_allocations },
 	[FIELD_OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, add_field_object },
 	[FIELD_PLACE] = { "at", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_field_place },
+	[USE] = { "use", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, add_use },
+	[REUSE] = { "reuse", LOCI_ALIGN_LEFT, LOCI_CUT_END, 12, add_reuse },
 	[PAIR_KIND] = { "", LOCI_ALIGN_LEFT, LOCI_CUT_END, 3, add_pair_kind },
 	[PAIR_OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, add_pair_object },
-	[CARRIER] = { "carried by", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 12, add_carrier },
+	[CARRIER] = { "carried by", LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 11, add_carrier },
 };
 
 #define COLUMNS_MAX 12
@@ -287,11 +346,12 @@ static const enum column_id layouts[LOCI_BLAME_KINDS][COLUMNS_MAX] = {
 	[LOCI_BLAME_FIELD] = { FIELD_OBJECT, NAME, FIELD_PLACE, MISSES, SHARE, REFS, DISTANCE, USED,
 		END },
 	[LOCI_BLAME_CONTEXT] = { NAME, MISSES, SHARE, REFS, DISTANCE, END },
-	[LOCI_BLAME_PAIR] = { NAME, PAIR_KIND, PAIR_OBJECT, MISSES, SHARE, DISTANCE, CARRIER, END },
+	[LOCI_BLAME_PAIR] = { USE, REUSE, PAIR_KIND, PAIR_OBJECT, MISSES, SHARE, DISTANCE, CARRIER,
+		END },
 	[LOCI_BLAME_THREAD] = { NAME, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, END },
 	[LOCI_BLAME_PROCESS] = { NAME, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, END },
-	[LOCI_BLAME_SPOT] = { NAME, MISSES, SHARE, DISTANCE, OBJECT, ACCESS, END },
-	[LOCI_BLAME_LINK] = { NAME, MISSES, SHARE, DISTANCE, PAIR_OBJECT, CARRIER, END },
+	[LOCI_BLAME_SPOT] = { NAME, MISSES, SHARE, DISTANCE, OBJECT_ORIGIN, ACCESS, END },
+	[LOCI_BLAME_LINK] = { USE, REUSE, MISSES, SHARE, DISTANCE, PAIR_OBJECT, CARRIER, END },
 };
 
 void loci_by_head(const struct loci_by *by, const struct loci_text *text)
@@ -302,11 +362,11 @@ void loci_by_head(const struct loci_by *by, const struct loci_text *text)
 	const char *command = by->subject->run->command;
 
 	snprintf(line, sizeof(line),
-		"%.300s  %.300s  %s\u00a0misses of %s:\u00a0%s%s of %s\u00a0references%s%s",
-		loci_profile_path(by->subject->profile), command ? command : "", cache->name,
+		"%.300s  %.300s  %s:\u00a0%s%s\u00a0misses,\u00a0%s\u00a0references, %s%s",
+		loci_profile_path(by->subject->profile), command ? command : "",
 		loci_cache_label(cache, label), blame->is_estimate ? "~" : "",
 		loci_units_count(misses, blame->misses), loci_units_count(refs, blame->refs),
-		blame->is_estimate ? ", estimated: " : ", exact",
+		blame->is_estimate ? "estimated: " : "exact",
 		blame->is_estimate ? blame->basis : "");
 	loci_text_paragraph(text, LOCI_STYLE_PLAIN, 0, line);
 }
@@ -318,17 +378,20 @@ void loci_by_coverage(const struct loci_blame *blame, const struct loci_text *te
 	char line[256] = "", number[LOCI_TEXT_NUMBER];
 	size_t used = 0;
 
-	for (size_t i = 0; i < LOCI_ARRAY_SIZE(percents); i++) {
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(percents) && blame->n_rows > 1; i++) {
 		size_t n = loci_blame_cover(blame, percents[i] / 100.);
 
-		if (n)
-			used += (size_t)snprintf(line + used, sizeof(line) - used,
-				"%s%zu make %u %%", used ? text->glyph->separator : "", n,
-				percents[i]);
+		if (n && !used)
+			used = (size_t)snprintf(line, sizeof(line), "%u %% of %s misses at %zu %s",
+				percents[i], level, n,
+				n == 1 ? loci_blame_name(blame->kind)
+				       : loci_blame_plural(blame->kind));
+		else if (n)
+			used += (size_t)snprintf(
+				line + used, sizeof(line) - used, ", %u %% at %zu", percents[i], n);
 	}
 	if (used) {
-		snprintf(line + used, sizeof(line) - used, " of %s misses (of %zu %s)", level,
-			blame->n_rows, loci_blame_plural(blame->kind));
+		snprintf(line + used, sizeof(line) - used, " (of %zu)", blame->n_rows);
 		loci_text_paragraph(text, LOCI_STYLE_PLAIN, 2, line);
 	}
 	if (blame->misses - blame->owned_misses >= 0.0005 * blame->misses && blame->misses > 0) {
@@ -374,28 +437,24 @@ static void add_rest(struct loci_table *table, const struct loci_blame *blame,
 }
 
 static void print_footnotes(
-	const struct loci_by *by, const enum column_id *layout, const struct loci_text *text)
+	const struct loci_blame *blame, const bool *is_shown, const struct loci_text *text)
 {
+	const char *level = blame->levels.level[blame->levels.chosen].cache.name;
 	char line[256];
-	const char *level = by->blame->levels.level[by->blame->levels.chosen].cache.name;
 
-	for (unsigned i = 0; layout[i] != END; i++) {
-		line[0] = '\0';
-		if (layout[i] == DISTANCE)
-			snprintf(line, sizeof(line),
-				"distance: the median of reuses too far for %s, as the cache that "
-				"would hold it; or what else makes most misses",
-				level);
-		else if (layout[i] == USED)
-			snprintf(line, sizeof(line),
-				"used: of the bytes brought into the first level, those touched "
-				"before they left it");
-		else if (layout[i] == ACCESS)
-			snprintf(
-				line, sizeof(line), "stride: regular, which a prefetcher can hide");
-		if (line[0])
-			loci_text_paragraph(text, LOCI_STYLE_DIM, 2, line);
+	if (is_shown[DISTANCE]) {
+		snprintf(line, sizeof(line),
+			"distance: median of the reuses that %s is too small for, or the main "
+			"cause",
+			level);
+		loci_text_paragraph(text, LOCI_STYLE_DIM, 2, line);
 	}
+	if (is_shown[USED])
+		loci_text_paragraph(text, LOCI_STYLE_DIM, 2,
+			"used: bytes touched, of those brought into the first level");
+	if (is_shown[ACCESS])
+		loci_text_paragraph(text, LOCI_STYLE_DIM, 2,
+			"stride: that of 15 of 16 references or more, which a prefetcher hides");
 }
 
 static size_t rows_shown(const struct loci_by *by)
@@ -409,54 +468,78 @@ static size_t rows_shown(const struct loci_by *by)
 	return n;
 }
 
-static int fill(struct loci_table *table, const struct loci_by *by, const enum column_id *layout,
-	size_t shown, const struct loci_text *text, struct loci_err *err)
+static int fill(struct loci_table *table, struct loci_blame *blame, size_t n_rows,
+	const struct loci_text *text, struct loci_err *err)
 {
-	struct source source = { .text = text, .blame = by->blame };
+	const enum column_id *layout = layouts[blame->kind];
+	struct source source = { .text = text, .blame = blame };
 
-	for (size_t i = 0; i < shown; i++) {
+	for (size_t i = 0; i < n_rows; i++) {
 		int r;
 
-		source.row = &by->blame->row[i];
-		r = loci_blame_look(by->blame, source.row, &source.detail, err);
+		source.row = &blame->row[i];
+		r = loci_blame_look(blame, source.row, &source.detail, err);
 		if (r < 0)
 			return r;
 		for (unsigned k = 0; layout[k] != END; k++)
 			columns[layout[k]].add(table, &source);
 	}
-	if (shown < by->blame->n_rows)
-		add_rest(table, by->blame, layout, shown);
 	return 0;
 }
 
-int loci_by_table(const struct loci_by *by, const struct loci_text *text, struct loci_err *err)
+/* ret_shown[column]: the table has it, and not all of its cells are empty. */
+static int print_rows(struct loci_blame *blame, const char *title, size_t n_rows, bool rest,
+	const struct loci_text *text, bool ret_shown[END], struct loci_err *err)
 {
-	const enum column_id *layout = layouts[by->blame->kind];
-	struct loci_table_column column[COLUMNS_MAX];
-	size_t shown = rows_shown(by);
+	const enum column_id *layout = layouts[blame->kind];
+	struct loci_table_column column[COLUMNS_MAX] = { 0 };
 	struct loci_table table;
 	unsigned n = 0;
 	int r;
 
-	loci_by_head(by, text);
-	fputc('\n', text->out);
 	for (; layout[n] != END; n++)
 		column[n] = (struct loci_table_column){
 			columns[layout[n]].title ? columns[layout[n]].title
-						 : loci_blame_plural(by->blame->kind),
+				: title          ? title
+						 : loci_blame_plural(blame->kind),
 			columns[layout[n]].align,
 		};
 	loci_table_init(&table, column, n);
 	for (unsigned i = 0; i < n; i++)
 		loci_table_yield(&table, i, columns[layout[i]].cut, columns[layout[i]].least);
-	r = fill(&table, by, layout, shown, text, err);
+	r = fill(&table, blame, n_rows, text, err);
+	if (r == 0)
+		loci_table_drop_empty(&table);
+	for (unsigned i = 0; i < n; i++)
+		ret_shown[layout[i]] = !table.hidden[i];
+	if (rest && n_rows < blame->n_rows)
+		add_rest(&table, blame, layout, n_rows);
 	if (r == 0 && loci_table_print(&table, text, 2) < 0)
 		r = loci_err_nomem(err);
 	loci_table_fini(&table);
+	return r;
+}
+
+int loci_by_rows(struct loci_blame *blame, const char *title, size_t n_rows,
+	const struct loci_text *text, struct loci_err *err)
+{
+	bool is_shown[END] = { 0 };
+
+	return print_rows(blame, title, n_rows, false, text, is_shown, err);
+}
+
+int loci_by_table(const struct loci_by *by, const struct loci_text *text, struct loci_err *err)
+{
+	bool is_shown[END] = { 0 };
+	int r;
+
+	loci_by_head(by, text);
+	fputc('\n', text->out);
+	r = print_rows(by->blame, NULL, rows_shown(by), true, text, is_shown, err);
 	if (r < 0)
 		return r;
 	fputc('\n', text->out);
 	loci_by_coverage(by->blame, text);
-	print_footnotes(by, layout, text);
+	print_footnotes(by->blame, is_shown, text);
 	return 0;
 }

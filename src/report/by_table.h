@@ -16,6 +16,9 @@ struct loci_by {
 	double min_share; /* of the tree of contexts */
 };
 
+/* The first rows alone. title: of the first column, or NULL. */
+int loci_by_rows(struct loci_blame *blame, const char *title, size_t n_rows,
+	const struct loci_text *text, struct loci_err *err);
 int loci_by_table(const struct loci_by *by, const struct loci_text *text, struct loci_err *err);
 /* One profile's object, as doc/by.schema.json describes it. */
 int loci_by_json(const struct loci_by *by, struct loci_json *json, struct loci_err *err);
@@ -33,7 +36,7 @@ void loci_by_coverage(const struct loci_blame *blame, const struct loci_text *te
 /* "51 KiB", "cold", "shared", "conflict", or "". */
 const char *loci_by_distance(const struct loci_blame *blame, const struct loci_blame_detail *detail,
 	char buf[LOCI_TEXT_NUMBER + 8]);
-/* "stride 6400 B", "same place", "irregular", or "". */
+/* "stride 6400 B", "92 % by 8 B", "in place", "irregular", or "". */
 const char *loci_by_access(const struct loci_blame_detail *detail, char buf[LOCI_TEXT_NUMBER + 16]);
 /* What a cause is called in JSON. */
 const char *loci_by_cause(enum loci_blame_cause cause);

@@ -96,8 +96,9 @@ static void put_criteria(const struct loci_criterion *criteria,
 	loci_json_array_end(json);
 }
 
-void loci_diff_json(const struct loci_compare *c, const struct loci_criterion *criteria,
-	const struct loci_criterion_result *results, size_t n_criteria, struct loci_json *json)
+void loci_diff_json(const struct loci_compare *c, const struct loci_moved *moved,
+	const struct loci_criterion *criteria, const struct loci_criterion_result *results,
+	size_t n_criteria, struct loci_json *json)
 {
 	loci_json_object(json);
 	loci_pair_format(json, "loci-diff");
@@ -117,6 +118,7 @@ void loci_diff_json(const struct loci_compare *c, const struct loci_criterion *c
 	put_group(json, "long", &c->far);
 	put_percentiles(c, json);
 	put_bins(c, json);
+	loci_diff_moved_json(moved, json);
 	put_criteria(criteria, results, n_criteria, json);
 	loci_json_object_end(json);
 }

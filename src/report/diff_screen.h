@@ -5,6 +5,7 @@
 
 #include "model/compare.h"
 #include "model/criterion.h"
+#include "model/moved.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -16,12 +17,19 @@ int loci_diff_screen(
 /* The part of the screen that shows the bins. */
 void loci_diff_histogram(const struct loci_compare *compare, const struct loci_text *text);
 
+/* Below it: lines and objects; nothing where they are not known. */
+int loci_diff_moved(
+	const struct loci_moved *moved, const struct loci_text *text, struct loci_err *err);
+/* "lines" and "objects" of the document. */
+void loci_diff_moved_json(const struct loci_moved *moved, struct loci_json *json);
+
 /* Why a criterion fired: "llc-misses went from 1.2 M to 1.5 M, +25 %". Returns buf. */
 const char *loci_diff_reason(const struct loci_criterion *criterion,
 	const struct loci_criterion_result *result, char *buf, size_t size);
 
 /* The document of doc/diff.schema.json. */
-void loci_diff_json(const struct loci_compare *compare, const struct loci_criterion *criteria,
-	const struct loci_criterion_result *results, size_t n_criteria, struct loci_json *json);
+void loci_diff_json(const struct loci_compare *compare, const struct loci_moved *moved,
+	const struct loci_criterion *criteria, const struct loci_criterion_result *results,
+	size_t n_criteria, struct loci_json *json);
 
 #endif

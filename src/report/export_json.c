@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/export.h"
-#include "report/json.h"
+#include "report/export_dimensions.h"
 
 static void text(struct loci_json *json, const char *key, const char *value)
 {
@@ -147,6 +147,9 @@ int loci_export_json(struct loci_profile *profile, FILE *out, struct loci_err *e
 	export_run(&json, loci_profile_run(profile));
 	export_grains(&json, profile);
 	export_threads(&json, profile);
+	r = loci_export_dimensions(&json, profile, err);
+	if (r < 0)
+		return r;
 	loci_json_key(&json, "histograms");
 	loci_json_array(&json);
 	for (size_t i = 0; i < n; i++) {

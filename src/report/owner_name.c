@@ -148,21 +148,29 @@ const char *loci_name_origin(const struct loci_catalogue *catalogue,
 	return buf;
 }
 
-const char *loci_name_pair(const struct loci_catalogue *catalogue, const struct loci_pair_row *pair,
-	const char *arrow, char *buf, size_t size)
+const char *loci_name_reuse(const struct loci_catalogue *catalogue,
+	const struct loci_pair_row *pair, char *buf, size_t size)
 {
 	const struct loci_site_row *use = loci_catalogue_find_site(catalogue, pair->use_site_id);
 	const struct loci_site_row *reuse =
 		loci_catalogue_find_site(catalogue, pair->reuse_site_id);
-	char from[LOCI_NAME_MAX], to[LOCI_NAME_MAX];
 
-	loci_name_site(catalogue, use, from, sizeof(from));
-	loci_name_site(catalogue, reuse, to, sizeof(to));
 	if (use && reuse && use->line && reuse->line &&
 		loci_catalogue_function_of(catalogue, use) ==
 			loci_catalogue_function_of(catalogue, reuse))
-		loci_name_line(catalogue, reuse->source_id, reuse->line, to, sizeof(to));
-	snprintf(buf, size, "%s %s %s", from, arrow, to);
+		return loci_name_line(catalogue, reuse->source_id, reuse->line, buf, size);
+	return loci_name_site(catalogue, reuse, buf, size);
+}
+
+const char *loci_name_pair(const struct loci_catalogue *catalogue, const struct loci_pair_row *pair,
+	const char *arrow, char *buf, size_t size)
+{
+	char from[LOCI_NAME_MAX], to[LOCI_NAME_MAX];
+
+	loci_name_site(catalogue, loci_catalogue_find_site(catalogue, pair->use_site_id), from,
+		sizeof(from));
+	snprintf(buf, size, "%s %s %s", from, arrow,
+		loci_name_reuse(catalogue, pair, to, sizeof(to)));
 	return buf;
 }
 

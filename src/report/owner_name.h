@@ -28,7 +28,10 @@ const char *loci_name_object(const struct loci_object_row *object, char *buf, si
 /* "heap, mm.c:31 main", "global, table.c:7", "stack". */
 const char *loci_name_origin(const struct loci_catalogue *catalogue,
 	const struct loci_object_row *object, char *buf, size_t size);
-/* "mm.c:14 mul -> mm.c:20", the function once where it is the same. */
+/* Where the reuse is: "mm.c:20 f", without the function where the use is in the same. */
+const char *loci_name_reuse(const struct loci_catalogue *catalogue,
+	const struct loci_pair_row *pair, char *buf, size_t size);
+/* "mm.c:14 mul -> mm.c:20" */
 const char *loci_name_pair(const struct loci_catalogue *catalogue, const struct loci_pair_row *pair,
 	const char *arrow, char *buf, size_t size);
 /* "loop at mm.c:12", "called by main", or "": where the way from use to reuse is. */

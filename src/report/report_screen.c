@@ -39,11 +39,12 @@ static const char *shell_word(const char *path, char *buf, size_t size)
 }
 
 /* Commands that go on from here; a sweep of the first level from half its size to 16 times. */
-static void print_next(const struct loci_screen *screen)
+static void print_next(const struct loci_screen *screen, const struct loci_function_row *function)
 {
 	const struct loci_text *text = screen->text;
 	const struct loci_verdict *v = &screen->verdict;
-	char file[256], sweep[320] = "", line[1024], low[LOCI_UNITS_MAX], high[LOCI_UNITS_MAX];
+	char file[256], sweep[320] = "", annotate[640] = "", line[2048], word[256];
+	char low[LOCI_UNITS_MAX], high[LOCI_UNITS_MAX];
 
 	shell_word(loci_profile_path(screen->subject->profile), file, sizeof(file));
 	if (v->n_levels && !v->level[0].is_tlb && !screen->subject->is_object) {
@@ -54,10 +55,15 @@ static void print_next(const struct loci_screen *screen)
 			v->level[0].name, loci_units_size(low, bytes / 2),
 			loci_units_size(high, bytes * 16));
 	}
-	snprintf(line, sizeof(line), "next: %s%sloci\u00a0diff\u00a0%s\u00a0OTHER.loci", sweep,
-		sweep[0] ? text->glyph->separator : "", file);
-	if (sweep[0] && loci_text_width(line) + 2 > text->columns)
-		snprintf(line, sizeof(line), "next: %s", sweep); /* one line is enough */
+	if (function && function->name)
+		snprintf(annotate, sizeof(annotate), "loci\u00a0annotate\u00a0%s\u00a0%s%s", file,
+			shell_word(function->name, word, sizeof(word)),
+			sweep[0] ? text->glyph->separator : "");
+	snprintf(line, sizeof(line), "next: %s%s%sloci\u00a0diff\u00a0%s\u00a0OTHER.loci", annotate,
+		sweep, sweep[0] ? text->glyph->separator : "", file);
+	if (annotate[0] || (sweep[0] && loci_text_width(line) + 2 > text->columns))
+		snprintf(
+			line, sizeof(line), "next: %s%s", annotate, sweep); /* one line is enough */
 	loci_text_paragraph(text, LOCI_STYLE_DIM, 2, line);
 }
 
@@ -67,6 +73,9 @@ static void print_verdict(const struct loci_screen *screen)
 
 	loci_text_paragraph(screen->text, LOCI_STYLE_BOLD, 2,
 		loci_report_verdict(screen->subject, &screen->verdict, words, sizeof(words)));
+	if (screen->verdict.culprit.is_known)
+		loci_text_paragraph(screen->text, LOCI_STYLE_PLAIN, 2,
+			loci_report_fit(screen->subject, &screen->verdict, words, sizeof(words)));
 	if (screen->verdict.kind <= LOCI_VERDICT_ONE_BLOCK)
 		return;
 	snprintf(line, sizeof(line), "Effective cache sizes: %s.",
@@ -78,6 +87,8 @@ int loci_report_screen(
 	const struct loci_subject *subject, const struct loci_text *text, struct loci_err *err)
 {
 	struct loci_screen screen = { .subject = subject, .text = text };
+	const struct loci_function_row *function;
+	int r;
 
 	loci_verdict(subject, &screen.verdict);
 	loci_screen_header(&screen);
@@ -90,9 +101,12 @@ int loci_report_screen(
 	loci_screen_curve(&screen);
 	if (loci_screen_levels(&screen) < 0)
 		return loci_err_nomem(err);
+	r = loci_screen_blame(&screen, &function, err);
+	if (r < 0)
+		return r;
 	fputc('\n', text->out);
 	if (screen.verdict.kind != LOCI_VERDICT_ALL_NEW)
 		print_percentiles(&screen);
-	print_next(&screen);
+	print_next(&screen, function);
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/report_verdict.h"
 
+#include "report/owner_name.h"
 #include "report/text.h"
 
 #include <ctype.h>
@@ -11,6 +12,7 @@
 #define KNEES_SHOWN 6
 #define NOTABLE     0.01  /* a share worth a sentence */
 #define MINOR       0.001 /* a share not worth a clause */
+#define SCATTERED   0.1   /* of the misses: a line that makes less is not to blame */
 
 struct sentence {
 	const struct loci_subject *subject;
@@ -255,19 +257,88 @@ static void say_conflict(struct sentence *s)
 		v->level[v->conflict_level].name);
 }
 
+/* "b walked with stride 6400 B" */
+static void say_walk(struct sentence *s, const struct loci_culprit *culprit)
+{
+	const struct loci_blame_detail *detail = &culprit->detail;
+	char name[LOCI_NAME_MAX];
+
+	if (detail->cause == LOCI_CAUSE_COLD)
+		say(s, ", first touches%s", culprit->object ? " of" : "");
+	else if (culprit->object)
+		say(s, ",");
+	if (culprit->object)
+		say(s, " %.120s", loci_name_object(culprit->object, name, sizeof(name)));
+	if (!culprit->object || !detail->has_stride)
+		return;
+	if (!detail->is_mostly_regular)
+		say(s, " walked irregularly");
+	else if (detail->stride_bytes)
+		say(s, " walked %swith stride\u00a0%lld\u00a0B",
+			detail->is_regular ? "" : "mostly ", (long long)detail->stride_bytes);
+}
+
+/* "50 % of references miss a 48 KiB L1; 98 % of those at mm.c:14, b walked with stride 6400 B." */
+static void say_culprit(struct sentence *s)
+{
+	const struct loci_culprit *culprit = &s->verdict->culprit;
+	char name[LOCI_NAME_MAX], size[LOCI_UNITS_MAX];
+
+	say_share(s, culprit->ratio);
+	say(s, " of references miss a %s %s",
+		loci_units_bytes(size, (double)culprit->cache.size_bytes), culprit->cache.name);
+	if (culprit->share < SCATTERED) {
+		say(s, ", scattered: no line makes more than ");
+		say_share(s, culprit->share);
+		say(s, " of those");
+		if (culprit->n_most)
+			say(s, ", and %zu make 90\u00a0%%", culprit->n_most);
+		say(s, ".");
+		return;
+	}
+	say(s, "; ");
+	say_share(s, culprit->share);
+	loci_name_line(&culprit->catalogue, culprit->site->source_id, culprit->site->line, name,
+		sizeof(name));
+	if (!name[0])
+		loci_name_site(&culprit->catalogue, culprit->site, name, sizeof(name));
+	say(s, " of those at %.120s", name);
+	say_walk(s, culprit);
+	say(s, ".");
+}
+
+static void begin(struct sentence *s)
+{
+	s->buf[0] = '\0';
+	if (s->subject->grain->error_points > 0 && s->verdict->kind >= LOCI_VERDICT_FITS)
+		say(s, "About ");
+}
+
 const char *loci_report_verdict(const struct loci_subject *subject,
 	const struct loci_verdict *verdict, char *buf, size_t size)
 {
 	struct sentence s = { subject, verdict, buf, size };
 
-	buf[0] = '\0';
-	if (subject->grain->error_points > 0 && verdict->kind >= LOCI_VERDICT_FITS)
-		say(&s, "About ");
-	say_kind[verdict->kind](&s);
+	begin(&s);
+	if (verdict->culprit.is_known)
+		say_culprit(&s);
+	else
+		say_kind[verdict->kind](&s);
 	if (verdict->kind > LOCI_VERDICT_ALL_NEW) {
 		say_memory(&s);
 		say_conflict(&s);
 	}
+	buf[0] = (char)toupper((unsigned char)buf[0]);
+	return buf;
+}
+
+const char *loci_report_fit(const struct loci_subject *subject, const struct loci_verdict *verdict,
+	char *buf, size_t size)
+{
+	struct sentence s = { subject, verdict, buf, size };
+
+	begin(&s);
+	say_kind[verdict->kind](&s);
 	buf[0] = (char)toupper((unsigned char)buf[0]);
 	return buf;
 }

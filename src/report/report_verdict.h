@@ -20,9 +20,14 @@ const char *loci_report_blocks(char buf[LOCI_UNITS_MAX + 16], const struct loci_
 /* What the subject counts: "references", or "requests" where the unit is object. */
 const char *loci_report_noun(const struct loci_subject *subject);
 
-/* One to three sentences. Returns buf, at least 640 bytes. */
+/* One to three sentences; where sites were recorded the first names the worst line and its object.
+ * Returns buf, at least 640 bytes. */
 const char *loci_report_verdict(const struct loci_subject *subject,
 	const struct loci_verdict *verdict, char *buf, size_t size);
+/* A sentence on what fits where: the first of a verdict that names no line. Returns buf, at least
+ * 640 bytes. */
+const char *loci_report_fit(const struct loci_subject *subject, const struct loci_verdict *verdict,
+	char *buf, size_t size);
 /* "4 KiB (49 %), 52 KiB (50 %)", or why there are none. Returns buf, at least 640 bytes. */
 const char *loci_report_knees(const struct loci_subject *subject,
 	const struct loci_verdict *verdict, char *buf, size_t size);

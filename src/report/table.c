@@ -68,6 +68,26 @@ void loci_table_add(struct loci_table *table, enum loci_style style, const char 
 	table->cell[table->n_cells++] = (struct loci_table_cell){ string, style };
 }
 
+void loci_table_drop_empty(struct loci_table *table)
+{
+	for (unsigned i = 0; i < table->n_columns; i++) {
+		table->hidden[i] = true;
+		for (size_t k = i; k < table->n_cells; k += table->n_columns)
+			if (table->cell[k].string[0])
+				table->hidden[i] = false;
+	}
+}
+
+/* Blanks at the end of a cell align a number's point, and are printed like other gaps. */
+static size_t bytes_before_blanks(const char *string)
+{
+	size_t length = strlen(string);
+
+	while (length && string[length - 1] == ' ')
+		length--;
+	return length;
+}
+
 static void print_row(const struct loci_table *table, const struct loci_text *text, unsigned indent,
 	const unsigned *width, const struct loci_table_cell *cell)
 {
@@ -78,18 +98,18 @@ static void print_row(const struct loci_table *table, const struct loci_text *te
 		const char *string = loci_text_shorten(text, cell[i].string, width[i],
 			table->cut[i], shortened, sizeof(shortened));
 		unsigned own = loci_text_width(string), pad = width[i] - own;
+		size_t bytes = bytes_before_blanks(string);
 
+		if (table->hidden[i])
+			continue;
 		if (table->column[i].align == LOCI_ALIGN_RIGHT)
 			pending += pad;
-		if (own) {
-			/* trailing blanks of the last cell align a number's point, nothing more */
-			size_t length = strlen(string);
-
-			while (i + 1 == table->n_columns && length && string[length - 1] == ' ')
-				length--;
+		if (bytes) {
 			loci_text_spaces(text, pending);
-			loci_text_print(text, cell[i].style, "%.*s", (int)length, string);
-			pending = 0;
+			loci_text_print(text, cell[i].style, "%.*s", (int)bytes, string);
+			pending = (unsigned)(strlen(string) - bytes);
+		} else {
+			pending += own;
 		}
 		if (table->column[i].align == LOCI_ALIGN_LEFT)
 			pending += pad;
@@ -101,15 +121,16 @@ static void print_row(const struct loci_table *table, const struct loci_text *te
 /* Takes from the widest of the columns that give way until the table fits, or none can. */
 static void fit(const struct loci_table *table, unsigned columns, unsigned indent, unsigned *width)
 {
-	unsigned total = indent + (table->n_columns - 1) * GAP;
+	unsigned total = indent;
 
 	for (unsigned i = 0; i < table->n_columns; i++)
-		total += width[i];
+		if (!table->hidden[i])
+			total += width[i] + (total > indent ? GAP : 0);
 	for (; total > columns; total--) {
 		unsigned widest = table->n_columns;
 
 		for (unsigned i = 0; i < table->n_columns; i++)
-			if (table->cut[i] && width[i] > table->least[i] &&
+			if (table->cut[i] && !table->hidden[i] && width[i] > table->least[i] &&
 				(widest == table->n_columns || width[i] > width[widest]))
 				widest = i;
 		if (widest == table->n_columns)

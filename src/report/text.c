@@ -35,6 +35,7 @@ void loci_text_begin(struct loci_text *text, FILE *out, bool no_colour)
 		.columns = terminal.columns < COLUMNS_MIN ? COLUMNS_MIN
 			: terminal.columns > COLUMNS_MAX  ? COLUMNS_MAX
 							  : terminal.columns,
+		.is_terminal = terminal.is_terminal,
 		.has_unicode = terminal.has_unicode,
 		.has_colour = terminal.has_colour && !no_colour,
 		.glyph = terminal.has_unicode ? &unicode : &ascii,

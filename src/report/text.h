@@ -31,7 +31,7 @@ struct loci_glyphs {
 struct loci_text {
 	FILE *out;
 	unsigned columns;
-	bool has_unicode, has_colour;
+	bool is_terminal, has_unicode, has_colour;
 	const struct loci_glyphs *glyph;
 };
 

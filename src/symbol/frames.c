@@ -78,7 +78,7 @@ const struct loci_scope_name *loci_scope_named(
 	return scope->name = name;
 }
 
-static void find_line(struct loci_symbol_module *module, struct loci_unit *unit, uint64_t pc,
+void loci_unit_line(struct loci_symbol_module *module, struct loci_unit *unit, uint64_t pc,
 	struct loci_frame_name *frame)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(&unit->skeleton, pc);
@@ -165,7 +165,7 @@ int loci_symbols_frames(struct loci_symbols *symbols, uint32_t number, uint64_t 
 	if (r < 0)
 		return r;
 	if (unit) {
-		find_line(module, unit, pc, &frames[0]);
+		loci_unit_line(module, unit, pc, &frames[0]);
 		code = loci_intervals_find(&unit->code, pc);
 		r = fill(module, unit, code ? code->id : LOCI_SCOPE_NONE, frames, cap, ret_n, err);
 	}

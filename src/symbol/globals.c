@@ -52,15 +52,18 @@ static const char *name_of(struct loci_symbol_module *module, const struct loci_
 	return loci_die_qualified(module, &variable, name);
 }
 
-/* The linker knows the size of what the type leaves open: T a[], flexible members. */
+/* The linker knows the size of what the type leaves open: T a[], and structs whose last member is
+ * such an array. Not so of members of a common block, whose symbol is the block's. */
 static void size_from_symbol(struct loci_symbol_module *module, struct loci_variable *variable)
 {
 	const struct loci_elf_symbol *symbol = loci_elf_object(module, (uint64_t)variable->low);
 	uint64_t one = loci_type_bytes(variable->type);
 
-	if (symbol && symbol->bytes > variable->bytes) {
-		if (!variable->bytes && one)
-			variable->elements = symbol->bytes / one;
+	if (symbol && !variable->bytes) {
+		variable->elements = one ? symbol->bytes / one : 1;
+		variable->bytes = symbol->bytes;
+	} else if (symbol && variable->elements == 1 && symbol->bytes > variable->bytes &&
+		loci_type_is_open(variable->type)) {
 		variable->bytes = symbol->bytes;
 	}
 	if (!variable->elements)

@@ -6,6 +6,7 @@
  * A module is reported to libdwfl at load bias 0, in a session of its own, so that its addresses
  * are those of the file. */
 #include "symbol/module.h"
+#include "symbol/type_lookup.h"
 
 #include "base/cleanup.h"
 
@@ -140,6 +141,7 @@ int loci_module_open(struct loci_symbol_module *module, struct loci_err *err)
 void loci_module_close(struct loci_symbol_module *module)
 {
 	loci_units_fini(module);
+	loci_type_definitions_fini(module);
 	for (size_t i = 0; i < module->cap_containers; i++)
 		free(module->containers[i].items);
 	free(module->containers);

@@ -92,6 +92,10 @@ struct loci_symbol_module {
 	struct loci_containers *containers; /* a hash table by unit */
 	size_t n_containers, cap_containers;
 
+	struct loci_type_definition *definitions; /* a hash table by name: see type_lookup.c */
+	size_t n_definitions, cap_definitions;
+	bool definitions_known;
+
 	bool globals_known;
 	struct loci_variable *globals;
 	size_t n_globals;
@@ -136,7 +140,10 @@ void loci_units_fini(struct loci_symbol_module *module);
 int loci_unit_find(struct loci_symbol_module *module, uint64_t pc, struct loci_unit **ret,
 	struct loci_err *err);
 
-/* frames.c: of a function or an inlined call; NULL: no memory. */
+/* frames.c: the place of code in the source: file, line, column. */
+void loci_unit_line(struct loci_symbol_module *module, struct loci_unit *unit, uint64_t pc,
+	struct loci_frame_name *ret);
+/* Of a function or an inlined call; NULL: no memory. */
 const struct loci_scope_name *loci_scope_named(
 	struct loci_symbol_module *module, struct loci_scope *scope);
 

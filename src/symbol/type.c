@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/type.h"
+#include "symbol/type_lookup.h"
 
 #include "base/cleanup.h"
 
@@ -33,7 +34,9 @@ static bool skip(const Dwarf_Die *type, bool typedefs, Dwarf_Die *ret)
 		Dwarf_Die next;
 
 		if (!is_qualifier(tag) && !(typedefs && tag == DW_TAG_typedef)) {
-			*ret = at;
+			/* Its definition may lie in a unit of its own. */
+			if (!loci_die_ref(&at, DW_AT_signature, ret))
+				*ret = at;
 			return tag != DW_TAG_invalid;
 		}
 		if (!loci_die_ref(&at, DW_AT_type, &next))
@@ -121,6 +124,28 @@ bool loci_type_array(struct loci_symbol_module *module, const Dwarf_Die *type,
 			return false;
 	}
 	return dwarf_tag(&at) != DW_TAG_array_type;
+}
+
+bool loci_type_is_open(const struct loci_type *type)
+{
+	Dwarf_Die record, child, last, element;
+	uint64_t elements;
+	bool any = false;
+
+	if (!type)
+		return false;
+	record = type->die;
+	if (dwarf_tag(&record) != DW_TAG_structure_type)
+		return false;
+	if (dwarf_child(&record, &child) == 0)
+		do
+			if (dwarf_tag(&child) == DW_TAG_member) {
+				last = child;
+				any = true;
+			}
+		while (dwarf_siblingof(&child, &child) == 0);
+	return any && loci_type_die_of(&last, &child) &&
+		loci_type_array(type->module, &child, &element, &elements) && !elements;
 }
 
 uint64_t loci_type_descriptor_bytes(const Dwarf_Die *type)
@@ -213,6 +238,7 @@ const struct loci_type *loci_type_intern(struct loci_symbol_module *module, cons
 	made = loci_pool_alloc(&symbols->pool, sizeof(*made));
 	if (!made)
 		return NULL;
+	loci_type_complete(module, &peeled);
 	made->key = shown.addr;
 	made->module = module;
 	made->die = peeled;

@@ -15,6 +15,8 @@ uint64_t loci_type_size(struct loci_symbol_module *module, const Dwarf_Die *type
  * array. Of anything else false. */
 bool loci_type_array(struct loci_symbol_module *module, const Dwarf_Die *type,
 	Dwarf_Die *ret_element, uint64_t *ret_elements);
+/* A struct whose last member is an array of no given size. */
+bool loci_type_is_open(const struct loci_type *type);
 /* Bytes of what a Fortran compiler keeps for an array whose elements lie elsewhere; 0: it is none.
  */
 uint64_t loci_type_descriptor_bytes(const Dwarf_Die *type);

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "segfault"))
 		*(volatile int *)8 = 1;
 	if (!strcmp(how, "divide"))
-		work[0] = 1 / (work[0] * (argc - 1));
+		work[1] = 1000 / *(volatile int *)&work[0];
 	if (!strcmp(how, "thread")) {
 		pthread_create(&thread, NULL, leave, NULL);
 		for (;;)

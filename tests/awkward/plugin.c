@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Loaded and unloaded by dynamic.c. */
-long plugin_sum(long n);
+__attribute__((visibility("default"))) long plugin_sum(long n);
 
 static long table[256];
 

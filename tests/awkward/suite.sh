@@ -31,9 +31,10 @@ run_to() {
 	) 2>/dev/null
 }
 
+# try NAME STATUS COMMAND..: STATUS is what it must end with natively, or the test tests nothing.
 try() {
-	local name=$1
-	shift
+	local name=$1 status=$2
+	shift 2
 	[ -z "$only" ] || [ "$only" = "$name" ] || return 0
 	[ -e "$1" ] || [ -n "$(command -v "$1")" ] || {
 		echo "skip $name: no $1"
@@ -41,6 +42,10 @@ try() {
 	}
 	runs=$((runs + 1))
 	run_to native "$@"
+	[ "$(cat native.status)" = "status $status" ] || {
+		echo "FAIL $name: natively it ends with $(cat native.status), not $status"
+		failures=$((failures + 1))
+	}
 	[ -z "${PROFILE-}" ] || rm -f "$PROFILE"
 	run_to watched "${command[@]}" "$@"
 	for part in out err status; do
@@ -57,6 +62,7 @@ try() {
 }
 
 command=("$@")
+case $1 in */*) command[0]=$(cd "$OLDPWD" && realpath "$1") ;; esac
 export AWKWARD='a value; with "quotes"'
 cat >script <<'SCRIPT'
 #!/bin/sh
@@ -70,19 +76,19 @@ chmod +x script
 printf '#!%s/streams with\n' "$programs" >interpreted
 chmod +x interpreted
 
-for name in signals jumps coroutines forks exec_chain threads recursion dynamic accesses memory \
-	stripped static fixed exceptions; do
-	try $name "$programs/$name"
+for test in signals:143 jumps:3 coroutines:0 forks:0 exec_chain:17 threads:0 recursion:0 dynamic:0 \
+	accesses:0 memory:0 stripped:0 static:0 fixed:3 exceptions:0; do
+	try "${test%:*}" "${test#*:}" "$programs/${test%:*}"
 done
-for how in return abort kill _exit segfault divide thread main-gone; do
-	try "ending-$how" "$programs/ending" $how
+for test in return:11 abort:134 kill:137 _exit:5 segfault:139 divide:136 thread:23 main-gone:23; do
+	try "ending-${test%:*}" "${test#*:}" "$programs/ending" "${test%:*}"
 done
-try uncaught "$programs/exceptions" uncaught
-try streams "$programs/streams" one 'two words' '' '*'
-try script ./script x y
-try interpreted ./interpreted
-try shell sh -c 'echo $((6 * 7)); kill -USR1 $$'
-try python python3 -c 'import json, sys, subprocess
+try uncaught 134 "$programs/exceptions" uncaught
+try streams 0 "$programs/streams" one 'two words' '' '*'
+try script 6 ./script x y
+try interpreted 0 ./interpreted
+try shell 138 sh -c 'echo $((6 * 7)); kill -USR1 $$'
+try python 4 python3 -c 'import json, sys, subprocess
 d = {str(i): [i] * 3 for i in range(2000)}
 print(len(json.dumps(d)))
 try:

@@ -16,7 +16,7 @@ touch one.loci two.loci trace.din
 mkdir profiles
 
 offers "$LOCI" ''
-for command in analyse report cache diff summary info merge export help; do
+for command in record analyse report cache diff summary info doctor merge export help; do
 	has out "$command"
 done
 offers "$LOCI" rep
@@ -50,6 +50,24 @@ has out din
 offers "$LOCI" export --format ''
 has out csv
 lacks out lackey
+offers "$LOCI" record tr
+has out trace.din
+has out true
+offers "$LOCI" record --toggle ''
+has out USR2
+offers "$LOCI" record --cache ho
+[ "$(cat out)" = host ] || fail "record --cache ho is completed to $(cat out)"
+offers "$LOCI" doctor --j
+[ "$(cat out)" = --json ] || fail "doctor --j is completed to $(cat out)"
 offers "$LOCI" cache --policy r
 [ "$(cat out)" = random ] || fail "--policy r is completed to $(cat out)"
+offers "$LOCI" report --by f
+[ "$(sort out | tr '\n' ' ')" = 'field file function ' ] || fail "--by f is completed to $(cat out)"
+offers "$LOCI" annotate o
+has out one.loci
+# every kind that bash offers is one that the program takes, and the other way round
+offers "$LOCI" report --by ''
+sort out >offered
+"$LOCI" report --by nothing 2>&1 | sed -n 's/.*one of \(.*\), and not.*/\1/p' | tr -d ' ' | tr , '\n' | sort >taken
+cmp offered taken || fail "kinds differ: $(diff offered taken)"
 finish

@@ -49,6 +49,22 @@ same("grains", exported["grains"],
 same("threads", exported["threads"], [dict(row) for row in db.execute(
     "SELECT id, refs AS 'references' FROM thread ORDER BY id")])
 
+# Every table: each row as the database has it, under the names that the schema gives.
+for name, array in {"process": "processes", "inlined": "inlined_calls", "access": "accesses"}.items() | {
+        (t, t + "s") for t in ("module", "source", "excerpt", "function", "loop", "site", "context",
+                               "object", "field", "pair", "level", "level_count")}:
+    wanted = []
+    known = [row[1] for row in db.execute(f"PRAGMA table_info({name})")]
+    for row in db.execute(f"SELECT * FROM {name}") if known else []:
+        row = {column.replace("refs", "references").replace("column_number", "column"): value
+               for column, value in dict(row).items() if column not in ("rank", "machine_id")}
+        for column in ("recycled",):
+            if column in row:
+                row[column] = bool(row[column])
+        wanted.append(row)
+    same(f"{array}", sorted(map(str, map(sorted, map(dict.items, exported[array])))),
+         sorted(map(str, map(sorted, map(dict.items, wanted)))))
+
 
 def key(h):
     return h["distance"], h["block_bytes"], h["set_bits"], h["owner"], h["owner_id"]

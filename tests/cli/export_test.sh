@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 . "$SRC/tests/cli/expect.sh"
+. "$SRC/tests/cli/profiles.sh"
 golden=$SRC/tests/golden/profile-v1.loci
 
 # check PROFILE: both exports say what the profile says
@@ -13,6 +14,17 @@ check() {
 
 cp "$golden" mm.loci
 check mm.loci
+
+# code and data: every row of every table, and nothing that the schema does not name
+make_profile matrix.loci matrix
+check matrix.loci
+[ "$(python3 -c 'import json
+x = json.load(open("x.json"))
+a, = (a for a in x["accesses"] if a["stride_bytes"] == 192)
+print(next(o["name"] for o in x["objects"] if o["id"] == a["object_id"]),
+      next(s["line"] for s in x["sites"] if s["id"] == a["site_id"]), a["references"])')" = "b 15 13824" ] ||
+	fail "the column walk is not to be found"
+rm matrix.loci
 
 # sampled weights, unbounded bins, unknowns, texts that need quoting
 cp "$golden" 'a,"b".loci'

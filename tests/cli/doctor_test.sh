@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# loci doctor: what works here, and what is said of what does not.
+. "$SRC/tests/cli/expect.sh"
+. "$SRC/tests/cli/profiles.sh"
+
+# word of a collector: "yes" or "no"
+verdict() { sed -n "s/^  $1  *\([a-z]*\) .*/\1/p" out; }
+
+# Without Valgrind in PATH: no, why, and the remedy.
+mkdir empty
+expect 1 env PATH="$PWD/empty" "$LOCI" doctor
+[ "$(verdict any)" = no ] || fail "any works without Valgrind"
+has out "apt install valgrind"
+[ "$(verdict import)" = yes ] || fail "import does not work"
+has out lackey
+narrow
+for collector in cc gcc watch pmu step mpi; do
+	[ "$(verdict $collector)" = no ] || fail "$collector works"
+done
+has out "not in this version"
+
+# What calls itself Valgrind and is none, and one of another version.
+mkdir fake
+printf '#!/bin/sh\necho nonsense\n' >fake/valgrind
+chmod +x fake/valgrind
+expect 1 env PATH="$PWD/fake" "$LOCI" doctor
+has out "does not say its version"
+mkdir libexec
+printf '#!/bin/sh\necho valgrind-3.19.0\n' >libexec/loci-amd64-linux
+printf '#!/bin/sh\necho valgrind-3.99.0\n' >fake/valgrind
+chmod +x libexec/loci-amd64-linux
+expect 1 env PATH="$PWD/fake" LOCI_LIBEXEC="$PWD/libexec" "$LOCI" doctor
+tr -s ' \n' ' ' <out >words
+has words "Valgrind 3.99.0 is installed ($PWD/fake/valgrind), and loci was built for 3.19.0"
+expect 1 env PATH="$PWD/fake" LOCI_LIBEXEC="$PWD/empty" "$LOCI" doctor
+has out "LOCI_LIBEXEC"
+
+# A launcher that starts and never sends anything.
+printf '#!/bin/sh\n[ "$1" = --version ] && echo valgrind-3.19.0\nexit 0\n' >fake/valgrind
+expect 1 env PATH="$PWD/fake" LOCI_LIBEXEC="$PWD/libexec" "$LOCI" doctor
+has out "sent nothing"
+
+expect 1 env PATH="$PWD/fake" LOCI_LIBEXEC="$PWD/libexec" "$LOCI" doctor --json
+valid doctor
+has out '"valgrind": "3.19.0"'
+expect 1 env PATH="$PWD/empty" "$LOCI" doctor --json
+has out '"valgrind": null'
+
+# Here.
+if [ -x "$BUILD/libexec/loci/loci-amd64-linux" ] && command -v valgrind >/dev/null; then
+	expect 0 loci doctor
+	[ "$(verdict any)" = yes ] || fail "any does not work: $(cat out)"
+	has out "references of /bin/true"
+	narrow
+	expect 0 loci doctor --json
+	valid doctor
+fi
+
+expect 2 loci doctor now
+has err '"now"'
+expect 2 loci doctor --nonsense
+finish
