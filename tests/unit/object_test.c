@@ -301,7 +301,7 @@ static void global_variables(void)
 	bench_init(&bench);
 	fake.global = globals;
 	fake.n_globals = LOCI_ARRAY_SIZE(globals);
-	give_map(&bench, PROGRAM, 0x5000, MAP_PRIVATE, 0, "/bin/prog");
+	give_map(&bench, PROGRAM - 0x1000, 0x7000, MAP_PRIVATE, 0, "/bin/prog");
 	a = find(&bench, PROGRAM + 0x4000, NO_CODE);
 	CHECK_STR(info(&bench, a.object).name, "prog (mapped)");
 	give_load(&bench, 9, PROGRAM, PROGRAM, 0x5000, "/bin/prog");
@@ -333,6 +333,13 @@ static void global_variables(void)
 	CHECK_U64(gap.low, PROGRAM + 0x4404);
 	CHECK_U64(gap.bytes, 0x5000 - 0x4404);
 	CHECK_U64(fake.asked_globals, 1);
+	gap = find(&bench, PROGRAM + 0x5000, NO_CODE); /* mapped beside the module */
+	CHECK_STR(info(&bench, gap.object).name, "prog (mapped)");
+	CHECK_U64(gap.low, PROGRAM + 0x5000);
+	CHECK_U64(gap.bytes, 0x1000);
+	gap = find(&bench, PROGRAM - 1, NO_CODE);
+	CHECK_U64(gap.low, PROGRAM - 0x1000);
+	CHECK_U64(gap.bytes, 0x1000);
 
 	/* An allocator in a variable: the others' answers hold, or are asked for again. */
 	give_alloc(&bench, PROGRAM + 0x4010, 16, 0x10);

@@ -157,6 +157,8 @@ static void commit_guarded(struct pass *pass, IRExpr *guard)
 static void reference(
 	struct pass *pass, IRExpr *address, UInt bytes, enum loci_op op, UInt flags, IRExpr *guard)
 {
+	if (!pass->wanted)
+		return;
 	if (!pass->open)
 		open_block(pass, 0);
 	put(pass, address);
