@@ -72,38 +72,27 @@ static int count_pair(
 		batch->missed[i]);
 }
 
-static int count_far(struct loci_measure *measure, const struct loci_batch *batch, size_t i)
+static inline int count(
+	struct loci_measure *measure, const struct loci_batch *batch, size_t i, uint64_t nearest)
 {
 	uint64_t distance = measure->distance[i], use = batch->use[i];
 	unsigned bin = loci_spread_bin(distance);
-	uint64_t nearest =
-		measure->pair_kind == LOCI_PAIRS_ALL ? 0 : (uint64_t)LOCI_PAIRS_FAR_BLOCKS;
 
-	if (loci_spread_far_add(&measure->rows.far[loci_use_row(use)], bin, 1) < 0 ||
-		loci_spread_far_add(&measure->contexts.far[loci_use_context(use)], bin, 1) < 0)
+	if (loci_spread_count(&measure->rows, loci_use_row(use), bin) < 0 ||
+		loci_spread_count(&measure->contexts, loci_use_context(use), bin) < 0)
 		return -ENOMEM;
-	if (measure->pair_kind == LOCI_PAIRS_NONE || distance < nearest ||
-		distance >= LOCI_UNSAMPLED)
+	if (distance < nearest || distance >= LOCI_UNSAMPLED)
 		return 0;
 	return count_pair(measure, batch, i, bin);
-}
-
-static int count_near(struct loci_measure *measure, const struct loci_batch *batch, size_t i)
-{
-	uint64_t distance = measure->distance[i], use = batch->use[i];
-
-	if (loci_spread_near_add(&measure->rows, loci_use_row(use), distance) < 0 ||
-		loci_spread_near_add(&measure->contexts, loci_use_context(use), distance) < 0)
-		return -ENOMEM;
-	if (measure->pair_kind != LOCI_PAIRS_ALL)
-		return 0;
-	return count_pair(measure, batch, i, (unsigned)distance);
 }
 
 int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 {
 	struct loci_measure *measure = data;
 	bool pairs = measure->pair_kind != LOCI_PAIRS_NONE;
+	uint64_t nearest = !pairs                      ? UINT64_MAX
+		: measure->pair_kind == LOCI_PAIRS_ALL ? 0
+						       : (uint64_t)LOCI_PAIRS_FAR_BLOCKS;
 	const struct loci_loop_event *event = batch->event, *end = event + batch->n_events;
 	int r = 0;
 
@@ -118,10 +107,7 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 	for (size_t i = 0; r == 0 && i < batch->n; i++) {
 		for (; r == 0 && event < end && event->touch <= i; event++)
 			r = apply(measure, event);
-		if (measure->distance[i] < LOCI_SPREAD_NEAR)
-			r |= count_near(measure, batch, i);
-		else
-			r |= count_far(measure, batch, i);
+		r |= count(measure, batch, i, nearest);
 	}
 	for (; r == 0 && event < end; event++)
 		r = apply(measure, event);

@@ -72,14 +72,7 @@ int loci_spread_add(struct loci_spread *spread, uint32_t owner, unsigned bin, ui
 	return loci_spread_far_add(&spread->far[owner], bin, count);
 }
 
-unsigned loci_spread_bin(uint64_t distance)
-{
-	if (distance == LOCI_INFINITE)
-		return LOCI_SPREAD_COLD;
-	if (distance == LOCI_UNSAMPLED)
-		return LOCI_SPREAD_UNSAMPLED;
-	return loci_bin_coarse(distance);
-}
+_Static_assert(LOCI_UNSAMPLED == LOCI_INFINITE - 1, "as loci_spread_bin has it");
 
 void loci_spread_far_collect(const struct loci_spread_far *far, uint64_t *bins)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Coarse histograms of very many owners: near distances in one cache line each, the far ones, of
+/* Coarse histograms of very many owners: near distances in two cache lines each, the far ones, of
  * which most owners have few, in a list. */
 #ifndef LOCI_ANALYSE_SPREAD_H
 #define LOCI_ANALYSE_SPREAD_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOCI_SPREAD_NEAR LOCI_COARSE_LINEAR
+#define LOCI_SPREAD_NEAR 32 /* bins: distances below 256 */
 _Static_assert(LOCI_COARSE_BINS < UINT8_MAX + 2, "a bin and what is no bin fit in a byte");
 
 /* Beside the bins, which end at 2^63. */
@@ -35,16 +35,23 @@ int loci_spread_reserve(struct loci_spread *spread, size_t n);
 int loci_spread_far_add(struct loci_spread_far *far, unsigned bin, uint64_t count);
 void loci_spread_far_fini(struct loci_spread_far *far);
 
-/* distance as the stack engine gives it, below LOCI_SPREAD_NEAR. */
-static inline int loci_spread_near_add(struct loci_spread *spread, uint32_t owner, uint64_t near)
+static inline int loci_spread_count(struct loci_spread *spread, uint32_t owner, unsigned bin)
 {
-	if (__builtin_expect(++spread->near[owner][near] == 0, 0))
-		return loci_spread_far_add(&spread->far[owner], (unsigned)near, 1ull << 32);
+	if (bin >= LOCI_SPREAD_NEAR)
+		return loci_spread_far_add(&spread->far[owner], bin, 1);
+	if (__builtin_expect(++spread->near[owner][bin] == 0, 0))
+		return loci_spread_far_add(&spread->far[owner], bin, 1ull << 32);
 	return 0;
 }
 
-/* The bin of a distance of LOCI_SPREAD_NEAR or more, infinite or unsampled. */
-unsigned loci_spread_bin(uint64_t distance);
+/* The bin of a distance as the stack engine gives it. */
+static inline unsigned loci_spread_bin(uint64_t distance)
+{
+	if (distance == LOCI_INFINITE)
+		return LOCI_SPREAD_COLD;
+	/* LOCI_UNSAMPLED */
+	return distance == LOCI_INFINITE - 1 ? LOCI_SPREAD_UNSAMPLED : loci_bin_coarse(distance);
+}
 
 /* Any bin, any count. 0 or -ENOMEM. */
 int loci_spread_add(struct loci_spread *spread, uint32_t owner, unsigned bin, uint64_t count);
