@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "collect/valgrind/control.h"
-#include "collect/control.h"
+#include "collect/run_control.h"
 #include "collect/valgrind/options.h"
 #include "collect/valgrind/out.h"
 

@@ -36,6 +36,7 @@ struct pass {
 	/* The block that is open, if any, and the instruction. */
 	Bool open;
 	UInt module;
+	Addr begin; /* of the superblock, until its first block is open: where control came in */
 	Addr site;
 	Addr code_end;
 	Bool wanted;   /* its references */
@@ -133,8 +134,9 @@ static void commit(struct pass *pass)
 
 static void open_block(struct pass *pass, UInt flags)
 {
-	uint64_t id = block_begin(pass->site, pass->module, flags);
+	uint64_t id = block_begin(pass->begin ? pass->begin : pass->site, pass->module, flags);
 
+	pass->begin = 0;
 	put(pass, word(loci_mark_word(LOCI_MARK_BLOCK, 0, id)));
 	pass->open = True;
 }
@@ -155,6 +157,8 @@ static void commit_guarded(struct pass *pass, IRExpr *guard)
 static void reference(
 	struct pass *pass, IRExpr *address, UInt bytes, enum loci_op op, UInt flags, IRExpr *guard)
 {
+	if (!pass->wanted)
+		return;
 	if (!pass->open)
 		open_block(pass, 0);
 	put(pass, address);
@@ -360,7 +364,8 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	struct pass pass = { .sb = deepCopyIRSBExceptStmts(in),
 		.thread = out_offset(layout),
 		.stack_pointer = layout->offset_SP,
-		.site = extents->base[0] };
+		.site = extents->base[0],
+		.begin = extents->base[0] };
 	const struct call_kind *kind = NULL;
 	Bool is_entry = entry_is_at(extents->base[0], &kind);
 	Int i = 0;

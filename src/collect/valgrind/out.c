@@ -35,16 +35,21 @@ static struct loci_stream_info stream_info(void)
 	return info;
 }
 
-/* Words go nowhere from here on: into memory that nobody reads, as much of it as there is. */
+/* Words go nowhere from here on: into memory of our own in the ring's place, because a consumer may
+ * still be reading what was written before. */
 static void go_quiet(void)
 {
 	struct loci_ring_producer *ring = &out.ring;
 
-	if (!ring->shared && ring->chunk == ring->sink && out.memory) {
-		ring->chunk = ring->cursor =
-			(uint64_t *)((UChar *)out.memory + LOCI_RING_HEADER_BYTES);
-		ring->limit = (uint64_t *)((UChar *)out.memory + out.mapped_bytes);
-	}
+	if (ring->shared || ring->chunk != ring->sink || !out.memory)
+		return;
+	if (loci_syscall6(LOCI_SYS_MMAP, (long)out.memory, (long)out.mapped_bytes,
+		    VKI_PROT_READ | VKI_PROT_WRITE,
+		    VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS | VKI_MAP_FIXED, -1, 0) != (long)out.memory)
+		return; /* the producer's own sink is shorter, and as good */
+	loci_ring_producer_init(ring);
+	ring->chunk = ring->cursor = out.memory;
+	ring->limit = (uint64_t *)((UChar *)out.memory + out.mapped_bytes);
 }
 
 /* Takes the file's space now: a full file system must be an error here, not a signal later. */

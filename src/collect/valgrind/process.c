@@ -2,7 +2,6 @@
 #include "collect/valgrind/process.h"
 #include "collect/valgrind/block.h"
 #include "collect/valgrind/control.h"
-#include "collect/valgrind/fault.h"
 #include "collect/valgrind/kernel.h"
 #include "collect/valgrind/mapping.h"
 #include "collect/valgrind/module.h"
@@ -39,7 +38,6 @@ static void begin_anew(void)
 
 void process_end(void)
 {
-	fault_commit(thread_latest());
 	if (exit_status != STATUS_NONE)
 		out_mark(LOCI_MARK_END, exit_status, 0, NULL);
 	out_close();

@@ -9,13 +9,13 @@
 struct thread {
 	UInt id; /* the stream's; 0: none */
 	UInt parent;
-	Addr pthread;
 };
 
 static struct {
 	struct thread *of; /* by Valgrind's number */
-	UInt n_ids;
-	UInt current; /* the stream's */
+	UInt n_ids, cap_ids;
+	Addr *pthread; /* by the stream's id; kept, because a thread is joined after its end */
+	UInt current;  /* the stream's */
 	ThreadId latest;
 } threads;
 
@@ -41,14 +41,26 @@ ThreadId thread_latest(void)
 	return threads.latest;
 }
 
+/* The latest one: an address is used again after its thread was joined. */
 UInt thread_of_pthread(Addr pthread)
 {
-	UInt i;
+	UInt id;
 
-	for (i = 1; i < VG_N_THREADS; i++)
-		if (threads.of[i].pthread == pthread && threads.of[i].id)
-			return threads.of[i].id;
+	for (id = threads.n_ids; id > 0; id--)
+		if (threads.pthread[id] == pthread)
+			return id;
 	return 0;
+}
+
+static UInt new_id(void)
+{
+	if (++threads.n_ids >= threads.cap_ids) {
+		threads.cap_ids = 2 * threads.n_ids + 64;
+		threads.pthread = VG_(realloc)("loci.pthreads", threads.pthread,
+			threads.cap_ids * sizeof(*threads.pthread));
+	}
+	threads.pthread[threads.n_ids] = 0;
+	return threads.n_ids;
 }
 
 static void tell_start(const struct thread *thread)
@@ -79,9 +91,8 @@ static void on_create(ThreadId parent, ThreadId child)
 {
 	struct thread *thread = &threads.of[child];
 
-	thread->id = ++threads.n_ids;
+	thread->id = new_id();
 	thread->parent = parent == VG_INVALID_THREADID ? 0 : threads.of[parent].id;
-	thread->pthread = 0;
 	if (thread->parent) {
 		thread_is_current(parent);
 		tell_sync(LOCI_SYNC_THREAD_CREATE, thread->id);
@@ -91,11 +102,12 @@ static void on_create(ThreadId parent, ThreadId child)
 
 static void on_first_instruction(ThreadId tid)
 {
+	PtrdiffT offset = offsetof(VexGuestAMD64State, guest_FS_CONST);
 	struct thread *thread = &threads.of[tid];
+	Addr pthread;
 
-	VG_(get_shadow_regs_area)
-	(tid, (UChar *)&thread->pthread, 0, offsetof(VexGuestAMD64State, guest_FS_CONST),
-		sizeof(thread->pthread));
+	VG_(get_shadow_regs_area)(tid, (UChar *)&pthread, 0, offset, sizeof(pthread));
+	threads.pthread[thread->id] = pthread;
 	tell_start(thread);
 	thread_is_current(tid);
 	if (thread->parent)
@@ -107,6 +119,7 @@ static void on_exit(ThreadId tid)
 	uint64_t raw[2];
 
 	thread_is_current(tid);
+	fault_commit(tid); /* a fatal one */
 	tell_sync(LOCI_SYNC_THREAD_FINISH, threads.of[tid].id);
 	raw[0] = thread_time_ns();
 	raw[1] = mapping_sequence();

@@ -2,8 +2,8 @@
 /* A file in the run's directory, mapped by the recorder and by the collector in every process,
  * through which the recorder starts and stops recording. It is there before the program starts, and
  * only if the collector was told to look. */
-#ifndef LOCI_COLLECT_CONTROL_H
-#define LOCI_COLLECT_CONTROL_H
+#ifndef LOCI_COLLECT_RUN_CONTROL_H
+#define LOCI_COLLECT_RUN_CONTROL_H
 
 #include <stdint.h>
 
