@@ -187,7 +187,7 @@ has out "exit 6"
 terminal interrupt loci record -o dead.loci sh -c 'echo ready; while :; do :; done'
 has out "signal 2"
 [ -s dead.loci ] || fail "no profile after Ctrl-C"
-terminal twice loci record -o dead.loci sh -c 'trap "" INT; echo ready; while :; do :; done'
+terminal twice loci record -o dead.loci sh -c 'trap "" INT; echo ready $$.; while :; do :; done'
 has out "signal 9"
 terminal stop loci record sh -c 'trap "echo continued; exit 4" CONT; echo ready; while :; do :; done'
 has out "stopped"
