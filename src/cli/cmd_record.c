@@ -476,7 +476,7 @@ static void follow(struct record_args *args, struct loci_crew *crew)
 		r = loci_runner_next(live.runner, &source, &err);
 		if (r < 0)
 			loci_err_set(&crew->unread, -r, "%s", err.text);
-		if (source && !crew->streams && !args->quiet)
+		if (source && !crew->processes && !args->quiet)
 			loci_liveline_begin(&line, crew->analysis, crew->program);
 		if (source)
 			loci_crew_read(crew, source);
@@ -505,7 +505,7 @@ static int conclude(
 			.nouns = "references",
 			.summary = &summary,
 			.seconds = loci_product_seconds() - start,
-			.processes = crew->streams });
+			.processes = crew->processes });
 	complaint = loci_runner_complaint(live.runner);
 	if (complaint[0])
 		fprintf(stderr, "loci: %s\n", complaint);
