@@ -204,7 +204,7 @@ static uint64_t top_address(const struct loci_shadow *shadow)
 	return shadow->n ? shadow->frame[shadow->n - 1].address : 0;
 }
 
-/* The gap between regions that an address is in. */
+/* The gap between regions and modules that an address is in. */
 static struct extent gap_around(struct loci_objects *objects, uint64_t address)
 {
 	size_t i = loci_map_index(&objects->map, address);
@@ -214,6 +214,7 @@ static struct extent gap_around(struct loci_objects *objects, uint64_t address)
 		gap.low = objects->map.region[i - 1]->last + 1;
 	if (i < objects->map.n)
 		gap.last = objects->map.region[i]->low - 1;
+	loci_modules_narrow(&objects->modules, address, &gap.low, &gap.last);
 	return gap;
 }
 
@@ -224,6 +225,10 @@ static int answer_unknown(struct loci_objects *objects, uint64_t address, uint64
 	struct extent gap = gap_around(objects, address);
 	uint64_t top = top_address(shadow), low = top > STACK_REACH ? top - STACK_REACH : 0;
 
+	if (top && !objects->has_frames) { /* what is unknown may be a stack from now on */
+		objects->has_frames = true;
+		objects->layout_serial++;
+	}
 	if (top && within(address, low, shadow->frame[0].address + RETURN_BYTES - 1)) {
 		const struct loci_region *region = loci_map_find(&objects->map, top);
 		struct extent extent = { .low = low, .last = UINT64_MAX };
@@ -233,7 +238,7 @@ static int answer_unknown(struct loci_objects *objects, uint64_t address, uint64
 				objects, address, code_address, shadow, &extent, ret, err);
 	}
 	answer(objects, address, 0, gap.low, gap.last, &objects->layout_serial, ret);
-	if (objects->unknown_parted || top)
+	if (objects->unknown_parted || objects->has_frames)
 		ret->bytes = 0;
 	return 0;
 }
@@ -248,7 +253,8 @@ static int answer_region(struct loci_objects *objects, uint64_t address, uint64_
 		loci_objects_make_stack(objects, region);
 	if (region->stack)
 		return answer_stack(objects, address, code_address, shadow, &extent, ret, err);
-	answer(objects, address, region->object, region->low, region->last, &region->serial, ret);
+	loci_modules_narrow(&objects->modules, address, &extent.low, &extent.last);
+	answer(objects, address, region->object, extent.low, extent.last, &region->serial, ret);
 	if (region->parted)
 		ret->bytes = 0;
 	return 0;

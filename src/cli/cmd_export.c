@@ -22,7 +22,7 @@ static const struct format {
 static const char help[] =
 	"Writes everything a profile holds in a form other programs read.\n\n"
 	"usage: loci export [OPTIONS] [FILE]\n\n"
-	"  -f, --format json|csv   json (default): run, totals, threads and histograms, as\n"
+	"  -f, --format json|csv   json (default): run, totals, code and data, histograms, as\n"
 	"                          described by profile.schema.json;\n"
 	"                          csv: the histograms as one table, a line per bin\n"
 	"  -o, --output FILE       write to FILE; - is standard output, the default\n"

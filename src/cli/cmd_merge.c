@@ -8,10 +8,11 @@
 #include <stdio.h>
 
 static const char help[] =
-	"Adds profiles up: histograms and totals are summed, as if the programs had run one after\n"
-	"another, each with emptied caches. Block sizes and set counts that not all of them have "
-	"are\n"
-	"left out, and the merged profile's note says so.\n\n"
+	"Adds profiles up: histograms, totals and what is known of code and data are summed, as "
+	"if\n"
+	"the programs had run one after another, each with emptied caches. What not all of them\n"
+	"have (block sizes, set counts, caches) is left out, and the merged profile's note says "
+	"so.\n\n"
 	"usage: loci merge -o OUT FILE..\n\n"
 	"  -o, --output OUT   the profile to write; it may be one of the FILEs\n"
 	"  -h, --help         this text\n";

@@ -130,9 +130,9 @@ int loci_profile_hist(struct loci_profile *profile, const struct loci_hist_key *
 const struct loci_hist_key *loci_profile_hist_keys(
 	const struct loci_profile *profile, size_t *ret_n);
 
-/* Adds runs up: histograms and totals are summed, as if the programs ran one after another on
- * emptied caches. Units must agree; block sizes and set counts they do not share are left out, and
- * the note says so. */
+/* Adds runs up: histograms, totals and dimensions are summed, as if the programs ran one after
+ * another on emptied caches. Units must agree; block sizes, set counts and levels they do not share
+ * are left out, and the note says so. */
 int loci_profile_merge(
 	const char *path, char *const *inputs, size_t n_inputs, struct loci_err *err);
 

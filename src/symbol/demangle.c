@@ -40,10 +40,45 @@ static size_t without_rust_hash(const char *name)
 	return length;
 }
 
+/* From a closing bracket back to the one that opens it; NULL: there is none. */
+static const char *opening(const char *low, const char *at)
+{
+	static const char open[] = "(<[{", close[] = ")>]}";
+	int depth = 0;
+
+	for (;; at--) {
+		depth += strchr(close, *at) != NULL;
+		depth -= strchr(open, *at) != NULL;
+		if (!depth)
+			return at;
+		if (at == low)
+			return NULL;
+	}
+}
+
+/* The demangler shows what an instance of a template returns, "void std::sort<int*>(int*, int*)",
+ * which the source does not have in front of the name. Names with "operator" in them are left as
+ * they are: their signs are no brackets. */
+static const char *without_result(const char *name)
+{
+	const char *end = strrchr(name, ')'), *at;
+
+	if (!end || strstr(name, "operator"))
+		return name;
+	at = opening(name, end);
+	if (!at || at == name || at[-1] != '>')
+		return name;
+	for (at--; at > name && *at != ' '; at--)
+		if (strchr(")>]}", *at) && !(at = opening(name, at)))
+			return name;
+	return *at == ' ' ? at + 1 : name;
+}
+
 const char *loci_demangle(
 	struct loci_demangler *demangler, struct loci_pool *pool, const char *mangled)
 {
 	loci_autofree char *name = NULL;
+	const char *bare;
 	int status = 0;
 
 	if (!mangled || strncmp(mangled, "_Z", 2) || strnlen(mangled, MANGLED_MAX) == MANGLED_MAX)
@@ -55,5 +90,6 @@ const char *loci_demangle(
 	name = demangler->demangle(mangled, NULL, NULL, &status);
 	if (!name || status)
 		return NULL;
-	return loci_pool_bytes(pool, name, without_rust_hash(name));
+	bare = without_result(name);
+	return loci_pool_bytes(pool, bare, without_rust_hash(bare));
 }

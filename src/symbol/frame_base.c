@@ -12,7 +12,7 @@
 #define RBP          6
 #define RETURN_BYTES 8  /* the return address lies this much below the CFA */
 #define STANDARD_RBP 16 /* the CFA above rbp after push %rbp; mov %rsp,%rbp */
-#define ROWS_MAX     4096
+#define ROWS_MAX     512
 
 static void read_base(struct loci_frame_base *frame, Dwarf_Die *function)
 {
@@ -120,59 +120,59 @@ void loci_frame_base_fini(struct loci_frame_base *frame)
 	memset(frame, 0, sizeof(*frame));
 }
 
+static uint64_t overlap(const struct loci_frame_row *row, uint64_t low, uint64_t high)
+{
+	uint64_t from = row->low > low ? row->low : low;
+	uint64_t to = row->high < high ? row->high : high;
+
+	return from < to ? to - from : 0;
+}
+
+/* How far the CFA lies above a register. Where it mostly follows from another register, as in a
+ * frame that was aligned at run time, there is no answer. */
 static bool cfa_above(
 	const struct loci_frame_base *frame, int reg, uint64_t low, uint64_t high, int64_t *ret)
 {
-	uint64_t best = 0;
+	uint64_t best = 0, others = 0;
 
+	if (!frame->n && reg == RBP) {
+		*ret = STANDARD_RBP;
+		return true;
+	}
 	for (size_t i = 0; i < frame->n; i++) {
 		const struct loci_frame_row *row = &frame->rows[i];
-		uint64_t from = row->low > low ? row->low : low;
-		uint64_t to = row->high < high ? row->high : high;
-
-		if (from >= to || row->reg != reg)
-			continue;
-		/* Rows of one kind come in pieces: sum them up. */
 		uint64_t bytes = 0;
 
-		for (size_t j = 0; j < frame->n; j++) {
-			const struct loci_frame_row *other = &frame->rows[j];
-			uint64_t begin = other->low > low ? other->low : low;
-			uint64_t end = other->high < high ? other->high : high;
-
-			if (begin < end && other->reg == reg && other->offset == row->offset)
-				bytes += end - begin;
-		}
+		if (row->reg != reg)
+			others += overlap(row, low, high);
+		/* Rows of one kind come in pieces: sum them up. */
+		for (size_t j = i; row->reg == reg && j < frame->n; j++)
+			if (frame->rows[j].reg == reg && frame->rows[j].offset == row->offset)
+				bytes += overlap(&frame->rows[j], low, high);
 		if (bytes > best) {
 			best = bytes;
 			*ret = row->offset;
 		}
 	}
-	if (!best && !frame->n && reg == RBP) {
-		*ret = STANDARD_RBP;
-		return true;
-	}
-	return best > 0;
+	return best > others;
 }
 
 bool loci_frame_base_resolve(const struct loci_frame_base *frame,
 	const struct loci_location_frame *location, uint64_t low, uint64_t high, int64_t *ret)
 {
-	struct loci_location_frame at = *location;
-	int64_t above;
+	int64_t offset = location->offset, above = 0;
+	int reg = location->reg;
 
-	if (at.reg < 0) {
+	if (reg < 0) {
 		if (!frame->known)
 			return false;
-		if (frame->is_cfa) {
-			*ret = at.offset + RETURN_BYTES;
-			return true;
-		}
-		at.reg = frame->base.reg;
-		at.offset += frame->base.offset;
+		if (frame->is_cfa)
+			return !__builtin_add_overflow(offset, RETURN_BYTES, ret);
+		reg = frame->base.reg;
+		if (__builtin_add_overflow(offset, frame->base.offset, &offset))
+			return false;
 	}
-	if (!cfa_above(frame, at.reg, low, high, &above))
-		return false;
-	*ret = at.offset - above + RETURN_BYTES;
-	return true;
+	return cfa_above(frame, reg, low, high, &above) &&
+		!__builtin_sub_overflow(offset, above, &offset) &&
+		!__builtin_add_overflow(offset, RETURN_BYTES, ret);
 }

@@ -80,7 +80,7 @@ static int take(
 	if (!loci_location_address(die, &address))
 		return 0;
 	address += module->dwarf_bias;
-	if (!loci_module_holds(module, address, false))
+	if (address > INT64_MAX || !loci_module_holds(module, address, false))
 		return 0;
 	variable.low = (int64_t)address;
 	variable.name = name_of(module, walk);

@@ -87,8 +87,10 @@ struct loci_symbol_module {
 
 	struct loci_unit *units;
 	size_t n_units;
-	bool unranged_indexed; /* units that do not say where their code lies */
-	struct loci_intervals unit_map;
+	struct loci_intervals unit_map; /* id: index into units */
+	/* The same for units that do not say where their code lies, when one was looked for. */
+	struct loci_intervals stray_map;
+	bool strays_known;
 	struct loci_containers *containers; /* a hash table by unit */
 	size_t n_containers, cap_containers;
 

@@ -34,7 +34,9 @@ static bool skip(const Dwarf_Die *type, bool typedefs, Dwarf_Die *ret)
 		Dwarf_Die next;
 
 		if (!is_qualifier(tag) && !(typedefs && tag == DW_TAG_typedef)) {
-			*ret = at;
+			/* Its definition may lie in a unit of its own. */
+			if (!loci_die_ref(&at, DW_AT_signature, ret))
+				*ret = at;
 			return tag != DW_TAG_invalid;
 		}
 		if (!loci_die_ref(&at, DW_AT_type, &next))

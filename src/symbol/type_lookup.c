@@ -132,16 +132,10 @@ void loci_type_definitions_fini(struct loci_symbol_module *module)
 void loci_type_complete(struct loci_symbol_module *module, Dwarf_Die *type)
 {
 	struct loci_type_definition *found;
-	Dwarf_Attribute attr;
-	Dwarf_Die other;
 	const char *name;
 
 	if (!loci_die_flag(type, DW_AT_declaration))
 		return;
-	if (dwarf_attr(type, DW_AT_signature, &attr) && dwarf_formref_die(&attr, &other)) {
-		*type = other;
-		return;
-	}
 	name = loci_die_qualified(module, type, NULL);
 	if (!module->definitions_known)
 		read_definitions(module);

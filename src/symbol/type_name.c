@@ -126,9 +126,12 @@ static const char *tagged_text(struct loci_symbol_module *module, Dwarf_Die *typ
 
 static const char *text_of(struct loci_symbol_module *module, const Dwarf_Die *type, int depth)
 {
-	Dwarf_Die at = *type;
+	Dwarf_Die at = *type, definition;
 	const char *name;
 
+	/* What stands for a type in a unit of its own has no name. */
+	if (loci_die_ref(&at, DW_AT_signature, &definition))
+		at = definition;
 	switch (dwarf_tag(&at)) {
 	case DW_TAG_const_type:
 		return qualified_text(module, &at, "const", depth);

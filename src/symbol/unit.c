@@ -88,6 +88,7 @@ void loci_units_fini(struct loci_symbol_module *module)
 	module->units = NULL;
 	module->n_units = 0;
 	loci_intervals_fini(&module->unit_map);
+	loci_intervals_fini(&module->stray_map);
 }
 
 static bool scope_kind(int tag, enum loci_scope_kind *ret)
@@ -165,14 +166,22 @@ static int index_unit(struct loci_symbol_module *module, struct loci_unit *unit)
 
 /* Units that do not say where their code lies are rare; they are all looked into when an address
  * belongs to no other. */
-static int index_unranged(struct loci_symbol_module *module)
+static int map_strays(struct loci_symbol_module *module)
 {
-	module->unranged_indexed = true;
-	for (size_t i = 0; i < module->n_units; i++)
-		if (!module->units[i].ranged && !module->units[i].indexed &&
-			index_unit(module, &module->units[i]) < 0)
+	module->strays_known = true;
+	for (size_t i = 0; i < module->n_units && i < UINT32_MAX; i++) {
+		struct loci_unit *unit = &module->units[i];
+
+		if (unit->ranged)
+			continue;
+		if (!unit->indexed && index_unit(module, unit) < 0)
 			return -ENOMEM;
-	return 0;
+		for (size_t k = 0; k < unit->code.n; k++)
+			if (loci_intervals_add(&module->stray_map, unit->code.items[k].low,
+				    unit->code.items[k].high, (uint32_t)i, 0) < 0)
+				return -ENOMEM;
+	}
+	return loci_intervals_flatten(&module->stray_map);
 }
 
 int loci_unit_find(struct loci_symbol_module *module, uint64_t pc, struct loci_unit **ret,
@@ -181,16 +190,15 @@ int loci_unit_find(struct loci_symbol_module *module, uint64_t pc, struct loci_u
 	const struct loci_interval *found = loci_intervals_find(&module->unit_map, pc);
 
 	*ret = NULL;
-	if (found) {
-		*ret = &module->units[found->id];
-		if (!(*ret)->indexed && index_unit(module, *ret) < 0)
+	if (!found) {
+		if (!module->strays_known && map_strays(module) < 0)
 			return loci_err_nomem(err);
-		return 0;
+		found = loci_intervals_find(&module->stray_map, pc);
 	}
-	if (!module->unranged_indexed && index_unranged(module) < 0)
+	if (!found)
+		return 0;
+	*ret = &module->units[found->id];
+	if (!(*ret)->indexed && index_unit(module, *ret) < 0)
 		return loci_err_nomem(err);
-	for (size_t i = 0; i < module->n_units && !*ret; i++)
-		if (!module->units[i].ranged && loci_intervals_find(&module->units[i].code, pc))
-			*ret = &module->units[i];
 	return 0;
 }

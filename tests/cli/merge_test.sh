@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 . "$SRC/tests/cli/expect.sh"
+. "$SRC/tests/cli/profiles.sh"
 golden=$SRC/tests/golden/profile-v1.loci
 
 # value FILE SQL
@@ -69,6 +70,37 @@ expect 1 loci merge -o d.loci b.loci c.loci
 has err "c.loci: written by a newer loci (profile version 2, this is 1): upgrade loci"
 cmp -s d.loci before || fail "a failed merge changed its output"
 [ -z "$(find . -name '.*.tmp')" ] || fail "a temporary file is left"
+
+# code and data: one row for each thing, everything counted twice, nothing left out
+make_profile matrix.loci matrix
+expect 0 loci merge -o twice.loci matrix.loci matrix.loci
+for table in module source excerpt function inlined loop site context object field access pair level \
+	level_count histogram bin; do
+	same "$table $(value twice.loci "SELECT count(*) FROM $table")" \
+		"$table $(value matrix.loci "SELECT count(*) FROM $table")"
+done
+for count in site.refs context.refs object.refs object.allocations access.refs access.fills \
+	access.used_bytes pair.refs loop.iterations level_count.misses level_count.writebacks \
+	level_count.first_hits histogram.cold bin.weight; do
+	query="SELECT sum(${count#*.}) FROM ${count%.*}"
+	same "$count $(value twice.loci "$query")" "$count $(($(value matrix.loci "$query") * 2))"
+done
+same "$(value twice.loci "SELECT count(*), note IS NULL FROM run")" "1|1"
+same "$(value twice.loci "SELECT count(*) FROM process")" 2
+same "$(value twice.loci "PRAGMA foreign_key_check")" ""
+same "$(value twice.loci "PRAGMA integrity_check")" ok
+# with a profile that knows nothing of code
+expect 0 loci merge -o mixed.loci matrix.loci a.loci
+has_note=$(value mixed.loci "SELECT note FROM run")
+case $has_note in
+*"not all of the merged profiles have it: what is known of code and data"*) ;;
+*) fail "the note is $has_note" ;;
+esac
+same "$(value mixed.loci "SELECT count(*) FROM site")" 0
+# damaged ones are refused
+value matrix.loci "UPDATE site SET loop_id = 99 WHERE id = 3"
+expect 1 loci merge -o mixed.loci matrix.loci twice.loci
+has err "matrix.loci: damaged profile: site.loop_id is 99, which loop does not have"
 
 expect 2 loci merge a.loci b.loci
 has err "-o OUT"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Any bytes as a profile: opened, read to the last bin, never a crash.
+/* Any bytes as a profile: opened, read to the last row and bin, never a crash; what is read holds
+ * together.
  *
  * Most of a profile is SQLite's own structure; so that inputs get past the header, its magic,
  * version and size are repaired before the file is opened, unless the first byte says otherwise. */
 #include "base/cleanup.h"
-#include "profile/profile.h"
+#include "profile/dimension.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -32,6 +33,36 @@ static void repair_header(uint8_t *file, size_t size)
 	put_big_endian(file + 68, 0x6c6f6369);
 }
 
+/* Dimensions are refused with a reason, or every id leads somewhere and every parent to an end. */
+static void read_dimensions(struct loci_profile *profile)
+{
+	const struct loci_context_row *context = NULL;
+	const struct loci_owner_hist *hists;
+	struct loci_err err = { "" };
+	size_t n, n_contexts = 0;
+
+#define GET(name, names)                                                               \
+	{                                                                              \
+		const struct loci_##name##_row *row;                                   \
+                                                                                       \
+		err.text[0] = '\0';                                                    \
+		if (loci_profile_##names(profile, &row, &n, &err) < 0 && !err.text[0]) \
+			__builtin_trap();                                              \
+	}
+	LOCI_DIMENSIONS(GET)
+	if (loci_profile_contexts(profile, &context, &n_contexts, &err) < 0)
+		n_contexts = 0;
+	for (size_t i = 0; i < n_contexts; i++)
+		for (const struct loci_context_row *up = &context[i]; up->parent_id;) {
+			up = loci_row_find(context, n_contexts, sizeof(*up), up->parent_id);
+			if (!up)
+				__builtin_trap();
+		}
+	for (int owner = LOCI_OWNER_WHOLE; owner <= LOCI_OWNER_ACCESS; owner++)
+		loci_profile_hists(
+			profile, LOCI_DISTANCE_STACK, (enum loci_owner)owner, 64, &hists, &n, &err);
+}
+
 static int read_all(const char *path)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
@@ -47,6 +78,7 @@ static int read_all(const char *path)
 			__builtin_trap(); /* every refusal says why */
 		return r;
 	}
+	read_dimensions(profile);
 	key = loci_profile_hist_keys(profile, &n);
 	for (size_t i = 0; i < n; i++)
 		if (loci_profile_hist(profile, &key[i], &hist, &err) == 0)

@@ -292,6 +292,148 @@ static void check_round_trip(void)
 	loci_profile_close(profile);
 }
 
+/* Histograms of one kind, all at once: the same as one by one. */
+
+#define HISTS 300
+
+static void put_hist(struct loci_profile *profile, enum loci_owner owner, int64_t id,
+	enum loci_distance distance, bool sampled)
+{
+	struct loci_hist_key key = { distance, 64, 0, owner, id };
+	struct loci_err err = { "" };
+	struct loci_hist hist;
+
+	loci_hist_init(&hist, LOCI_SCHEME_COARSE);
+	if (sampled)
+		hist.square = calloc(1, sizeof(double));
+	for (int64_t i = 0; i < id % 5; i++) /* every fifth has no bins */
+		CHECK(loci_hist_add(&hist, (uint64_t)(id * i * i * i), (double)id) == 0);
+	hist.cold = (double)id;
+	if (loci_profile_put_hist(profile, &key, &hist, &err) < 0)
+		CHECK_FAIL("%s", err.text);
+	loci_hist_fini(&hist);
+}
+
+/* Sites' and objects' in turn, the largest ids first. */
+static void write_hists(void)
+{
+	struct loci_profile *profile = begin();
+	struct loci_err err = { "" };
+
+	for (int64_t i = HISTS; i > 0; i--) {
+		CHECK(loci_profile_put_site(profile,
+			      &(struct loci_site_row){ .id = 3 * i, .site_key = "", .op = "load" },
+			      &err) == 0);
+		CHECK(loci_profile_put_object(profile,
+			      &(struct loci_object_row){ .id = i, .kind = "heap" }, &err) == 0);
+		put_hist(profile, LOCI_OWNER_SITE, 3 * i, LOCI_DISTANCE_STACK, i % 7 == 0);
+		put_hist(profile, LOCI_OWNER_OBJECT, i, LOCI_DISTANCE_STACK, false);
+		put_hist(profile, LOCI_OWNER_SITE, 3 * i, LOCI_DISTANCE_TIME, false);
+	}
+	CHECK(loci_profile_commit(profile, &err) == 0);
+	CHECK_STR(err.text, "");
+	loci_profile_close(profile);
+}
+
+static void compare_hists(const struct loci_hist *got, const struct loci_hist *want)
+{
+	CHECK(got->scheme == want->scheme && !got->square == !want->square);
+	CHECK_NEAR(got->cold, want->cold, 0);
+	CHECK_U64(got->n_bins, want->n_bins);
+	for (uint32_t i = 0; i < got->n_bins && i < want->n_bins; i++) {
+		CHECK_NEAR(got->weight[i], want->weight[i], 0);
+		if (got->square && want->square)
+			CHECK_NEAR(got->square[i], want->square[i], 0);
+	}
+}
+
+static void check_hists(void)
+{
+	const struct loci_owner_hist *list, *again;
+	struct loci_profile *profile, *single;
+	const struct loci_hist *one;
+	struct loci_err err = { "" };
+	size_t n;
+
+	write_hists();
+	profile = open_profile();
+	single = open_profile();
+	/* one of them is loaded before */
+	CHECK(loci_profile_hist(profile,
+		      &(struct loci_hist_key){ LOCI_DISTANCE_STACK, 64, 0, LOCI_OWNER_SITE, 33 },
+		      &one, &err) == 0);
+	CHECK(loci_profile_hists(
+		      profile, LOCI_DISTANCE_STACK, LOCI_OWNER_SITE, 64, &list, &n, &err) == 0);
+	CHECK_U64(n, HISTS);
+	CHECK(list[10].hist == one);
+	for (size_t i = 0; i < n; i++) {
+		struct loci_hist_key key = { LOCI_DISTANCE_STACK, 64, 0, LOCI_OWNER_SITE,
+			list[i].owner_id };
+
+		CHECK_U64((uint64_t)list[i].owner_id, 3 * (i + 1));
+		CHECK(loci_profile_hist(single, &key, &one, &err) == 0);
+		compare_hists(list[i].hist, one);
+		CHECK(one->n_bins || key.owner_id % 5 < 1);
+		CHECK(loci_profile_hist(profile, &key, &one, &err) == 0 && one == list[i].hist);
+	}
+	CHECK(loci_profile_hists(
+		      profile, LOCI_DISTANCE_STACK, LOCI_OWNER_SITE, 64, &again, &n, &err) == 0);
+	CHECK(again == list && n == HISTS);
+	CHECK(loci_profile_hists(
+		      profile, LOCI_DISTANCE_TIME, LOCI_OWNER_SITE, 64, &again, &n, &err) == 0);
+	CHECK(again != list && n == HISTS);
+	CHECK(loci_profile_hists(
+		      profile, LOCI_DISTANCE_STACK, LOCI_OWNER_PAIR, 64, &again, &n, &err) == 0);
+	CHECK_U64(n, 0);
+	CHECK(loci_profile_hists(
+		      profile, LOCI_DISTANCE_STACK, LOCI_OWNER_SITE, 4096, &again, &n, &err) == 0);
+	CHECK_U64(n, 0);
+	loci_profile_close(profile);
+	loci_profile_close(single);
+}
+
+static void check_bad_hists(void)
+{
+	static const struct {
+		const char *sql, *want;
+	} bad[] = {
+		{ "DELETE FROM site WHERE id = 30",
+			"histogram.owner_id is 30, which site does not have" },
+		{ "UPDATE bin SET weight = -1 WHERE histogram_id ="
+		  " (SELECT id FROM histogram WHERE owner = 'site' AND owner_id = 33)",
+			"a row of bin holds nonsense" },
+		{ "UPDATE bin SET high = 4000 WHERE histogram_id ="
+		  " (SELECT id FROM histogram WHERE owner = 'site' AND owner_id = 33)",
+			"is no bin of a coarse histogram" },
+	};
+
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(bad); i++) {
+		const struct loci_owner_hist *list;
+		const struct loci_hist *one;
+		struct loci_profile *profile;
+		size_t n;
+
+		write_hists();
+		sql(bad[i].sql);
+		profile = open_profile();
+		for (unsigned round = 0; round < 2; round++) { /* the error comes again */
+			struct loci_err err = { "" };
+
+			CHECK(loci_profile_hists(profile, LOCI_DISTANCE_STACK, LOCI_OWNER_SITE, 64,
+				      &list, &n, &err) < 0);
+			if (!strstr(err.text, bad[i].want))
+				CHECK_FAIL("says \"%s\", want \"%s\"", err.text, bad[i].want);
+		}
+		/* one that was read before the bad one came is read once */
+		CHECK(loci_profile_hist(profile,
+			      &(struct loci_hist_key){
+				      LOCI_DISTANCE_STACK, 64, 0, LOCI_OWNER_SITE, 3 },
+			      &one, NULL) == 0);
+		CHECK_NEAR(loci_hist_finite(one), 9, 0);
+		loci_profile_close(profile);
+	}
+}
+
 /* Reads everything there is. */
 #define READ(name, names)                                                 \
 	{                                                                 \
@@ -447,6 +589,8 @@ int main(void)
 		return 1;
 	snprintf(path, sizeof(path), "%s/p.loci", directory);
 	check_round_trip();
+	check_hists();
+	check_bad_hists();
 	check_spoilt();
 	check_older();
 	check_refusals();
