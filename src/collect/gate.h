@@ -4,7 +4,7 @@
 #define LOCI_COLLECT_GATE_H
 
 #include "base/err.h"
-#include "collect/control.h"
+#include "collect/run_control.h"
 #include "collect/run.h"
 
 struct loci_gate {
