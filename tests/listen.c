@@ -2,22 +2,26 @@
 /* Runs a program under the collector and writes down the streams of its processes as text, to be
  * compared with what is known otherwise:
  *
- *	listen [-c] OUT COMMAND...	"{}" in COMMAND is the run's directory
+ *	listen [-c|-w] OUT COMMAND...	"{}" in COMMAND is the run's directory
  *
  * Every stream becomes OUT/PID.N: "L address bytes site", "S ...", with " K" for the kernel's, "F
  * frame site" and "MARKER payload raw..."; with -c only the words are counted, and the
- * program's time. Exits as the command
+ * program's time, with -w recording
+ * starts after a while, and stops and starts again. Exits as the command
  * does, by its status or 128 and the signal. */
+#include "collect/run_control.h"
 #include "stream/decode.h"
 #include "stream/ring.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,7 +36,7 @@ struct listener {
 };
 
 static const char *out_path;
-static bool count_only;
+static bool count_only, windows;
 static struct loci_rundir *dir;
 static struct listener *listeners;
 
@@ -225,16 +229,35 @@ static double seconds(const struct rusage *usage)
 		(double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;
 }
 
+/* The file through which recording is started and stopped. */
+static struct loci_control *make_control(void)
+{
+	struct loci_control *control;
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" LOCI_CONTROL_FILE, loci_rundir_path(dir));
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, sizeof(*control)) < 0)
+		exit(99);
+	control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (control == MAP_FAILED)
+		exit(99);
+	return control;
+}
+
 static int parse(int argc, char **argv)
 {
 	int n = 1;
 
 	if (argc > 1 && argv[1][0] == '-') {
 		count_only = argv[1][1] == 'c';
+		windows = argv[1][1] == 'w';
 		n++;
 	}
 	if (argc < n + 2) {
-		fprintf(stderr, "usage: listen [-c] OUT COMMAND...\n");
+		fprintf(stderr, "usage: listen [-c|-w] OUT COMMAND...\n");
 		exit(99);
 	}
 	return n;
@@ -242,6 +265,7 @@ static int parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	struct loci_control *control = NULL;
 	struct loci_err err = { 0 };
 	struct rusage usage = { 0 };
 	int status = 0, n = parse(argc, argv);
@@ -252,9 +276,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "listen: %s\n", err.text);
 		return 99;
 	}
+	if (windows)
+		control = make_control();
 	pid = start(argv + n + 1);
-	while (wait4(pid, &status, WNOHANG, &usage) == 0) {
+	for (unsigned ms = 0; wait4(pid, &status, WNOHANG, &usage) == 0; ms++) {
 		listen_to_new();
+		if (control)
+			__atomic_store_n(&control->recording, ms / 300 % 2, __ATOMIC_RELAXED);
 		usleep(1000);
 	}
 	if (count_only)

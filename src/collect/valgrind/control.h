@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether references are recorded now: there may be a time for it, a signal that turns it on and
- * off, and functions that are left out. Entries and heap events are told always.
- *
- * The signal is blocked for the program, so that it stays pending until the tool takes it. A
- * program that unblocks it gets it. */
+/* Whether references are recorded now: the recorder says so in a file that both have mapped, and
+ * functions may be left out by name. Entries and heap events are told always. */
 #ifndef LOCI_COLLECT_VALGRIND_CONTROL_H
 #define LOCI_COLLECT_VALGRIND_CONTROL_H
 
 #include "collect/valgrind/core.h"
 
 void control_init(void);
-/* Looks at the clock and for the signal, and drops translations that are out of date; not while
- * generated code runs. */
+/* Does what the recorder says and drops translations that are out of date; not while generated
+ * code runs. */
 void control_obey(void);
 /* Begins the windows of a new stream. */
 void control_tell(void);

@@ -6,19 +6,15 @@
 #include "collect/valgrind/core.h"
 
 struct options {
-	const HChar *run_dir;      /* NULL: nobody listens */
-	Bool kernel;               /* system calls' references too */
-	Bool start_disabled;       /* nothing is recorded until toggled */
-	Int toggle_signal;         /* 0: none */
-	Int delay_ms, duration_ms; /* since the run began, since then; 0: none */
-	const HChar *only;         /* function names, comma separated, * and ? allowed; NULL: all */
+	const HChar *run_dir; /* NULL: nobody listens */
+	Bool kernel;          /* system calls' references too */
+	Bool windows;         /* look at the run's control file */
+	Bool start;           /* record from the beginning on */
+	const HChar *only;    /* function names, comma separated, * and ? allowed; NULL: all */
 	const HChar *skip;
 };
 
 extern struct options options;
-
-/* Whether there are windows: times in which nothing is recorded. */
-Bool options_have_windows(void);
 
 Bool options_process(const HChar *arg);
 void options_print(void);

@@ -31,7 +31,7 @@ static struct loci_stream_info stream_info(void)
 			LOCI_CAP_OBJECTS | LOCI_CAP_ORDER,
 		.origin = "loci " LOCI_VERSION ", valgrind " LOCI_VALGRIND_VERSION };
 
-	info.capabilities |= options_have_windows() ? LOCI_CAP_WINDOWS : LOCI_CAP_COMPLETE;
+	info.capabilities |= options.windows ? LOCI_CAP_WINDOWS : LOCI_CAP_COMPLETE;
 	return info;
 }
 
