@@ -99,7 +99,7 @@ has out alive
 for signal in SEGV KILL ABRT TERM; do
 	rm -f sh.loci
 	expect $((128 + $(kill -l $signal))) loci record sh -c "kill -$signal \$\$"
-	expect 0 sqlite3 sh.loci 'SELECT complete, note, references_ > 1000 FROM (SELECT *, "references" AS references_ FROM run)'
+	expect 0 sqlite3 sh.loci 'SELECT complete, note, refs > 1000 FROM run'
 	has out "0|"
 	has out "(SIG$signal)"
 	has out "|1"
