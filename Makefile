@@ -19,7 +19,7 @@ $(BUILD)/Makefile:
 
 demo: # build, trace the bundled program, show its report
 	@scripts/deps.sh demo
-	@$(SH) scripts/build.sh $(BUILD) --target loci --target matmul
+	@$(SH) scripts/build.sh $(BUILD) --target loci --target matmul --target loci-valgrind
 	@$(SH) scripts/demo.sh
 
 test: # everything: unit, oracle, command line, sanitizers, fuzzing, lint, installation

@@ -50,11 +50,14 @@ _loci() {
 			*) words=$(_loci_formats "$program") ;;
 			esac
 			;;
+		--by) words='site line function loop file module object field context pair thread process' ;;
+		--sort) words='misses refs writebacks distance' ;;
+		--level) words='L1 L2 L3' ;;
 		--pairs) words='far all none' ;;
 		--collector) words=any ;;
 		-m) words=exact ;;
 		--toggle) words='USR1 USR2' ;;
-		--fail-if | --sweep | --max-memory | -b | --block | --only | --skip | --delay | --duration) ;;
+		--fail-if | --sweep | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min) ;;
 		-o | --output | --trace) files=any ;;
 		*)
 			case $command in

@@ -16,12 +16,12 @@ run() {
 }
 
 echo "A matrix product runs under loci, which finds how far apart the reuses of its data are."
-run 'loci record -o ijk.loci product ijk'
+run 'loci record -o ijk.loci matmul ijk'
 run 'loci report ijk.loci'
 run 'loci annotate ijk.loci multiply_ijk'
 echo
 echo "The inner loop walks b by column. With two loops exchanged it walks by row:"
-run 'loci record -q -o ikj.loci product ikj'
+run 'loci record -q -o ikj.loci matmul ikj'
 run 'loci diff ijk.loci ikj.loci'
 echo
 echo "The profiles are in ${BUILD:-build}/demo. Next: loci cache ijk.loci --cache L1=32K/8,L2=1M/16,"

@@ -2,22 +2,27 @@
 /* Runs a program under the collector and writes down the streams of its processes as text, to be
  * compared with what is known otherwise:
  *
- *	listen [-c] OUT COMMAND...	"{}" in COMMAND is the run's directory
+ *	listen [-c|-w] OUT COMMAND...	"{}" in COMMAND is the run's directory
  *
  * Every stream becomes OUT/PID.N: "L address bytes site", "S ...", with " K" for the kernel's, "F
- * frame site" and "MARKER payload raw..."; with -c only the words are counted. Exits as the command
+ * frame site" and "MARKER payload raw..."; with -c only the words are counted, and the
+ * program's time, with -w recording
+ * starts after a while, and stops and starts again. Exits as the command
  * does, by its status or 128 and the signal. */
+#include "collect/run_control.h"
 #include "stream/decode.h"
 #include "stream/ring.h"
 
 #include <dirent.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +36,7 @@ struct listener {
 };
 
 static const char *out_path;
-static bool count_only;
+static bool count_only, windows;
 static struct loci_rundir *dir;
 static struct listener *listeners;
 
@@ -218,31 +223,70 @@ static pid_t start(char **argv)
 	_exit(98);
 }
 
+static double seconds(const struct rusage *usage)
+{
+	return (double)usage->ru_utime.tv_sec + (double)usage->ru_stime.tv_sec +
+		(double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;
+}
+
+/* The file through which recording is started and stopped. */
+static struct loci_control *make_control(void)
+{
+	struct loci_control *control;
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" LOCI_CONTROL_FILE, loci_rundir_path(dir));
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, sizeof(*control)) < 0)
+		exit(99);
+	control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (control == MAP_FAILED)
+		exit(99);
+	return control;
+}
+
+static int parse(int argc, char **argv)
+{
+	int n = 1;
+
+	if (argc > 1 && argv[1][0] == '-') {
+		count_only = argv[1][1] == 'c';
+		windows = argv[1][1] == 'w';
+		n++;
+	}
+	if (argc < n + 2) {
+		fprintf(stderr, "usage: listen [-c|-w] OUT COMMAND...\n");
+		exit(99);
+	}
+	return n;
+}
+
 int main(int argc, char **argv)
 {
+	struct loci_control *control = NULL;
 	struct loci_err err = { 0 };
-	int status = 0;
+	struct rusage usage = { 0 };
+	int status = 0, n = parse(argc, argv);
 	pid_t pid;
 
-	if (argc > 1 && !strcmp(argv[1], "-c")) {
-		count_only = true;
-		argc--;
-		argv++;
-	}
-	if (argc < 3) {
-		fprintf(stderr, "usage: listen [-c] OUT COMMAND...\n");
-		return 99;
-	}
-	out_path = argv[1];
+	out_path = argv[n];
 	if (loci_rundir_new(&dir, &err) < 0) {
 		fprintf(stderr, "listen: %s\n", err.text);
 		return 99;
 	}
-	pid = start(argv + 2);
-	while (waitpid(pid, &status, WNOHANG) == 0) {
+	if (windows)
+		control = make_control();
+	pid = start(argv + n + 1);
+	for (unsigned ms = 0; wait4(pid, &status, WNOHANG, &usage) == 0; ms++) {
 		listen_to_new();
+		if (control)
+			__atomic_store_n(&control->recording, ms / 300 % 2, __ATOMIC_RELAXED);
 		usleep(1000);
 	}
+	if (count_only)
+		fprintf(stderr, "%.3f s of processor time\n", seconds(&usage));
 	listen_to_new();
 	for (struct listener *l = listeners, *next; l; l = next) {
 		next = l->next;

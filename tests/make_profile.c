@@ -213,6 +213,7 @@ static void put_matrix(struct loci_profile *profile, struct maker *m, struct loc
 	if (loci_profile_put_thread(profile, &thread, err) < 0 ||
 		matrix_put(profile, m->matrix, err) < 0)
 		die(err->text);
+	matrix_counts_fini(m->matrix);
 	free(m->matrix);
 }
 

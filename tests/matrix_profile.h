@@ -220,6 +220,22 @@ static inline void matrix_counts_end(struct matrix_counts *counts)
 		matrix_end_line(counts, &counts->set[0][i]);
 }
 
+static inline void matrix_counts_fini(struct matrix_counts *counts)
+{
+	loci_hist_fini(&counts->whole.hist);
+	for (unsigned i = 0; i < MATRIX_OWNERS; i++) {
+		loci_hist_fini(&counts->site[i].hist);
+		loci_hist_fini(&counts->context[i].hist);
+		loci_hist_fini(&counts->object[i].hist);
+		loci_hist_fini(&counts->field[i].hist);
+		loci_hist_fini(&counts->by_access[i].hist);
+	}
+	for (unsigned i = 0; i < MATRIX_PAIRS; i++)
+		loci_hist_fini(&counts->by_pair[i].hist);
+	for (unsigned i = 0; i < MATRIX_LEVELS; i++)
+		free(counts->set[i]);
+}
+
 static inline int matrix_put_sum(struct loci_profile *profile, enum loci_owner owner,
 	int64_t owner_id, struct matrix_sum *sum, struct loci_err *err)
 {
@@ -236,7 +252,6 @@ static inline int matrix_put_sum(struct loci_profile *profile, enum loci_owner o
 	/* the whole run's histogram is a fine one; accesses have none */
 	if (r == 0 && owner != LOCI_OWNER_WHOLE && owner != LOCI_OWNER_ACCESS)
 		r = loci_profile_put_hist(profile, &key, &sum->hist, err);
-	loci_hist_fini(&sum->hist);
 	return r;
 }
 
@@ -307,7 +322,7 @@ static inline int matrix_put_data(
 	return r;
 }
 
-/* Everything but the whole run's histograms. Frees what counts holds. */
+/* Everything but the whole run's histograms. */
 static inline int matrix_put(
 	struct loci_profile *profile, struct matrix_counts *counts, struct loci_err *err)
 {
@@ -334,8 +349,6 @@ static inline int matrix_put(
 	for (size_t i = 0; r == 0 && i < counts->n_pairs; i++)
 		r = matrix_put_sum(
 			profile, LOCI_OWNER_PAIR, (int64_t)i + 1, &counts->by_pair[i], err);
-	for (unsigned i = 0; i < MATRIX_LEVELS; i++)
-		free(counts->set[i]);
 	return r;
 }
 

@@ -2,6 +2,7 @@
 /* The session: what all processes counted, and the profile of it. */
 #include "analyse/analyse.h"
 
+#include "analyse/publish.h"
 #include "analyse/session.h"
 #include "base/cleanup.h"
 
@@ -24,6 +25,7 @@ int loci_analysis_new(const struct loci_analyse_options *options, struct loci_an
 	clock_gettime(CLOCK_MONOTONIC, &a->start);
 	strftime(a->started, sizeof(a->started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 	pthread_mutex_init(&a->lock, NULL);
+	pthread_mutex_init(&a->symbols_lock, NULL);
 	*ret = a;
 	return 0;
 }
@@ -37,7 +39,10 @@ void loci_analysis_free(struct loci_analysis *a)
 	for (size_t i = 0; i < a->n_processes; i++)
 		free(a->process[i].thread);
 	free(a->process);
+	if (a->attributed)
+		loci_ledger_fini(&a->ledger);
 	pthread_mutex_destroy(&a->lock);
+	pthread_mutex_destroy(&a->symbols_lock);
 	free(a);
 }
 
@@ -177,6 +182,49 @@ static int put_threads(struct loci_analysis *a, struct loci_profile *profile, st
 	return r;
 }
 
+static void publish_note(void *data, const char *text)
+{
+	loci_analysis_add_note(data, text);
+}
+
+static int put_processes(
+	struct loci_analysis *a, struct loci_profile *profile, struct loci_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < a->n_processes; i++) {
+		const struct loci_process_totals *process = &a->process[i];
+		struct loci_process_row row = { .id = (int64_t)i + 1, .pid = process->pid };
+
+		/* a number may be used again: the latest before it is meant */
+		for (size_t k = 0; k < i; k++)
+			if (a->process[k].pid == process->parent_pid && process->parent_pid)
+				row.parent_id = (int64_t)k + 1;
+		if (process->pid)
+			r = loci_profile_put_process(profile, &row, err);
+	}
+	return r;
+}
+
+static int put_attributed(
+	struct loci_analysis *a, struct loci_profile *profile, struct loci_err *err)
+{
+	const struct loci_publish_options options = { .block_bytes = a->grain[0].totals.block_bytes,
+		.sites = a->info.capabilities & LOCI_CAP_SITES,
+		.no_source = a->options->no_source,
+		.levels = a->options->levels,
+		.note = publish_note,
+		.note_data = a };
+	int r;
+
+	if (!a->attributed)
+		return 0;
+	pthread_mutex_lock(&a->symbols_lock);
+	r = loci_publish(&a->ledger, &options, profile, err);
+	pthread_mutex_unlock(&a->symbols_lock);
+	return r;
+}
+
 static int write_profile(
 	struct loci_analysis *a, const char *path, double seconds, struct loci_err *err)
 {
@@ -207,7 +255,11 @@ static int write_profile(
 	}
 	qsort(a->process, a->n_processes, sizeof(*a->process), by_start);
 	if (r == 0)
+		r = put_processes(a, profile, err);
+	if (r == 0)
 		r = put_threads(a, profile, err);
+	if (r == 0)
+		r = put_attributed(a, profile, err);
 	if (r == 0)
 		r = put_run(a, profile, sampled, seconds, err);
 	return r < 0 ? r : loci_profile_commit(profile, err);

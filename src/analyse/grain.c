@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define BATCH 8192
+#define BATCH LOCI_GRAIN_TOUCHES
 
 struct loci_grain_engine {
 	struct loci_grain_options options;
@@ -42,7 +42,8 @@ void loci_grain_free(struct loci_grain_engine *grain)
 int loci_grain_new(const struct loci_grain_options *options, struct loci_grain_engine **ret,
 	struct loci_err *err)
 {
-	struct loci_stack_options stack = { .max_bytes = options->max_bytes };
+	struct loci_stack_options stack = { .max_bytes = options->max_bytes,
+		.keep_uses = options->keep_uses };
 	struct loci_sets_options sets = { .max_bits = LOCI_SETS_MAX_BITS };
 	struct loci_grain_engine *grain = calloc(1, sizeof(*grain));
 	int r;
@@ -115,48 +116,65 @@ static int count(struct loci_hist *hist, uint64_t value)
 	return 0;
 }
 
-static int verify(struct loci_grain_engine *grain, struct loci_err *err)
+static int verify(struct loci_grain_engine *grain, const uint64_t *block, const uint8_t *is_write,
+	size_t n, const uint64_t *distance, struct loci_err *err)
 {
-	for (size_t i = 0; i < grain->n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct loci_naive_touch want;
-		int r = loci_naive_touch(
-			grain->naive, grain->block[i], grain->is_write[i], &want, err);
+		int r = loci_naive_touch(grain->naive, block[i], is_write[i], &want, err);
 
 		if (r < 0)
 			return r;
-		if (grain->distance[i] == LOCI_UNSAMPLED) {
+		if (distance[i] == LOCI_UNSAMPLED) {
 			/* from here on the engine estimates: nothing left to compare */
 			grain->options.verify = 0;
 			return 0;
 		}
-		if (grain->distance[i] != want.stack)
+		if (distance[i] != want.stack)
 			return mismatch(grain, "stack distance of touch", grain->verified,
-				(double)grain->distance[i], (double)want.stack, err);
+				(double)distance[i], (double)want.stack, err);
 		if (count(&grain->time, want.time) < 0 ||
-			(grain->is_write[i] && count(&grain->dirty, want.dirty) < 0))
+			(is_write[i] && count(&grain->dirty, want.dirty) < 0))
 			return loci_err_nomem(err);
 		grain->verified++;
 	}
 	return grain->verified < grain->options.verify ? 0 : verify_end(grain, err);
 }
 
-static int flush(struct loci_grain_engine *grain, struct loci_err *err)
+int loci_grain_touches(struct loci_grain_engine *grain, const uint64_t *block,
+	const uint8_t *is_write, const uint64_t *use, size_t n, uint64_t *ret_distance,
+	uint64_t *ret_last_use, struct loci_err *err)
 {
 	bool verifying = grain->options.verify > 0;
 	int r;
 
-	r = loci_stack_feed(grain->stack, grain->block, grain->is_write, grain->n,
-		verifying ? grain->distance : NULL, err);
+	if (verifying && !ret_distance)
+		ret_distance = grain->distance;
+	r = use ? loci_stack_feed_uses(
+			  grain->stack, block, is_write, use, n, ret_distance, ret_last_use, err)
+		: loci_stack_feed(grain->stack, block, is_write, n, ret_distance, err);
 	if (r == 0 && grain->sets)
-		r = loci_sets_feed(grain->sets, grain->block, grain->is_write, grain->n, err);
+		r = loci_sets_feed(grain->sets, block, is_write, n, err);
 	if (r == 0 && verifying)
-		r = verify(grain, err);
-	grain->n = 0;
+		r = verify(grain, block, is_write, n, ret_distance, err);
 	return r;
 }
 
+static int flush(struct loci_grain_engine *grain, struct loci_err *err)
+{
+	size_t n = grain->n;
+
+	grain->n = 0;
+	return loci_grain_touches(grain, grain->block, grain->is_write, NULL, n, NULL, NULL, err);
+}
+
+void loci_grain_straddled(struct loci_grain_engine *grain, uint64_t references)
+{
+	grain->straddles += references;
+}
+
 /* A reference that covers several blocks: one touch each, in address order. */
-static int spread(struct loci_grain_engine *grain, uint64_t first, uint64_t last, uint8_t is_write,
+static int spread(struct loci_grain_engine *grain, uint64_t first, uint64_t last, bool is_write,
 	struct loci_err *err)
 {
 	for (uint64_t block = first;; block++) {
@@ -173,37 +191,41 @@ static int spread(struct loci_grain_engine *grain, uint64_t first, uint64_t last
 	}
 }
 
+int loci_grain_reference(struct loci_grain_engine *grain, uint64_t address, uint64_t size_bytes,
+	bool is_write, bool bulk, uint64_t generation, struct loci_err *err)
+{
+	uint64_t first = address >> grain->shift;
+	uint64_t last = (address + size_bytes - 1) >> grain->shift;
+	int r;
+
+	if (grain->n == BATCH) {
+		r = flush(grain, err);
+		if (r < 0)
+			return r;
+	}
+	if (first == last || grain->options.objects) {
+		grain->block[grain->n] = first + generation;
+		grain->is_write[grain->n++] = is_write;
+		return 0;
+	}
+	if (last < first) /* runs over the end of the address space */
+		last = UINT64_MAX >> grain->shift;
+	if (first < last && !bulk)
+		grain->straddles++;
+	return spread(grain, first + generation, last + generation, is_write, err);
+}
+
 int loci_grain_feed(struct loci_grain_engine *grain, const struct loci_ref *refs, size_t n,
 	struct loci_err *err)
 {
-	bool objects = grain->options.objects;
-	unsigned shift = grain->shift;
-	int r;
-
 	for (size_t i = 0; i < n; i++) {
 		const struct loci_ref *ref = &refs[i];
-		uint8_t is_write = ref->op == LOCI_OP_STORE;
-		uint64_t first, last;
+		int r;
 
 		if (ref->op == LOCI_OP_FRAME || ref->size_bytes == 0)
 			continue;
-		first = ref->address >> shift;
-		last = (ref->address + ref->size_bytes - 1) >> shift;
-		if (grain->n == BATCH) {
-			r = flush(grain, err);
-			if (r < 0)
-				return r;
-		}
-		if (first == last || objects) {
-			grain->block[grain->n] = first;
-			grain->is_write[grain->n++] = is_write;
-			continue;
-		}
-		if (last < first) /* runs over the end of the address space */
-			last = UINT64_MAX >> shift;
-		if (first < last && !(ref->flags & LOCI_REF_BULK))
-			grain->straddles++;
-		r = spread(grain, first, last, is_write, err);
+		r = loci_grain_reference(grain, ref->address, ref->size_bytes,
+			ref->op == LOCI_OP_STORE, ref->flags & LOCI_REF_BULK, 0, err);
 		if (r < 0)
 			return r;
 	}

@@ -18,6 +18,7 @@ struct loci_grain_options {
 	bool no_sets;
 	uint64_t max_bytes; /* of the stack engine; 0: no limit */
 	uint64_t verify;    /* touches to compare with the naive stack */
+	bool keep_uses;
 };
 
 int loci_grain_new(const struct loci_grain_options *options, struct loci_grain_engine **ret,
@@ -27,6 +28,19 @@ void loci_grain_free(struct loci_grain_engine *grain); /* NULL allowed */
 /* Frames are passed over. */
 int loci_grain_feed(struct loci_grain_engine *grain, const struct loci_ref *refs, size_t n,
 	struct loci_err *err);
+
+/* One reference; generation is added to the numbers of its blocks. */
+int loci_grain_reference(struct loci_grain_engine *grain, uint64_t address, uint64_t size_bytes,
+	bool is_write, bool bulk, uint64_t generation, struct loci_err *err);
+
+/* Touches that somebody else has split, and counted the straddling references of. use and
+ * ret_last_use as loci_stack_feed_uses has them, or NULL, with keep_uses only. No more than
+ * LOCI_GRAIN_TOUCHES at once. */
+#define LOCI_GRAIN_TOUCHES 8192
+int loci_grain_touches(struct loci_grain_engine *grain, const uint64_t *block,
+	const uint8_t *is_write, const uint64_t *use, size_t n, uint64_t *ret_distance,
+	uint64_t *ret_last_use, struct loci_err *err);
+void loci_grain_straddled(struct loci_grain_engine *grain, uint64_t references);
 
 uint64_t loci_grain_verified(const struct loci_grain_engine *grain);
 

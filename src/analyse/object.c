@@ -23,7 +23,9 @@ static uint64_t bytes_of(uint64_t low, uint64_t last)
 static void answer(struct loci_objects *objects, uint64_t address, uint32_t object, uint64_t low,
 	uint64_t last, const uint32_t *serial, struct loci_object_hit *ret)
 {
-	*ret = (struct loci_object_hit){ .object = object, .serial = serial, .seen = *serial };
+	*ret = (struct loci_object_hit){
+		.object = object, .begin = low, .serial = serial, .seen = *serial
+	};
 	ret->generation = loci_generations_find(&objects->generations, address, &low, &last);
 	ret->low = low;
 	ret->bytes = bytes_of(low, last);
@@ -121,6 +123,8 @@ static void answer_top(struct loci_objects *objects, uint64_t address, uint64_t 
 
 	answer(objects, address, object, address, address, &objects->frame_serial, ret);
 	ret->bytes = 0;
+	if (place->variable)
+		ret->begin = frame_address + (uint64_t)place->variable->low;
 	if (!place->variable) {
 		int64_t step = offset & -(int64_t)FRAME_STEP;
 
@@ -132,6 +136,7 @@ static void answer_top(struct loci_objects *objects, uint64_t address, uint64_t 
 	if (!mapped)
 		objects->unknown_stack = true;
 	ret->framed = true;
+	ret->begin = (uint64_t)(place->variable ? place->variable->low : low);
 	ret->low = (uint64_t)low;
 	ret->bytes = (uint64_t)(high - low);
 }
@@ -146,12 +151,15 @@ static int answer_frame(struct loci_objects *objects, const struct loci_shadow *
 
 	answer(objects, address, object, address, address, &objects->frame_serial, ret);
 	ret->bytes = 0;
+	if (place->variable)
+		ret->begin = frame->address + (uint64_t)place->variable->low;
 	if (!shadow->pins || !place->variable || place->shared || objects->odd_stacks)
 		return 0;
 	r = loci_stack_pin(&objects->stack, frame, &pin, err);
 	if (r == 0)
 		answer(objects, address, object, frame->address + (uint64_t)place->low,
 			frame->address + (uint64_t)place->high - 1, pin, ret);
+	ret->begin = frame->address + (uint64_t)place->variable->low;
 	return r;
 }
 
@@ -204,7 +212,7 @@ static uint64_t top_address(const struct loci_shadow *shadow)
 	return shadow->n ? shadow->frame[shadow->n - 1].address : 0;
 }
 
-/* The gap between regions that an address is in. */
+/* The gap between regions and modules that an address is in. */
 static struct extent gap_around(struct loci_objects *objects, uint64_t address)
 {
 	size_t i = loci_map_index(&objects->map, address);
@@ -214,6 +222,7 @@ static struct extent gap_around(struct loci_objects *objects, uint64_t address)
 		gap.low = objects->map.region[i - 1]->last + 1;
 	if (i < objects->map.n)
 		gap.last = objects->map.region[i]->low - 1;
+	loci_modules_narrow(&objects->modules, address, &gap.low, &gap.last);
 	return gap;
 }
 
@@ -224,6 +233,10 @@ static int answer_unknown(struct loci_objects *objects, uint64_t address, uint64
 	struct extent gap = gap_around(objects, address);
 	uint64_t top = top_address(shadow), low = top > STACK_REACH ? top - STACK_REACH : 0;
 
+	if (top && !objects->has_frames) { /* what is unknown may be a stack from now on */
+		objects->has_frames = true;
+		objects->layout_serial++;
+	}
 	if (top && within(address, low, shadow->frame[0].address + RETURN_BYTES - 1)) {
 		const struct loci_region *region = loci_map_find(&objects->map, top);
 		struct extent extent = { .low = low, .last = UINT64_MAX };
@@ -233,7 +246,7 @@ static int answer_unknown(struct loci_objects *objects, uint64_t address, uint64
 				objects, address, code_address, shadow, &extent, ret, err);
 	}
 	answer(objects, address, 0, gap.low, gap.last, &objects->layout_serial, ret);
-	if (objects->unknown_parted || top)
+	if (objects->unknown_parted || objects->has_frames)
 		ret->bytes = 0;
 	return 0;
 }
@@ -248,7 +261,8 @@ static int answer_region(struct loci_objects *objects, uint64_t address, uint64_
 		loci_objects_make_stack(objects, region);
 	if (region->stack)
 		return answer_stack(objects, address, code_address, shadow, &extent, ret, err);
-	answer(objects, address, region->object, region->low, region->last, &region->serial, ret);
+	loci_modules_narrow(&objects->modules, address, &extent.low, &extent.last);
+	answer(objects, address, region->object, extent.low, extent.last, &region->serial, ret);
 	if (region->parted)
 		ret->bytes = 0;
 	return 0;

@@ -198,6 +198,14 @@ static int on_object_end(
 
 /* Mappings. */
 
+/* The entries of frames mean other functions. */
+static void forget_functions(struct loci_objects *objects)
+{
+	loci_stack_forget_addresses(&objects->stack);
+	objects->frame_serial++;
+	loci_stack_advance_pins(&objects->stack);
+}
+
 enum { FLAGS_SHIFT = 8 };
 
 static int region_object(struct loci_objects *objects, const struct event *event,
@@ -265,6 +273,7 @@ static int on_map(struct loci_objects *objects, const struct event *event, struc
 static int on_unmap(struct loci_objects *objects, const struct event *event, struct loci_err *err)
 {
 	uint64_t low = event->raw[0], bytes = event->raw[1], last;
+	size_t n_modules = objects->modules.n;
 	bool stack = false;
 	int r;
 
@@ -277,6 +286,8 @@ static int on_unmap(struct loci_objects *objects, const struct event *event, str
 	r = loci_generations_unmap(&objects->generations, low, last, err);
 	if (r == 0)
 		r = loci_modules_unmap(&objects->modules, low, last, err);
+	if (objects->modules.n != n_modules)
+		forget_functions(objects);
 	if (r == 0)
 		r = loci_map_cut(&objects->map, low, last, &stack, err);
 	objects->layout_serial++;
@@ -312,7 +323,7 @@ static int on_load(struct loci_objects *objects, const struct event *event, stru
 		i < objects->map.n && objects->map.region[i]->low <= loaded.last; i++)
 		objects->map.region[i]->serial++;
 	objects->layout_serial++;
-	loci_stack_forget_addresses(&objects->stack);
+	forget_functions(objects);
 	return r;
 }
 
@@ -320,7 +331,7 @@ static int on_unload(struct loci_objects *objects, const struct event *event, st
 {
 	int r = loci_modules_unload(&objects->modules, (uint32_t)event->event->payload, err);
 
-	loci_stack_forget_addresses(&objects->stack);
+	forget_functions(objects);
 	return r;
 }
 

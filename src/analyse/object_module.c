@@ -154,6 +154,17 @@ struct loci_loaded *loci_modules_find(struct loci_modules *modules, uint64_t add
 	return modules->last = modules->module[i];
 }
 
+void loci_modules_narrow(
+	const struct loci_modules *modules, uint64_t address, uint64_t *low, uint64_t *last)
+{
+	size_t i = index_of(modules, address);
+
+	if (i && modules->module[i - 1]->last >= *low)
+		*low = modules->module[i - 1]->last + 1;
+	if (i < modules->n && modules->module[i]->low <= *last)
+		*last = modules->module[i]->low - 1;
+}
+
 struct loci_loaded *loci_modules_by_id(struct loci_modules *modules, uint32_t id)
 {
 	if (modules->last_by_id && modules->last_by_id->id == id)

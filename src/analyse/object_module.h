@@ -41,6 +41,9 @@ int loci_modules_unmap(
 void loci_modules_part(struct loci_modules *modules, uint64_t low, uint64_t last);
 
 struct loci_loaded *loci_modules_find(struct loci_modules *modules, uint64_t address);
+/* Narrows low..last, which contains address, to where no module is; there is none at address. */
+void loci_modules_narrow(
+	const struct loci_modules *modules, uint64_t address, uint64_t *low, uint64_t *last);
 struct loci_loaded *loci_modules_by_id(struct loci_modules *modules, uint32_t id);
 
 /* The object at an address of the module and the range, first and last, that it holds for. */

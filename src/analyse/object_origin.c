@@ -5,13 +5,14 @@
 #include "base/cleanup.h"
 
 enum {
+	MOST_CALLS = 8, /* kept of an origin */
 	SEARCHED_FRAMES = 64,
 	LONGEST_CALL = 15, /* bytes of an instruction */
 };
 
 /* How many frames are left with the calling one on top. The site is the call's address or the one
  * it returns to. The callee may have returned already, or still have its own and its callees'
- * frames there; these it has from the same module always (malloc's), or this one knows its call. */
+ * frames there: then one of them knows this call, or they are of another module (malloc's). */
 static size_t calling_frames(
 	const struct loci_objects *objects, uint64_t site, const struct loci_shadow *shadow)
 {
@@ -37,30 +38,31 @@ uint32_t loci_objects_context(
 	return n ? shadow->frame[n - 1].context : UINT32_MAX;
 }
 
-static bool add_call(struct loci_objects *objects, uint64_t address, struct loci_origin *origin)
+static struct loci_origin_call call_at(struct loci_objects *objects, uint64_t address)
 {
 	const struct loci_loaded *loaded = loci_modules_find(&objects->modules, address);
 
-	if (!address || origin->n == LOCI_ORIGIN_MAX)
-		return false;
-	origin->call[origin->n++] = (struct loci_origin_call){
+	return (struct loci_origin_call){
 		.symbol_module = loaded ? loaded->symbol_module : UINT32_MAX,
 		.address = address - (loaded ? loaded->bias : 0),
 	};
-	return true;
 }
 
 int loci_objects_origin(struct loci_objects *objects, uint64_t site,
 	const struct loci_shadow *shadow, struct loci_origin **ret, struct loci_err *err)
 {
-	struct loci_origin *origin = calloc(1, sizeof(*origin));
-	size_t n = calling_frames(objects, site, shadow);
+	size_t top = calling_frames(objects, site, shadow), n = 0;
+	struct loci_origin *origin;
 
+	while (n < MOST_CALLS - 1 && n < top && shadow->frame[top - 1 - n].call_site)
+		n++;
+	origin = malloc(sizeof(*origin) + (n + 1) * sizeof(origin->call[0]));
 	if (!origin)
 		return loci_err_nomem(err);
+	origin->n = site ? n + 1 : 0;
+	origin->call[0] = call_at(objects, site - 1);
+	for (size_t i = 0; i < n; i++)
+		origin->call[i + 1] = call_at(objects, shadow->frame[top - 1 - i].call_site);
 	*ret = origin;
-	if (site && add_call(objects, site - 1, origin))
-		while (n && add_call(objects, shadow->frame[n - 1].call_site, origin))
-			n--;
 	return 0;
 }

@@ -38,31 +38,6 @@ void loci_pages_fini(struct loci_pages *pages)
 	free(pages->table);
 }
 
-static size_t slot_of(const struct loci_pages *pages, uint64_t key)
-{
-	return key * 0x9e3779b97f4a7c15 >> (64 - pages->table_bits);
-}
-
-static uint64_t key_of(unsigned level, uint64_t number)
-{
-	return number << 3 | level;
-}
-
-struct loci_page *loci_pages_find(const struct loci_pages *pages, unsigned level, uint64_t number)
-{
-	uint64_t key = key_of(level, number);
-	size_t mask = ((size_t)1 << pages->table_bits) - 1;
-
-	if (number - pages->level_low[level] > pages->level_high[level] - pages->level_low[level])
-		return NULL;
-	for (size_t i = slot_of(pages, key);; i = (i + 1) & mask) {
-		struct loci_page *page = pages->table[i];
-
-		if (!page || page->key == key)
-			return page;
-	}
-}
-
 static int grow_table(struct loci_pages *pages, struct loci_err *err)
 {
 	unsigned bits = pages->table_bits + 1;
@@ -79,7 +54,7 @@ static int grow_table(struct loci_pages *pages, struct loci_err *err)
 
 		if (!was[k])
 			continue;
-		for (i = slot_of(pages, was[k]->key); table[i]; i = (i + 1) & mask)
+		for (i = loci_pages_slot(pages, was[k]->key); table[i]; i = (i + 1) & mask)
 			;
 		table[i] = was[k];
 	}
@@ -118,11 +93,11 @@ int loci_pages_make(struct loci_pages *pages, unsigned level, uint64_t number,
 		if (r < 0)
 			return r;
 	}
-	page = take_page(pages, key_of(level, number));
+	page = take_page(pages, loci_page_key(level, number));
 	if (!page)
 		return loci_err_nomem(err);
 	mask = ((size_t)1 << pages->table_bits) - 1;
-	for (i = slot_of(pages, page->key); pages->table[i]; i = (i + 1) & mask)
+	for (i = loci_pages_slot(pages, page->key); pages->table[i]; i = (i + 1) & mask)
 		;
 	pages->table[i] = page;
 	pages->n++;
@@ -139,14 +114,15 @@ int loci_pages_make(struct loci_pages *pages, unsigned level, uint64_t number,
 /* Closes the hole in the table by moving up what stands behind it. */
 static void drop_page(struct loci_pages *pages, struct loci_page *page)
 {
-	size_t mask = ((size_t)1 << pages->table_bits) - 1, hole = slot_of(pages, page->key);
+	size_t mask = ((size_t)1 << pages->table_bits) - 1,
+	       hole = loci_pages_slot(pages, page->key);
 	unsigned level = page->key & 7;
 
 	while (pages->table[hole] != page)
 		hole = (hole + 1) & mask;
 	pages->table[hole] = NULL;
 	for (size_t i = (hole + 1) & mask; pages->table[i]; i = (i + 1) & mask) {
-		size_t home = slot_of(pages, pages->table[i]->key);
+		size_t home = loci_pages_slot(pages, pages->table[i]->key);
 
 		if (((i - home) & mask) < ((i - hole) & mask))
 			continue;
@@ -169,53 +145,10 @@ void loci_pages_drop_if_empty(struct loci_pages *pages, struct loci_page *page)
 		drop_page(pages, page);
 }
 
-/* Population count without the instruction, which not every x86-64 has. */
-static unsigned ones(uint64_t x)
-{
-	x -= x >> 1 & 0x5555555555555555;
-	x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
-	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
-	return (unsigned)(x * 0x0101010101010101 >> 56);
-}
-
-static unsigned rank_of(const struct loci_page *page, unsigned place)
-{
-	uint64_t below = ((uint64_t)1 << (place & 63)) - 1;
-
-	return page->before[place / 64] + ones(page->starts[place / 64] & below);
-}
-
-uint32_t *loci_page_at(const struct loci_page *page, unsigned place)
-{
-	return &page->block[rank_of(page, place)];
-}
-
-bool loci_page_starts(const struct loci_page *page, unsigned place)
-{
-	return page->starts[place / 64] >> (place & 63) & 1;
-}
-
-/* The last place at or before this one where a block begins, or -1. */
-int loci_page_last(const struct loci_page *page, int place)
-{
-	int word = place >> 6;
-	uint64_t bits;
-
-	if (place < 0)
-		return -1;
-	bits = page->starts[word] & ~(uint64_t)0 >> (63 - (place & 63));
-	while (!bits) {
-		if (!word)
-			return -1;
-		bits = page->starts[--word];
-	}
-	return word * 64 + 63 - __builtin_clzll(bits);
-}
-
 int loci_page_insert(struct loci_pages *pages, struct loci_page *page, unsigned place,
 	uint32_t number, struct loci_err *err)
 {
-	unsigned rank = rank_of(page, place);
+	unsigned rank = loci_page_rank(page, place);
 
 	if (page->n == page->cap) {
 		unsigned cap = page->cap ? page->cap * 2u : 4;
@@ -239,7 +172,7 @@ int loci_page_insert(struct loci_pages *pages, struct loci_page *page, unsigned 
 
 void loci_page_erase(struct loci_page *page, unsigned place)
 {
-	unsigned rank = rank_of(page, place);
+	unsigned rank = loci_page_rank(page, place);
 
 	page->n--;
 	memmove(page->block + rank, page->block + rank + 1,

@@ -29,6 +29,7 @@ struct loci_objects {
 	uint32_t stack_rest;    /* object: stack of nobody known */
 	uint32_t layout_serial; /* of what is said of memory that nobody knows */
 	uint32_t frame_serial;  /* of what is said relative to frames */
+	bool has_frames;        /* a thread with frames has looked where nothing is mapped */
 	bool unknown_parted;    /* allocations or registered objects have been where nothing is
 				   mapped */
 	bool unknown_stack;     /* variables have been found where nothing is mapped */

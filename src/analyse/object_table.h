@@ -31,13 +31,12 @@ enum loci_object_kind {      /* key */
 /* clang-format on */
 
 /* A call and the calls around it, innermost first: addresses within the calling instructions. */
-#define LOCI_ORIGIN_MAX 8
 struct loci_origin {
 	size_t n;
 	struct loci_origin_call {
 		uint32_t symbol_module;
 		uint64_t address; /* in the file */
-	} call[LOCI_ORIGIN_MAX];
+	} call[];
 };
 
 struct loci_object {

@@ -3,6 +3,7 @@
  * they counted into the analysis. */
 #include "analyse/analyse.h"
 
+#include "analyse/attribute.h"
 #include "analyse/grain.h"
 #include "analyse/session.h"
 #include "base/cleanup.h"
@@ -28,6 +29,7 @@ struct process {
 	struct loci_decoder *decoder;
 	struct loci_grain_engine *grain[LOCI_ANALYSE_GRAINS];
 	unsigned n_grains;
+	struct loci_attribution *attribution; /* NULL: references are not attributed */
 	uint64_t promised_bytes;
 	bool keep;
 	struct loci_process_totals totals;
@@ -45,12 +47,15 @@ static void process_free(struct process **pointer)
 	pthread_mutex_lock(&p->analysis->lock);
 	p->analysis->promised_bytes -= p->promised_bytes;
 	pthread_mutex_unlock(&p->analysis->lock);
+	loci_attribution_free(p->attribution);
 	for (unsigned i = 0; i < p->n_grains; i++)
 		loci_grain_free(p->grain[i]);
 	loci_decoder_free(p->decoder);
 	free(p->totals.thread);
 	free(p);
 }
+
+#define LEAST_BYTES (16ull << 20) /* without which an engine is of no use */
 
 /* The bytes that this process's engines may take. With several processes each takes half of what
  * is left, so that those which come later find some. */
@@ -64,8 +69,8 @@ static int promise(struct process *p, uint64_t fixed, struct loci_err *err)
 			err, EINVAL, "--max-memory must be more than %" PRIu64 "M", fixed >> 20);
 	left = all - fixed > a->promised_bytes ? all - fixed - a->promised_bytes : 0;
 	p->promised_bytes = a->alone ? left : left / 2;
-	if (!p->promised_bytes)
-		p->promised_bytes = 1; /* engines take their least */
+	if (p->promised_bytes < LEAST_BYTES * p->n_grains)
+		p->promised_bytes = LEAST_BYTES * p->n_grains;
 	a->promised_bytes += p->promised_bytes;
 	return 0;
 }
@@ -114,6 +119,35 @@ static int join(struct process *p, struct loci_grain_options *grain, struct loci
 	return limits(p, grain, err);
 }
 
+static bool attributes(const struct process *p)
+{
+	return p->options->attribute && p->source->info.unit == LOCI_UNIT_BYTE;
+}
+
+static int open_attribution(struct process *p, struct loci_err *err)
+{
+	struct loci_analysis *a = p->analysis;
+	struct loci_attribution_options options = { .options = p->options,
+		.capabilities = p->source->info.capabilities,
+		.decoder = p->decoder,
+		.grain = p->grain,
+		.n_grains = p->n_grains,
+		.block_bytes = block_bytes(p, 0),
+		.symbols_lock = &a->symbols_lock };
+	int r = 0;
+
+	if (!attributes(p))
+		return 0;
+	pthread_mutex_lock(&a->lock);
+	if (!a->attributed) {
+		r = loci_ledger_init(&a->ledger, (unsigned)p->options->n_levels, err);
+		a->attributed = true;
+	}
+	options.symbols = a->ledger.symbols;
+	pthread_mutex_unlock(&a->lock);
+	return r < 0 ? r : loci_attribution_new(&options, &p->attribution, err);
+}
+
 static int open_grains(struct process *p, struct loci_err *err)
 {
 	struct loci_grain_options grain = { .objects = p->source->info.unit == LOCI_UNIT_OBJECT,
@@ -129,6 +163,8 @@ static int open_grains(struct process *p, struct loci_err *err)
 	p->n_grains = 0;
 	while (r == 0 && p->n_grains < n) {
 		grain.block_bytes = block_bytes(p, p->n_grains);
+		grain.keep_uses =
+			p->n_grains == 0 && attributes(p) && p->options->pairs != LOCI_PAIRS_NONE;
 		r = loci_grain_new(&grain, &p->grain[p->n_grains], err);
 		p->n_grains += r == 0;
 	}
@@ -196,8 +232,10 @@ static int tally(struct process *p, const struct loci_ref *refs, size_t n, struc
 	return 0;
 }
 
-static void event(struct process *p, const struct loci_event *event)
+static void event(void *data, const struct loci_event *event)
 {
+	struct process *p = data;
+
 	if (event->kind == LOCI_MARK_LOST) {
 		p->totals.lost += event->payload;
 	} else if (event->kind == LOCI_MARK_PROCESS) {
@@ -209,9 +247,17 @@ static void event(struct process *p, const struct loci_event *event)
 
 static int decode(struct process *p, size_t n_words, struct loci_err *err)
 {
+	uint64_t before;
 	size_t pos = 0;
 	int fault;
 
+	if (p->attribution) {
+		before = p->attribution->references;
+		fault = loci_attribution_words(p->attribution, p->words, n_words, event, p, err);
+		atomic_fetch_add_explicit(&p->analysis->references,
+			p->attribution->references - before, memory_order_relaxed);
+		return fault;
+	}
 	do {
 		struct loci_event marker;
 		size_t n_refs;
@@ -307,12 +353,59 @@ static int fold_grains(struct process *p, struct loci_err *err)
 	return r;
 }
 
+/* What the sites are tells what the references were. */
+static int total(struct process *p, struct loci_err *err)
+{
+	const struct loci_attribution *a = p->attribution;
+	struct loci_process_totals *totals = &p->totals;
+	uint64_t *const by_op[] = { &totals->loads, &totals->stores, &totals->fetches };
+
+	for (size_t i = 0; i < a->rows.n; i++) {
+		const struct loci_row *row = &a->rows.row[i];
+		const struct loci_site *site = &a->code.site[row->site];
+
+		*by_op[site->op % LOCI_ARRAY_SIZE(by_op)] += row->refs;
+		totals->bulk += site->flags & LOCI_REF_BULK ? row->refs : 0;
+	}
+	totals->references = a->references;
+	for (size_t i = 0; i < a->walk.n_threads; i++)
+		if (i < a->thread_cap && a->thread_refs[i]) {
+			int r = count_thread(p, a->walk.thread[i].id, a->thread_refs[i], err);
+
+			if (r < 0)
+				return r;
+		}
+	return 0;
+}
+
+static int fold_attribution(struct process *p, struct loci_err *err)
+{
+	struct loci_analysis *a = p->analysis;
+	int r;
+
+	if (!p->attribution)
+		return 0;
+	r = loci_attribution_finish(p->attribution, err);
+	if (r == 0)
+		r = total(p, err);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&a->lock);
+	pthread_mutex_lock(&a->symbols_lock);
+	r = loci_ledger_add(&a->ledger, p->attribution, err);
+	pthread_mutex_unlock(&a->symbols_lock);
+	pthread_mutex_unlock(&a->lock);
+	return r;
+}
+
 /* What was counted becomes part of the whole. */
 static int fold(struct process *p, bool interrupted, bool complete, struct loci_err *err)
 {
 	struct loci_analysis *a = p->analysis;
-	int r = fold_grains(p, err);
+	int r = fold_attribution(p, err);
 
+	if (r == 0)
+		r = fold_grains(p, err);
 	pthread_mutex_lock(&a->lock);
 	a->interrupted |= interrupted;
 	a->incomplete |= !complete || p->source->incomplete;
@@ -338,6 +431,8 @@ int loci_analysis_read(
 	r = open_grains(p, err);
 	if (r == 0)
 		r = loci_decoder_new(&p->decoder, err);
+	if (r == 0)
+		r = open_attribution(p, err);
 	if (r < 0)
 		return r;
 	r = read_all(p, err);

@@ -5,6 +5,7 @@
 
 #include "analyse/analyse.h"
 #include "analyse/grain_sum.h"
+#include "analyse/ledger.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,8 +26,9 @@ struct loci_analysis {
 	char started[32];
 	bool alone; /* one process and no more: it may use all memory */
 	_Atomic uint64_t references;
-	pthread_mutex_t lock; /* of all that follows */
-	bool kept;            /* some process's stream goes to options->keep */
+	pthread_mutex_t symbols_lock; /* of ledger.symbols; taken after the next if both are */
+	pthread_mutex_t lock;         /* of all that follows */
+	bool kept;                    /* some process's stream goes to options->keep */
 	bool interrupted, incomplete;
 	size_t n_read;                /* processes, begun or read */
 	struct loci_stream_info info; /* of the first */
@@ -36,6 +38,8 @@ struct loci_analysis {
 	struct loci_process_totals *process;
 	size_t n_processes;
 	uint64_t verified;
+	bool attributed; /* ledger is in use: some process was attributed */
+	struct loci_ledger ledger;
 	char note[512];
 };
 

@@ -41,13 +41,13 @@ static const char help[] =
 	"      --sets            per-set distances too: slower, every set-associative cache is\n"
 	"                        then exact, not only those of --cache\n"
 	"      --pairs WHICH     pairs of use and reuse: far (default), all or none\n"
-	"      --only FUNCTION,..    record within these functions only (* and ? match)\n"
-	"      --skip FUNCTION,..    record everywhere but within these\n"
+	"      --only FUNCTION,..    record the code of these functions only (* and ? match)\n"
+	"      --skip FUNCTION,..    record all code but theirs\n"
 	"      --delay SECONDS   begin later\n"
 	"      --duration SECONDS    record that long; the program goes on\n"
 	"      --start-disabled  record nothing until toggled\n"
-	"      --toggle SIGNAL   this signal to the program, or to loci, turns recording on\n"
-	"                        and off (USR2, ..); the program does not see it\n"
+	"      --toggle SIGNAL   this signal, sent to loci, turns recording on and off (USR2,\n"
+	"                        ..); loci is the program's parent\n"
 	"      --no-follow       the program alone, not those it starts\n"
 	"      --no-kernel       leave out what system calls read and write for the program\n"
 	"      --no-source       leave source lines out of the profile\n"
@@ -80,6 +80,7 @@ static struct {
 	struct loci_runner *runner;
 	volatile sig_atomic_t ended; /* the program */
 	volatile sig_atomic_t stop;  /* reading what is left */
+	int toggle;                  /* the signal that turns recording on and off; 0: none */
 	double interrupted_s;
 } live;
 
@@ -91,7 +92,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	int saved = errno;
 
 	(void)context;
-	if (live.ended) {
+	if (number == live.toggle) {
+		loci_runner_toggle(live.runner);
+	} else if (live.ended) {
 		live.stop = number;
 		signal(number, SIG_DFL);
 	} else if (info->si_code != SI_KERNEL) {
@@ -110,7 +113,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
 /* What the program would ignore it goes on ignoring. */
-static void catch_signals(int toggle)
+static void catch_signals(void)
 {
 	struct sigaction action = { .sa_sigaction = on_signal,
 		.sa_flags = SA_SIGINFO | SA_RESTART };
@@ -119,8 +122,8 @@ static void catch_signals(int toggle)
 	for (size_t i = 0; i < LOCI_ARRAY_SIZE(passed_on); i++)
 		if (sigaction(passed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(passed_on[i], &action, NULL);
-	if (toggle)
-		sigaction(toggle, &action, NULL);
+	if (live.toggle)
+		sigaction(live.toggle, &action, NULL);
 }
 
 static int parse_seconds(const char *option, const char *text, double *ret, struct loci_err *err)
@@ -293,7 +296,8 @@ static int parse_run(int option, struct record_args *args, struct loci_err *err)
 		run->start_disabled = true;
 		return 0;
 	case OPT_TOGGLE:
-		return parse_signal(optarg, &run->toggle_signal, err);
+		run->toggles = true;
+		return parse_signal(optarg, &live.toggle, err);
 	case OPT_NO_FOLLOW:
 		run->follow = false;
 		return 0;
@@ -327,9 +331,13 @@ static int parse_args(int argc, char **argv, struct record_args *args)
 	}
 	if (optind == argc)
 		return loci_usage("record", "which program?");
-	if (args->run.start_disabled && !args->run.toggle_signal)
+	if (args->run.start_disabled && !live.toggle)
 		return loci_usage("record",
 			"--start-disabled records nothing without --toggle SIGNAL to start it");
+	if (args->run.start_disabled && args->run.delay_s > 0)
+		return loci_usage("record",
+			"--delay starts recording by time, and --start-disabled by --toggle: take "
+			"one");
 	args->run.argv = argv + optind;
 	return -1;
 }
@@ -447,7 +455,7 @@ static int nothing(const struct record_args *args, struct loci_err *err)
 		return loci_err_set(err, ENODATA, "nothing was recorded: %s", complaint);
 	return loci_err_set(err, ENODATA, "nothing was recorded: %s",
 		run->start_disabled    ? "recording was never turned on (--toggle)"
-			: run->only    ? "no function of --only was called"
+			: run->only    ? "no function of --only was executed"
 			: run->delay_s ? "the program ended before --delay was over"
 				       : "the collector saw no reference");
 }
@@ -467,8 +475,8 @@ static void follow(struct record_args *args, struct loci_crew *crew)
 		err.text[0] = 0;
 		r = loci_runner_next(live.runner, &source, &err);
 		if (r < 0)
-			loci_err_set(&crew->failure, -r, "%s", err.text);
-		if (source && !crew->streams && !args->quiet)
+			loci_err_set(&crew->unread, -r, "%s", err.text);
+		if (source && !crew->processes && !args->quiet)
 			loci_liveline_begin(&line, crew->analysis, crew->program);
 		if (source)
 			loci_crew_read(crew, source);
@@ -487,8 +495,8 @@ static int conclude(
 
 	if (!loci_analysis_references(crew->analysis))
 		return nothing(args, err);
-	if (crew->failure.text[0])
-		loci_analysis_note(crew->analysis, crew->failure.text);
+	if (crew->unread.text[0])
+		loci_analysis_note(crew->analysis, crew->unread.text);
 	r = loci_analysis_write(crew->analysis, args->output, &summary, err);
 	if (r < 0)
 		return r;
@@ -497,12 +505,15 @@ static int conclude(
 			.nouns = "references",
 			.summary = &summary,
 			.seconds = loci_product_seconds() - start,
-			.processes = crew->streams });
+			.processes = crew->processes });
 	complaint = loci_runner_complaint(live.runner);
 	if (complaint[0])
 		fprintf(stderr, "loci: %s\n", complaint);
-	if (crew->failure.text[0])
-		return loci_err_set(err, EIO, "%s", crew->failure.text);
+	/* said with the notes, but for -q */
+	if (crew->unread.text[0] && args->quiet)
+		fprintf(stderr, "loci: %s\n", crew->unread.text);
+	if (crew->untraced.text[0])
+		return loci_err_set(err, EIO, "%s", crew->untraced.text);
 	return 0;
 }
 
@@ -547,7 +558,7 @@ static int record(struct record_args *args)
 		loci_fail(&err);
 		return status;
 	}
-	catch_signals(args->run.toggle_signal);
+	catch_signals();
 	if (args->verbose)
 		say_how(args, &launch);
 	loci_crew_init(&crew);

@@ -31,7 +31,7 @@ void loci_crew_fini(struct loci_crew *crew)
 	pthread_mutex_destroy(&crew->lock);
 }
 
-static void keep_failure(struct job *job, const struct loci_err *err)
+static void keep_failure(struct job *job, const struct loci_err *err, struct loci_err *first)
 {
 	struct loci_crew *crew = job->crew;
 
@@ -39,9 +39,9 @@ static void keep_failure(struct job *job, const struct loci_err *err)
 		return;
 	pthread_mutex_lock(&crew->lock);
 	if (job->pid == crew->program)
-		loci_err_set(&crew->failure, EIO, "%s", err->text);
+		loci_err_set(first, EIO, "%s", err->text);
 	else
-		loci_err_set(&crew->failure, EIO, "process %d: %s", job->pid, err->text);
+		loci_err_set(first, EIO, "process %d: %s", job->pid, err->text);
 	pthread_mutex_unlock(&crew->lock);
 }
 
@@ -79,8 +79,8 @@ static void work(struct job *job)
 		loci_analysis_read(job->crew->analysis, job->source, &err);
 		loci_source_close(job->source);
 	}
-	keep_failure(job, &err);
-	keep_failure(job, &failure);
+	keep_failure(job, &err, &job->crew->unread);
+	keep_failure(job, &failure, &job->crew->untraced);
 }
 
 static void *run(void *data)
@@ -123,7 +123,7 @@ void loci_crew_read(struct loci_crew *crew, struct loci_source *source)
 
 	pthread_mutex_lock(&crew->lock);
 	crew->working++;
-	crew->streams++;
+	crew->processes += !loci_runner_source_image(source);
 	pthread_mutex_unlock(&crew->lock);
 	if (job) {
 		*job = (struct job){ crew, source, loci_runner_source_pid(source),
@@ -132,7 +132,7 @@ void loci_crew_read(struct loci_crew *crew, struct loci_source *source)
 		if (r == 0)
 			return;
 		loci_err_set(&err, r, "not recorded, no thread to read it: %s", strerror(r));
-		keep_failure(job, &err);
+		keep_failure(job, &err, &crew->unread);
 		free(job);
 	}
 	loci_source_close(source);

@@ -14,8 +14,9 @@ struct loci_crew {
 	pid_t program;      /* all others get a suffix */
 	pthread_mutex_t lock;
 	pthread_cond_t left;
-	unsigned working, streams;
-	struct loci_err failure; /* the first, with the process it met */
+	unsigned working, processes;
+	/* The first of each. A stream that cannot be read is not read on; the others are. */
+	struct loci_err unread, untraced;
 };
 
 void loci_crew_init(struct loci_crew *crew);

@@ -10,6 +10,14 @@
 
 #define TICK_NS 250000000
 
+/* As all terminals since the VT100 understand it. */
+#define MAKE_ROOM      "\033D\033[A" /* down, scrolling if need be, and up: a line is below */
+#define SAVE_CURSOR    "\0337"
+#define LINE_BELOW     "\033[B\r"
+#define CLEAR_REST     "\033[K"
+#define RESTORE_CURSOR "\0338"
+#define CLEAR_BELOW    "\033[J" /* and the rest of the cursor's own */
+
 /* Bytes the process has written, to whatever; UINT64_MAX where the kernel does not say. */
 static uint64_t written_bytes(pid_t pid)
 {
@@ -25,15 +33,20 @@ static uint64_t written_bytes(pid_t pid)
 	return UINT64_MAX;
 }
 
-static bool may_draw(const struct loci_liveline *line)
+/* Where both share the terminal, only until the program writes something. (What it wrote before
+ * the first look counts for nothing: the collector writes too as it starts.) */
+static bool may_draw(struct loci_liveline *line)
 {
 	uint64_t bytes;
 
 	if (tcgetpgrp(STDERR_FILENO) != getpgrp())
 		return false;
-	if (!line->shared)
+	if (!isatty(STDOUT_FILENO))
 		return true;
 	bytes = written_bytes(line->program);
+	if (!line->has_begun)
+		line->began_bytes = bytes;
+	line->has_begun = true;
 	return bytes != UINT64_MAX && bytes == line->began_bytes;
 }
 
@@ -44,7 +57,7 @@ static void draw(struct loci_liveline *line, double seconds)
 	if (!may_draw(line))
 		return;
 	line->progress.visible = true;
-	fprintf(line->progress.out, "\n%s\033[K\033[A\r",
+	fprintf(line->progress.out, MAKE_ROOM SAVE_CURSOR LINE_BELOW "%s" CLEAR_REST RESTORE_CURSOR,
 		loci_progress_line(&line->progress, seconds,
 			loci_analysis_references(line->analysis), 0, 0, text, sizeof(text)));
 	fflush(line->progress.out);
@@ -78,8 +91,6 @@ void loci_liveline_begin(
 	loci_progress_begin(&line->progress, stderr, "references");
 	if (!line->progress.out)
 		return;
-	line->shared = isatty(STDOUT_FILENO);
-	line->began_bytes = written_bytes(program);
 	pthread_mutex_init(&line->lock, NULL);
 	pthread_cond_init(&line->end, NULL);
 	sigfillset(&all);
@@ -100,7 +111,7 @@ void loci_liveline_end(struct loci_liveline *line)
 	pthread_join(line->thread, NULL);
 	line->running = false;
 	if (line->progress.visible) {
-		fputs("\033[J", line->progress.out);
+		fputs(CLEAR_BELOW, line->progress.out);
 		fflush(line->progress.out);
 	}
 	pthread_cond_destroy(&line->end);

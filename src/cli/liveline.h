@@ -15,7 +15,7 @@ struct loci_liveline {
 	pid_t program;
 	struct loci_progress progress;
 	uint64_t began_bytes; /* written by the program when the line began */
-	bool running, ending, shared;
+	bool running, ending, has_begun;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t end;

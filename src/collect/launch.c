@@ -207,7 +207,7 @@ static const char *yes_no(bool yes)
 /* What Valgrind's core is told. It must take nothing from VALGRIND_OPTS and ~/.valgrindrc, and say
  * what it has to say where the program's output is not. */
 static void add_core(
-	struct arguments *arguments, const struct loci_run_options *options, const char *run_dir)
+	struct arguments *arguments, const struct loci_run_options *options, int log_fd)
 {
 	char unwatched[2048];
 
@@ -216,7 +216,7 @@ static void add_core(
 	add(arguments, "-q");
 	add(arguments, "--sigill-diagnostics=yes");
 	add(arguments, "--vgdb=no");
-	add(arguments, "--log-file=%s/%%p.log", run_dir);
+	add(arguments, "--log-fd=%d", log_fd);
 	add(arguments, "--trace-children=%s", yes_no(options->follow));
 	list_unwatched(unwatched, sizeof(unwatched));
 	if (options->follow && unwatched[0])
@@ -227,16 +227,8 @@ static void add_tool(
 	struct arguments *arguments, const struct loci_run_options *options, const char *run_dir)
 {
 	add(arguments, "--run-dir=%s", run_dir);
-	if (options->no_kernel)
-		add(arguments, "--kernel=no");
-	if (options->start_disabled)
-		add(arguments, "--start-disabled=yes");
-	if (options->toggle_signal)
-		add(arguments, "--toggle-signal=%d", options->toggle_signal);
-	if (options->delay_s > 0)
-		add(arguments, "--delay-ms=%.0f", options->delay_s * 1000);
-	if (options->duration_s > 0)
-		add(arguments, "--duration-ms=%.0f", options->duration_s * 1000);
+	add(arguments, "--kernel=%s", yes_no(!options->no_kernel));
+	add(arguments, "--windows=%s", yes_no(loci_run_has_windows(options)));
 	if (options->only)
 		add(arguments, "--only=%s", options->only);
 	if (options->skip)
@@ -244,14 +236,14 @@ static void add_tool(
 }
 
 char **loci_launch_command(const struct loci_launch *launch, const struct loci_run_options *options,
-	const char *run_dir)
+	const char *run_dir, int log_fd)
 {
 	struct arguments own = { 0 };
 	size_t n_program = 0;
 	char **command;
 
 	add(&own, "%s", launch->launcher);
-	add_core(&own, options, run_dir);
+	add_core(&own, options, log_fd);
 	add_tool(&own, options, run_dir);
 	add(&own, "--");
 	while (options->argv[n_program])

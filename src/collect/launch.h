@@ -19,9 +19,10 @@ struct loci_launch {
  * is in *ret. */
 int loci_launch_find(struct loci_launch *ret, struct loci_err *err);
 
-/* The command line, NULL at its end, for loci_launch_free; NULL where memory is short. */
+/* The command line, NULL at its end, for loci_launch_free; NULL where memory is short. log_fd is
+ * where Valgrind says what it has to say. */
 char **loci_launch_command(const struct loci_launch *launch, const struct loci_run_options *options,
-	const char *run_dir);
+	const char *run_dir, int log_fd);
 void loci_launch_free(char **command); /* NULL allowed */
 
 static inline void loci_launch_freep(char ***command)

@@ -4,9 +4,11 @@
 #include "collect/run.h"
 
 #include "base/cleanup.h"
+#include "collect/gate.h"
 #include "collect/launch.h"
-#include "collect/watched.h"
 #include "collect/program.h"
+#include "collect/spawn.h"
+#include "collect/watched.h"
 #include "stream/ring.h"
 
 #include <dirent.h>
@@ -18,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -28,6 +29,7 @@
 #define ROOM_BYTES  (8ull << 20) /* of a run's directory: rings of some twenty processes */
 #define RESCAN_MS   50           /* where the kernel has no more inotify instances */
 #define EVENT_BYTES 16384
+#define LOG_FILE    "log"
 
 struct name {
 	struct name *next;
@@ -38,7 +40,8 @@ struct loci_runner {
 	struct loci_rundir *dir;
 	struct loci_watch watch;
 	struct name *first, **last; /* rings that were seen and not given yet */
-	int inotify;
+	struct loci_gate gate;
+	int inotify, log;
 	pid_t pid;
 	bool follow;
 	bool rescanning; /* names may have been missed */
@@ -87,78 +90,39 @@ static int make_dir(struct loci_rundir **ret, struct loci_err *err)
 	return r;
 }
 
-struct child {
-	char **command;
-	const char *tools;
-	sigset_t mask;
-	struct sigaction chld;
-	int failed; /* where execve's error goes */
-};
-
-/* Between fork and exec. What loci does to its own signals and limits is not for the program. */
-static void become(const struct child *child)
+static int find_launch(const struct loci_run_options *options, struct loci_launch *ret,
+	int *ret_status, struct loci_err *err)
 {
-	struct sigaction usual = { .sa_handler = SIG_DFL };
-	struct rlimit core;
-	int code;
+	int r = loci_program_check(options->argv[0], ret_status, err);
 
-	sigaction(SIGCHLD, &child->chld, NULL);
-	sigaction(SIGXFSZ, &usual, NULL);
-	/* Valgrind would put its core beside its log. */
-	if (getrlimit(RLIMIT_CORE, &core) == 0) {
-		core.rlim_cur = 0;
-		setrlimit(RLIMIT_CORE, &core);
-	}
-	if (child->tools[0])
-		setenv("VALGRIND_LIB", child->tools, 1);
-	sigprocmask(SIG_SETMASK, &child->mask, NULL);
-	execv(child->command[0], child->command);
-	code = errno;
-	if (write(child->failed, &code, sizeof(code)) < 0)
-		code = 0;
-	_Exit(LOCI_PROGRAM_NOT_FOUND);
-}
-
-/* 0, or the error of execve, which closes the pipe when it succeeds. */
-static int await_exec(int fd)
-{
-	int code = 0;
-	ssize_t n;
-
-	do
-		n = read(fd, &code, sizeof(code));
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(code) ? -code : 0;
-}
-
-static int spawn(struct loci_runner *runner, struct child *child, struct loci_err *err)
-{
-	struct sigaction usual = { .sa_handler = SIG_DFL };
-	sigset_t all;
-	int fds[2], r;
-
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return loci_err_set(err, errno, "cannot make a pipe: %s", strerror(errno));
-	child->failed = fds[1];
-	sigaction(SIGCHLD, &usual, &child->chld); /* ignored, it would eat the status */
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &child->mask);
-	runner->pid = fork();
-	r = -errno;
-	if (runner->pid == 0)
-		become(child);
-	close(fds[1]);
-	if (runner->pid > 0) {
-		r = await_exec(fds[0]);
-		runner->watch.pidfd = (int)syscall(SYS_pidfd_open, runner->pid, 0);
-		if (r == 0 && runner->watch.pidfd < 0)
-			r = -errno;
-	}
-	sigprocmask(SIG_SETMASK, &child->mask, NULL);
-	close(fds[0]);
 	if (r < 0)
-		return loci_err_set(
-			err, -r, "cannot start %s: %s", child->command[0], strerror(-r));
+		return r;
+	*ret_status = 1;
+	if (!options->launch)
+		return loci_launch_find(ret, err);
+	*ret = *options->launch;
+	return 0;
+}
+
+/* The directory and what is in it before the program starts. */
+static int prepare(
+	struct loci_runner *runner, const struct loci_run_options *options, struct loci_err *err)
+{
+	char path[PATH_MAX];
+	int r = make_dir(&runner->dir, err);
+
+	if (r == 0)
+		r = loci_gate_init(&runner->gate, loci_rundir_path(runner->dir), options, err);
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "%s/" LOG_FILE, loci_rundir_path(runner->dir));
+	runner->log = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (runner->log < 0)
+		return loci_err_set(err, errno, "%s: cannot create: %s", path, strerror(errno));
+	runner->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (runner->inotify < 0 ||
+		inotify_add_watch(runner->inotify, loci_rundir_path(runner->dir), IN_MOVED_TO) < 0)
+		runner->rescanning = true;
 	return 0;
 }
 
@@ -166,34 +130,26 @@ static int start(struct loci_runner *runner, const struct loci_run_options *opti
 	int *ret_status, struct loci_err *err)
 {
 	loci_cleanup(loci_launch_freep) char **command = NULL;
-	struct loci_launch found;
-	const struct loci_launch *launch = options->launch;
-	struct child child;
-	int r = loci_program_check(options->argv[0], ret_status, err);
+	int log_fd = loci_spawn_high_fd(), r;
+	struct loci_launch launch;
 
+	r = find_launch(options, &launch, ret_status, err);
+	if (r == 0)
+		r = prepare(runner, options, err);
 	if (r < 0)
 		return r;
-	*ret_status = 1;
-	if (!launch) {
-		r = loci_launch_find(&found, err);
-		if (r < 0)
-			return r;
-		launch = &found;
-	}
-	snprintf(runner->version, sizeof(runner->version), "%s", launch->version);
-	r = make_dir(&runner->dir, err);
-	if (r < 0)
-		return r;
-	command = loci_launch_command(launch, options, loci_rundir_path(runner->dir));
+	snprintf(runner->version, sizeof(runner->version), "%s", launch.version);
+	command = loci_launch_command(&launch, options, loci_rundir_path(runner->dir), log_fd);
 	if (!command)
 		return loci_err_nomem(err);
-	runner->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (runner->inotify < 0 ||
-		inotify_add_watch(runner->inotify, loci_rundir_path(runner->dir), IN_MOVED_TO) < 0)
-		runner->rescanning = true;
-	child.command = command;
-	child.tools = launch->tools;
-	return spawn(runner, &child, err);
+	return loci_spawn(
+		&(struct loci_spawn){
+			.command = command,
+			.tools = launch.tools,
+			.log = runner->log,
+			.log_fd = log_fd,
+		},
+		&runner->pid, &runner->watch.pidfd, err);
 }
 
 int loci_runner_start(const struct loci_run_options *options, struct loci_runner **ret,
@@ -206,7 +162,7 @@ int loci_runner_start(const struct loci_run_options *options, struct loci_runner
 		return loci_err_nomem(err);
 	pthread_mutex_init(&runner->watch.lock, NULL);
 	runner->last = &runner->first;
-	runner->inotify = runner->watch.pidfd = -1;
+	runner->inotify = runner->log = runner->watch.pidfd = -1;
 	runner->follow = options->follow;
 	r = start(runner, options, ret_status, err);
 	if (r < 0) {
@@ -283,7 +239,11 @@ static void wait_for_more(struct loci_runner *runner)
 		{ .fd = runner->inotify, .events = POLLIN },
 	};
 
-	if (poll(fds, 2, runner->rescanning ? RESCAN_MS : -1) <= 0 || !fds[0].revents)
+	int wait_ms = loci_gate_keep(&runner->gate);
+
+	if (runner->rescanning && (wait_ms < 0 || wait_ms > RESCAN_MS))
+		wait_ms = RESCAN_MS;
+	if (poll(fds, 2, wait_ms) <= 0 || !fds[0].revents)
 		return;
 	while (waitpid(runner->pid, &runner->watch.status, 0) < 0 && errno == EINTR)
 		;
@@ -317,7 +277,8 @@ static int open_first(struct loci_runner *runner, struct loci_source **ret, stru
 		loci_source_close(source);
 		return 0;
 	}
-	runner->streams++;
+	if (!runner->streams++)
+		loci_gate_begin(&runner->gate);
 	*ret = source;
 	return 0;
 }
@@ -366,6 +327,11 @@ void loci_runner_signal(struct loci_runner *runner, int signal)
 	errno = saved;
 }
 
+void loci_runner_toggle(struct loci_runner *runner)
+{
+	loci_gate_toggle(&runner->gate);
+}
+
 int loci_runner_status(const struct loci_runner *runner)
 {
 	return runner->watch.status;
@@ -392,13 +358,12 @@ static bool find_line(FILE *log, const char *text, char *line, size_t size)
 
 const char *loci_runner_complaint(struct loci_runner *runner)
 {
-	loci_autofclose FILE *log = NULL;
-	char path[PATH_MAX + 32], line[256];
+	int status = runner->watch.status;
+	loci_autofclose FILE *log = fdopen(dup(runner->log), "r");
+	char line[256];
 
 	runner->complaint[0] = 0;
-	snprintf(path, sizeof(path), "%s/%d.log", loci_rundir_path(runner->dir), runner->pid);
-	log = fopen(path, "re");
-	if (log && WIFSIGNALED(runner->watch.status) && WTERMSIG(runner->watch.status) == SIGILL &&
+	if (log && WIFSIGNALED(status) && WTERMSIG(status) == SIGILL &&
 		find_line(log, "unhandled instruction", line, sizeof(line)))
 		snprintf(runner->complaint, sizeof(runner->complaint),
 			"Valgrind %s does not know an instruction of this program (%s), most "
@@ -427,8 +392,11 @@ void loci_runner_free(struct loci_runner *runner)
 		runner->first = name->next;
 		free(name);
 	}
+	loci_gate_fini(&runner->gate);
 	if (runner->inotify >= 0)
 		close(runner->inotify);
+	if (runner->log >= 0)
+		close(runner->log);
 	if (runner->watch.pidfd >= 0)
 		close(runner->watch.pidfd);
 	loci_rundir_free(runner->dir);

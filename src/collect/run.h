@@ -20,12 +20,19 @@ struct loci_run_options {
 	char *const *argv; /* the program and its arguments, NULL at the end */
 	bool follow;       /* children too */
 	bool no_kernel;
-	bool start_disabled; /* nothing is recorded until toggled */
-	int toggle_signal;   /* 0: none. Sent to the program's process; never reaches the program */
+	bool start_disabled;        /* nothing is recorded until toggled */
+	bool toggles;               /* loci_runner_toggle will be used */
 	double delay_s, duration_s; /* 0: none */
 	const char *only, *skip;    /* function names, comma separated, * and ? allowed; NULL */
 	const struct loci_launch *launch; /* NULL: as loci_launch_find finds it */
 };
+
+/* Whether recording is to start or stop while the program runs. */
+static inline bool loci_run_has_windows(const struct loci_run_options *options)
+{
+	return options->start_disabled || options->toggles || options->delay_s > 0 ||
+		options->duration_s > 0;
+}
 
 struct loci_runner;
 
@@ -35,7 +42,8 @@ struct loci_runner;
  * there are threads. */
 int loci_runner_start(const struct loci_run_options *options, struct loci_runner **ret,
 	int *ret_status, struct loci_err *err);
-/* The next process's stream; waits for one. NULL and 0 when the program has ended and every stream
+/* The next process's stream; waits for one, and keeps the times of delay_s and duration_s
+ * meanwhile. NULL and 0 when the program has ended and every stream
  * has been given; a failure is about one process's stream, there may be more. The caller reads each
  * to its end in a thread of its own and closes it, before the runner is freed.
  *
@@ -47,6 +55,8 @@ pid_t loci_runner_source_pid(const struct loci_source *source);
 unsigned loci_runner_source_image(const struct loci_source *source); /* by exec, from 0 */
 /* Passes a signal on to the program; from a signal handler. */
 void loci_runner_signal(struct loci_runner *runner, int signal);
+/* Turns recording on or off, in all processes; from a signal handler. */
+void loci_runner_toggle(struct loci_runner *runner);
 /* Status of the program as wait(2) gives it, once loci_runner_next has given NULL. */
 int loci_runner_status(const struct loci_runner *runner);
 pid_t loci_runner_pid(const struct loci_runner *runner);

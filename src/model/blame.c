@@ -210,19 +210,45 @@ static uint64_t refs_of(enum loci_owner base, const void *row)
 	}
 }
 
-struct item {
-	int64_t key[KEYS];
-	uint32_t at; /* row number of the base */
+/* The keys of the base's rows, n_keys each. */
+struct keys {
+	int64_t *key;
+	unsigned n_keys;
 };
 
-static int compare_items(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b, void *data)
 {
-	const struct item *p = a, *q = b;
+	const struct keys *keys = data;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const int64_t *p = keys->key + (size_t)i * keys->n_keys;
+	const int64_t *q = keys->key + (size_t)k * keys->n_keys;
 
-	for (unsigned i = 0; i < KEYS; i++)
-		if (p->key[i] != q->key[i])
-			return p->key[i] < q->key[i] ? -1 : 1;
-	return p->at < q->at ? -1 : p->at > q->at;
+	for (unsigned n = 0; n < keys->n_keys; n++)
+		if (p[n] != q[n])
+			return p[n] < q[n] ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+/* The rows of the base, those of one key side by side. */
+static int sort_by_key(const struct loci_blame *blame, struct keys *keys, uint32_t *order)
+{
+	const struct kind *kind = &kinds[blame->kind];
+	const struct loci_blame_index *index = blame->index;
+
+	keys->n_keys = kind->n_keys;
+	keys->key = calloc(index->n * keys->n_keys + 1, sizeof(*keys->key));
+	if (!keys->key)
+		return -ENOMEM;
+	for (size_t i = 0; i < index->n; i++) {
+		int64_t key[KEYS] = { 0 };
+
+		kind->key(blame->catalogue, index->rows + i * index->row_bytes, key);
+		memcpy(keys->key + i * keys->n_keys, key, keys->n_keys * sizeof(*key));
+		order[i] = (uint32_t)i;
+	}
+	if (kind->key != key_of_id) /* ids ascend as they are */
+		qsort_r(order, index->n, sizeof(*order), compare_keys, keys);
+	return 0;
 }
 
 /* Sums of the base's rows, so that a sort of owners need not know them. */
@@ -266,30 +292,30 @@ static int group(struct loci_blame *blame, const struct sums *sums, struct loci_
 {
 	const struct kind *kind = &kinds[blame->kind];
 	struct loci_blame_index *index = blame->index;
-	loci_autofree struct item *item = calloc(index->n + 1, sizeof(*item));
+	loci_autofree uint32_t *order = calloc(index->n + 1, sizeof(*order));
 	struct loci_blame_row *row = NULL;
+	struct keys keys = { 0 };
+	size_t key_bytes = kind->n_keys * sizeof(*keys.key);
 
 	index->member = calloc(index->n + 1, sizeof(*index->member));
 	index->serial_of = calloc(index->n + 1, sizeof(*index->serial_of));
 	blame->row = calloc(index->n + 1, sizeof(*blame->row));
-	if (!item || !index->member || !index->serial_of || !blame->row)
+	if (!order || !index->member || !index->serial_of || !blame->row ||
+		sort_by_key(blame, &keys, order) < 0)
 		return loci_err_nomem(err);
 	for (size_t i = 0; i < index->n; i++) {
-		item[i].at = (uint32_t)i;
-		kind->key(blame->catalogue, index->rows + i * index->row_bytes, item[i].key);
-	}
-	if (kind->key != key_of_id)
-		qsort(item, index->n, sizeof(*item), compare_items);
-	for (size_t i = 0; i < index->n; i++) {
-		if (!row || memcmp(item[i].key, item[i - 1].key, sizeof(item[i].key))) {
+		const int64_t *key = keys.key + (size_t)order[i] * kind->n_keys;
+
+		if (!i || memcmp(key, keys.key + (size_t)order[i - 1] * kind->n_keys, key_bytes)) {
 			row = &blame->row[blame->n_rows];
 			row->serial = (uint32_t)blame->n_rows++;
 			row->first = (uint32_t)i;
 			if (kind->owner)
-				row->owner = kind->owner(blame->catalogue, item[i].key);
+				row->owner = kind->owner(blame->catalogue, key);
 		}
-		add_member(blame, row, item[i].at, sums);
+		add_member(blame, row, order[i], sums);
 	}
+	free(keys.key);
 	return 0;
 }
 
@@ -473,10 +499,10 @@ size_t loci_blame_cover(const struct loci_blame *blame, double share)
 	return 0;
 }
 
-/* Rows with what they are sorted by; ties stay as they were made. */
+/* A row by what it is sorted by; ties by references, then as they were made. */
 struct ranked {
-	double value;
-	struct loci_blame_row row;
+	double value, refs;
+	uint32_t serial, at;
 };
 
 static int compare_ranked(const void *a, const void *b)
@@ -485,35 +511,52 @@ static int compare_ranked(const void *a, const void *b)
 
 	if (p->value != q->value)
 		return p->value > q->value ? -1 : 1;
-	if (p->row.refs != q->row.refs)
-		return p->row.refs > q->row.refs ? -1 : 1;
-	return p->row.serial < q->row.serial ? -1 : p->row.serial > q->row.serial;
+	if (p->refs != q->refs)
+		return p->refs > q->refs ? -1 : 1;
+	return p->serial < q->serial ? -1 : p->serial > q->serial;
+}
+
+static int value_of(struct loci_blame *blame, const struct loci_blame_row *row,
+	enum loci_blame_sort by, double *ret, struct loci_err *err)
+{
+	struct loci_blame_detail detail;
+	int r;
+
+	if (by != LOCI_BLAME_BY_DISTANCE) {
+		*ret = by == LOCI_BLAME_BY_MISSES  ? row->misses
+			: by == LOCI_BLAME_BY_REFS ? row->refs
+						   : row->writebacks;
+		return 0;
+	}
+	r = loci_blame_look(blame, row, &detail, err);
+	*ret = (double)detail.far_blocks;
+	return r;
 }
 
 int loci_blame_sort(struct loci_blame *blame, enum loci_blame_sort by, struct loci_err *err)
 {
 	loci_autofree struct ranked *ranked = calloc(blame->n_rows + 1, sizeof(*ranked));
-	struct loci_blame_detail detail;
-	int r;
+	struct loci_blame_row *sorted;
 
 	if (!ranked)
 		return loci_err_nomem(err);
 	for (size_t i = 0; i < blame->n_rows; i++) {
 		const struct loci_blame_row *row = &blame->row[i];
+		int r = value_of(blame, row, by, &ranked[i].value, err);
 
-		ranked[i].row = *row;
-		ranked[i].value = by == LOCI_BLAME_BY_MISSES ? row->misses
-			: by == LOCI_BLAME_BY_REFS           ? row->refs
-							     : row->writebacks;
-		if (by == LOCI_BLAME_BY_DISTANCE) {
-			r = loci_blame_look(blame, row, &detail, err);
-			if (r < 0)
-				return r;
-			ranked[i].value = (double)detail.far_blocks;
-		}
+		if (r < 0)
+			return r;
+		ranked[i].refs = row->refs;
+		ranked[i].serial = row->serial;
+		ranked[i].at = (uint32_t)i;
 	}
+	sorted = calloc(blame->n_rows + 1, sizeof(*sorted));
+	if (!sorted)
+		return loci_err_nomem(err);
 	qsort(ranked, blame->n_rows, sizeof(*ranked), compare_ranked);
 	for (size_t i = 0; i < blame->n_rows; i++)
-		blame->row[i] = ranked[i].row;
+		sorted[i] = blame->row[ranked[i].at];
+	free(blame->row);
+	blame->row = sorted;
 	return 0;
 }

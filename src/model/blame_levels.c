@@ -186,52 +186,49 @@ static int learn_bins(const struct loci_cache *cache, enum loci_scheme scheme, u
 	return r;
 }
 
+/* What one owner's histogram says of the cache. share: of coarse bins, as learnt. */
+static int estimate(const struct loci_cache *cache, const struct loci_hist *hist,
+	const double *share, double *ret, struct loci_err *err)
+{
+	const struct loci_predict_options options = { .policy = LOCI_POLICY_LRU };
+	const struct loci_predict_input input = { .stack = hist };
+	struct loci_prediction prediction;
+	int r;
+
+	if (hist->scheme == LOCI_SCHEME_COARSE) {
+		*ret = hist->cold + hist->coherence;
+		for (uint32_t i = 0; i < hist->n_bins; i++)
+			*ret += hist->weight[i] * share[i];
+		return 0;
+	}
+	r = loci_predict_cache(&input, cache, &options, &prediction, err);
+	if (r == 0)
+		*ret = prediction.misses;
+	return r;
+}
+
 static int from_histograms(const struct loci_blame *blame, enum loci_owner owner, const char *rows,
 	size_t n, size_t row_bytes, const struct loci_blame_counts *ret, struct loci_err *err)
 {
 	const struct loci_blame_levels *levels = &blame->levels;
+	const struct loci_cache *cache = &levels->level[levels->chosen].cache;
 	struct seeker s = { rows, n, row_bytes, 0 };
+	const struct loci_owner_hist *hist;
 	double share[LOCI_COARSE_BINS];
-	bool is_learnt = false;
+	size_t n_hists;
+	int r = loci_profile_hists(blame->catalogue->profile, LOCI_DISTANCE_STACK, owner,
+		levels->block_bytes, &hist, &n_hists, err);
 
-	for (size_t i = 0; i < n; i++) {
-		struct loci_hist_key key = { .distance = LOCI_DISTANCE_STACK,
-			.block_bytes = levels->block_bytes,
-			.owner = owner,
-			.owner_id = id_at(&s, i) };
-		const struct loci_hist *hist;
-		int r = loci_profile_hist(blame->catalogue->profile, &key, &hist, err);
-
-		if (r == -ENOENT)
+	if (r == 0)
+		r = learn_bins(cache, LOCI_SCHEME_COARSE, LOCI_COARSE_BINS, share, err);
+	for (size_t i = 0; r == 0 && i < n_hists; i++) {
+		if (!seek(&s, hist[i].owner_id))
 			continue;
-		if (r < 0)
-			return r;
-		if (hist->scheme == LOCI_SCHEME_COARSE && !is_learnt) {
-			r = learn_bins(&levels->level[levels->chosen].cache, LOCI_SCHEME_COARSE,
-				LOCI_COARSE_BINS, share, err);
-			if (r < 0)
-				return r;
-			is_learnt = true;
-		}
-		if (hist->scheme == LOCI_SCHEME_COARSE) {
-			ret->misses[i] = hist->cold + hist->coherence;
-			for (uint32_t k = 0; k < hist->n_bins; k++)
-				ret->misses[i] += hist->weight[k] * share[k];
-		} else {
-			const struct loci_predict_options options = { LOCI_POLICY_LRU, 0 };
-			const struct loci_predict_input input = { .stack = hist };
-			struct loci_prediction prediction;
-
-			r = loci_predict_cache(&input, &levels->level[levels->chosen].cache,
-				&options, &prediction, err);
-			if (r < 0)
-				return r;
-			ret->misses[i] = prediction.misses;
-		}
+		r = estimate(cache, hist[i].hist, share, &ret->misses[s.at], err);
 		if (ret->touches && !blame->catalogue->n_level)
-			ret->touches[i] = loci_hist_total(hist);
+			ret->touches[s.at] = loci_hist_total(hist[i].hist);
 	}
-	return 0;
+	return r;
 }
 
 int loci_blame_count(const struct loci_blame *blame, enum loci_owner owner, const char *rows,

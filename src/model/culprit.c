@@ -18,6 +18,8 @@ int loci_culprit_find(
 	int r;
 
 	*ret = (struct loci_culprit){ 0 };
+	if (!subject->profile)
+		return 0; /* a histogram alone */
 	r = loci_catalogue_load(&ret->catalogue, subject->profile, err);
 	if (r < 0 || !c->n_site || loci_blame_levels(subject, c, NULL, &levels, NULL) < 0)
 		return r;

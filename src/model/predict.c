@@ -154,8 +154,11 @@ static void from_stack(const struct loci_predict_input *input, const struct loci
 	bool by_set = !associative && !why && basis == LOCI_BASIS_EXACT;
 	double scale = scale_of(input, stack), uncertain = 0;
 
-	/* Per-set lists see every touch, also where the stack follows a sample of the blocks. */
-	if (by_set) {
+	/* Counts and per-set lists know every touch, also where the stack follows a sample of the
+	 * blocks. */
+	if (input->is_counted && basis == LOCI_BASIS_EXACT) {
+		ret->misses = input->counted_misses;
+	} else if (by_set) {
 		ret->misses =
 			input->set->cold + loci_hist_at_least(input->set, ret->cache.ways, NULL);
 	} else if (associative) {
@@ -184,12 +187,15 @@ static void from_stack(const struct loci_predict_input *input, const struct loci
 static void write_backs(const struct loci_predict_input *input, struct loci_prediction *ret)
 {
 	bool by_set = loci_cache_sets(&ret->cache) > 1 && !not_exact(input, &ret->cache);
+	bool by_count = input->is_counted && ret->basis == LOCI_BASIS_EXACT;
 	const struct loci_hist *dirty = by_set ? input->set_dirty : input->dirty;
 
-	if (!input->stores_known || !dirty)
+	if (!input->stores_known || !(dirty || by_count))
 		return;
 	ret->has_writebacks = true;
-	if (!by_set)
+	if (by_count)
+		ret->writebacks = input->counted_writebacks;
+	else if (!by_set)
 		ret->writebacks = reaching(dirty, &ret->cache, loci_cache_sets(&ret->cache) == 1);
 	else
 		ret->writebacks = dirty->cold + loci_hist_at_least(dirty, ret->cache.ways, NULL);

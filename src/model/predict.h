@@ -63,6 +63,8 @@ struct loci_predict_input {
 	bool stores_known;      /* a run without stores writes nothing back; one may not know */
 	const struct loci_hist *stack, *time, *dirty; /* NULL: absent */
 	const struct loci_hist *set, *set_dirty;      /* at loci_cache_sets(cache); NULL: absent */
+	bool is_counted; /* this very cache was simulated while recording */
+	double counted_misses, counted_writebacks;
 };
 
 /* One cache, hits and all of the hierarchy left out. Needs no profile. */

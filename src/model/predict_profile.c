@@ -3,6 +3,7 @@
 #include "model/predict.h"
 
 #include "base/units.h"
+#include "profile/dimension.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -110,6 +111,33 @@ static int get_input(struct loci_profile *profile, const struct loci_cache *cach
 	return 0;
 }
 
+/* Caches named at record time were simulated: what they missed is known. */
+static int get_counts(struct loci_profile *profile, const struct loci_cache *cache,
+	struct loci_predict_input *input, struct loci_err *err)
+{
+	const struct loci_level_count_row *count;
+	const struct loci_level_row *level;
+	size_t n_levels, n_counts;
+	int64_t id = 0;
+	int r = loci_profile_levels(profile, &level, &n_levels, err);
+
+	for (size_t i = 0; r == 0 && i < n_levels; i++)
+		if (level[i].size_bytes == cache->size_bytes && level[i].ways == cache->ways &&
+			level[i].line_bytes == cache->line_bytes)
+			id = level[i].id;
+	if (r < 0 || !id)
+		return r;
+	r = loci_profile_level_counts(profile, &count, &n_counts, err);
+	for (size_t i = 0; r == 0 && i < n_counts; i++)
+		if (count[i].owner == LOCI_OWNER_WHOLE && count[i].level_id == id) {
+			input->is_counted = true;
+			input->counted_misses = (double)count[i].misses;
+			input->counted_writebacks = (double)count[i].writebacks;
+			break;
+		}
+	return r;
+}
+
 /* Sizes of a profile whose unit is object count objects, whatever line they were given with. */
 static int in_objects(struct loci_cache *cache, struct loci_err *err)
 {
@@ -134,6 +162,8 @@ int loci_predict(struct loci_profile *profile, const struct loci_hierarchy *hier
 
 		if (r >= 0)
 			r = get_input(profile, &cache, &input, err);
+		if (r >= 0 && !input.set)
+			r = get_counts(profile, &cache, &input, err);
 		if (r >= 0)
 			r = loci_predict_cache(&input, &cache, options, &ret[i], err);
 		if (r < 0)

@@ -22,11 +22,6 @@ union any_row {
 };
 #undef MEMBER
 
-static char *row_at(const struct fold *fold, enum table_id id, size_t i)
-{
-	return fold->table[id].row + i * loci_dimension_table(id)->row_bytes;
-}
-
 static bool has_own_id(const struct table *table)
 {
 	return table->column[0].of == TABLE_NONE;
@@ -161,100 +156,6 @@ static int find(
 	return 0;
 }
 
-static unsigned loop_depth(const struct fold *fold, int64_t id)
-{
-	unsigned depth = 0;
-
-	for (; id; depth++) {
-		const struct loci_loop_row *loop =
-			(const void *)row_at(fold, TABLE_loop, (size_t)id - 1);
-
-		id = loop->parent_id;
-	}
-	return depth;
-}
-
-/* Runs may disagree on the loop around a site, since loops are found in what ran: the innermost;
- * of two such the one that is first in its source. */
-static int64_t better_loop(const struct fold *fold, int64_t a, int64_t b)
-{
-	unsigned depth_a = loop_depth(fold, a), depth_b = loop_depth(fold, b);
-	const struct loci_loop_row *loop;
-
-	if (a == b || depth_a != depth_b)
-		return depth_b > depth_a ? b : a;
-	loop = (const void *)fold->table[TABLE_loop].row;
-	return loop[b - 1].line < loop[a - 1].line ? b : a;
-}
-
-static const char *least_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return a ? a : b;
-	return strcmp(b, a) < 0 ? b : a;
-}
-
-/* The stride of the run that had most of it. */
-static int fold_stride(struct fold *fold, size_t i, const struct loci_access_row *row, bool is_new)
-{
-	struct loci_access_row *sum = (void *)row_at(fold, TABLE_access, i);
-	uint64_t *regular = fold->regular;
-
-	if (is_new && (i & (i - 1)) == 0) {
-		regular = realloc(regular, (i ? 2 * i : 1) * sizeof(*regular));
-		if (!regular)
-			return -ENOMEM;
-		fold->regular = regular;
-	}
-	if (is_new || row->regular_refs > regular[i] ||
-		(row->regular_refs == regular[i] && row->stride_bytes < sum->stride_bytes)) {
-		regular[i] = row->regular_refs;
-		sum->stride_bytes = row->stride_bytes;
-	}
-	return 0;
-}
-
-static void fold_column(
-	const struct fold *fold, const struct column *column, void *sum, const void *row)
-{
-	void *to = (char *)sum + column->offset;
-	const void *from = (const char *)row + column->offset;
-	uint64_t *a = to;
-	const uint64_t *b = from;
-
-	switch (column->fold) {
-	case FOLD_KEY:
-	case FOLD_STRIDE:
-		break;
-	case FOLD_SUM:
-		*a = loci_sum_u64(*a, *b);
-		break;
-	case FOLD_LEAST:
-		*a = *b < *a ? *b : *a;
-		break;
-	case FOLD_MOST:
-		*a = *b > *a ? *b : *a;
-		break;
-	case FOLD_MOST_LINE:
-		if (*(const unsigned *)from > *(unsigned *)to)
-			*(unsigned *)to = *(const unsigned *)from;
-		break;
-	case FOLD_TEXT:
-		*(const char **)to = least_text(*(const char **)to, *(const char *const *)from);
-		break;
-	case FOLD_LOOP:
-		*(int64_t *)to = better_loop(fold, *(int64_t *)to, *(const int64_t *)from);
-		break;
-	case FOLD_LAST: { /* never, if not in all of them */
-		bool *has_a = (bool *)((char *)sum + column->flag);
-		bool has_b = *(const bool *)((const char *)row + column->flag);
-
-		*has_a = *has_a && has_b;
-		*a = !*has_a ? 0 : *b > *a ? *b : *a;
-	}
-	}
-}
-
 /* Folds one row, whose parent is folded. */
 static int fold_row(struct fold *fold, const struct loci_profile *profile,
 	const struct table *table, size_t number)
@@ -275,12 +176,13 @@ static int fold_row(struct fold *fold, const struct loci_profile *profile,
 	if (is_new) {
 		if (has_own_id(table))
 			row.id = (int64_t)i + 1;
-		memcpy(row_at(fold, table->id, i), &row, table->row_bytes);
+		memcpy(loci_fold_row(fold, table->id, i), &row, table->row_bytes);
 	} else {
 		for (unsigned k = 0; k < table->n_columns; k++)
-			fold_column(fold, &table->column[k], row_at(fold, table->id, i), &row);
+			loci_fold_column(
+				fold, &table->column[k], loci_fold_row(fold, table->id, i), &row);
 	}
-	return table->id == TABLE_access ? fold_stride(fold, i, &row.access, is_new) : 0;
+	return table->id == TABLE_access ? loci_fold_stride(fold, i, &row.access, is_new) : 0;
 }
 
 static const struct column *parent_column(const struct table *table)
@@ -416,9 +318,9 @@ int loci_fold_put(const struct fold *fold, struct loci_profile *profile, struct 
 
 	for (enum table_id id = TABLE_thread + 1; id < TABLE_END; id++)
 		for (size_t i = 0; r == 0 && i < fold->table[id].n; i++)
-			if (is_put(fold, id, row_at(fold, id, i)))
+			if (is_put(fold, id, loci_fold_row(fold, id, i)))
 				r = loci_table_insert(profile, loci_dimension_table(id),
-					row_at(fold, id, i), err);
+					loci_fold_row(fold, id, i), err);
 	return r;
 }
 

@@ -37,4 +37,15 @@ int loci_fold_note(const struct fold *fold, char **note, struct loci_err *err);
 int loci_fold_put(const struct fold *fold, struct loci_profile *profile, struct loci_err *err);
 void loci_fold_fini(struct fold *fold);
 
+static inline void *loci_fold_row(const struct fold *fold, enum table_id id, size_t i)
+{
+	return fold->table[id].row + i * loci_dimension_table(id)->row_bytes;
+}
+
+/* fold_value.c: adds one member of row to that of sum. */
+void loci_fold_column(
+	const struct fold *fold, const struct column *column, void *sum, const void *row);
+/* An access's stride becomes that of the run that had most of it. 0 or -ENOMEM. */
+int loci_fold_stride(struct fold *fold, size_t i, const struct loci_access_row *row, bool is_new);
+
 #endif

@@ -2,7 +2,7 @@
 /* Adding runs up. Inputs are opened one after another, so that any number of them can be merged;
  * what only some of them have is dropped at the end, since a sum over some would pass for a sum
  * over all. */
-#include "profile/fold.h"
+#include "profile/hist_sum.h"
 #include "profile/sum.h"
 
 #include "base/cleanup.h"
@@ -20,19 +20,6 @@ struct grain_sum {
 	size_t inputs;       /* that have it */
 };
 
-struct hist_sum {
-	struct loci_hist_key key;
-	struct loci_hist hist;
-	size_t kind;
-	bool started;
-};
-
-struct hist_kind {
-	struct loci_hist_key key; /* owner_id 0 */
-	size_t inputs, last;      /* that have histograms of this kind, and the last of them */
-	bool broken;              /* they are binned differently */
-};
-
 struct merge {
 	size_t inputs; /* seen so far */
 	struct loci_run run;
@@ -41,52 +28,16 @@ struct merge {
 	struct loci_thread_totals *thread;
 	size_t n_threads;
 	struct fold fold; /* dimensions */
-	struct hist_sum *hist;
-	struct key_set hists; /* their keys, with the ids they have here */
-	struct hist_kind *kind;
-	struct key_set kinds; /* the same without the owner's id */
-	bool others;          /* histograms of owners that are not merged were seen */
+	struct hist_sums hists;
 };
-
-#define HIST_KEY_WORDS 5
-
-/* owner_id last, so that what stands before it is the kind. */
-static void make_key(const struct loci_hist_key *key, uint64_t *word)
-{
-	word[0] = key->owner;
-	word[1] = key->block_bytes;
-	word[2] = key->distance;
-	word[3] = key->set_bits;
-	word[4] = (uint64_t)key->owner_id;
-}
 
 static void merge_fini(struct merge *merge)
 {
 	loci_run_fini(&merge->run);
-	for (size_t i = 0; i < merge->hists.n; i++)
-		loci_hist_fini(&merge->hist[i].hist);
 	loci_fold_fini(&merge->fold);
-	loci_key_set_fini(&merge->hists);
-	loci_key_set_fini(&merge->kinds);
-	free(merge->hist);
-	free(merge->kind);
+	loci_hist_sums_fini(&merge->hists);
 	free(merge->grain);
 	free(merge->thread);
-}
-
-/* A zeroed element more at the end of an array whose capacity is its length's next power of two. */
-static void *append(void *array, size_t *n, size_t size)
-{
-	void **start = array;
-
-	if ((*n & (*n - 1)) == 0) {
-		void *moved = realloc(*start, (*n ? 2 * *n : 1) * size);
-
-		if (!moved)
-			return NULL;
-		*start = moved;
-	}
-	return memset((char *)*start + (*n)++ * size, 0, size);
 }
 
 static int add_grains(struct merge *merge, const struct loci_profile *profile, struct loci_err *err)
@@ -102,7 +53,7 @@ static int add_grains(struct merge *merge, const struct loci_profile *profile, s
 			if (merge->grain[k].grain.block_bytes == grain[i].block_bytes)
 				sum = &merge->grain[k];
 		if (!sum) {
-			sum = append(&merge->grain, &merge->n_grains, sizeof(*sum));
+			sum = loci_sum_append(&merge->grain, &merge->n_grains, sizeof(*sum));
 			if (!sum)
 				return loci_err_nomem(err);
 			sum->grain.block_bytes = grain[i].block_bytes;
@@ -131,7 +82,7 @@ static int add_threads(
 
 	for (size_t i = 0; i < n; i++) {
 		struct loci_thread_totals *totals =
-			append(&merge->thread, &merge->n_threads, sizeof(*totals));
+			loci_sum_append(&merge->thread, &merge->n_threads, sizeof(*totals));
 
 		if (!totals)
 			return loci_err_nomem(err);
@@ -139,100 +90,6 @@ static int add_threads(
 		totals->references = thread[i].references;
 	}
 	return 0;
-}
-
-/* Counts the input as one that has histograms of this kind, and reads them all. */
-static int add_kind(struct merge *merge, struct loci_profile *profile,
-	const struct loci_hist_key *key, size_t *ret, struct loci_err *err)
-{
-	const struct loci_owner_hist *hists;
-	uint64_t word[HIST_KEY_WORDS];
-	struct hist_kind *kind;
-	size_t i, n = merge->kinds.n;
-	bool is_new;
-
-	make_key(key, word);
-	merge->kinds.width = HIST_KEY_WORDS - 1;
-	if (loci_key_set_add(&merge->kinds, word, &i, &is_new) < 0 ||
-		(is_new && !append(&merge->kind, &n, sizeof(*kind))))
-		return loci_err_nomem(err);
-	*ret = i;
-	kind = &merge->kind[i];
-	if (!is_new && kind->last == merge->inputs)
-		return 0;
-	kind->key = *key;
-	kind->key.owner_id = 0;
-	kind->last = merge->inputs;
-	kind->inputs++;
-	if (loci_owner_table(key->owner) == TABLE_NONE || key->set_bits)
-		return 0;
-	return loci_profile_hists(
-		profile, key->distance, key->owner, key->block_bytes, &hists, &n, err);
-}
-
-static int find_sum(struct merge *merge, const struct loci_hist_key *key, struct hist_sum **ret,
-	struct loci_err *err)
-{
-	uint64_t word[HIST_KEY_WORDS];
-	size_t i, n = merge->hists.n;
-	bool is_new;
-
-	make_key(key, word);
-	merge->hists.width = HIST_KEY_WORDS;
-	if (loci_key_set_add(&merge->hists, word, &i, &is_new) < 0)
-		return loci_err_nomem(err);
-	if (is_new && !append(&merge->hist, &n, sizeof(**ret))) {
-		merge->hists.n--; /* keys and sums go together */
-		return loci_err_nomem(err);
-	}
-	*ret = &merge->hist[i];
-	(*ret)->key = *key;
-	return 0;
-}
-
-static int add_hist(struct merge *merge, struct loci_profile *profile,
-	const struct loci_hist_key *key, struct loci_err *err)
-{
-	struct loci_hist_key here = *key;
-	const struct loci_hist *hist = NULL;
-	struct hist_sum *sum = NULL;
-	size_t kind = 0;
-	int r = add_kind(merge, profile, key, &kind, err);
-
-	if (r == 0)
-		r = loci_profile_check_owner(profile, "histogram", key->owner, key->owner_id, err);
-	if (r == 0)
-		r = loci_profile_hist(profile, key, &hist, err);
-	if (key->owner != LOCI_OWNER_WHOLE)
-		here.owner_id = loci_fold_owner(&merge->fold, profile, key->owner, key->owner_id);
-	if (r == 0)
-		r = find_sum(merge, &here, &sum, err);
-	if (r < 0)
-		return r;
-	if (!sum->started)
-		loci_hist_init(&sum->hist, hist->scheme);
-	sum->started = true;
-	sum->kind = kind;
-	r = loci_hist_merge(&sum->hist, hist);
-	if (r == -EINVAL)
-		merge->kind[kind].broken = true;
-	return r < 0 && r != -EINVAL ? loci_err_nomem(err) : 0;
-}
-
-static int add_hists(struct merge *merge, struct loci_profile *profile, struct loci_err *err)
-{
-	size_t n;
-	const struct loci_hist_key *key = loci_profile_hist_keys(profile, &n);
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		if (key[i].owner == LOCI_OWNER_WHOLE || key[i].owner == LOCI_OWNER_THREAD ||
-			loci_owner_table(key[i].owner) != TABLE_NONE)
-			r = add_hist(merge, profile, &key[i], err);
-		else
-			merge->others = true;
-	}
-	return r;
 }
 
 static int add_profile(struct merge *merge, const char *path, struct loci_err *err)
@@ -250,7 +107,7 @@ static int add_profile(struct merge *merge, const char *path, struct loci_err *e
 	if (r == 0)
 		r = loci_fold_add(&merge->fold, profile, err);
 	if (r == 0)
-		r = add_hists(merge, profile, err);
+		r = loci_hist_sums_add(&merge->hists, &merge->fold, profile, err);
 	merge->inputs++;
 	return r;
 }
@@ -261,19 +118,6 @@ static const struct grain_sum *shared_grain(const struct merge *merge, uint64_t 
 		if (merge->grain[i].grain.block_bytes == block_bytes)
 			return merge->grain[i].inputs == merge->inputs ? &merge->grain[i] : NULL;
 	return NULL;
-}
-
-/* Whether all inputs that could have histograms of the kind have them, so that they can be added
- * up. Those of threads stand side by side. */
-static bool is_shared(const struct merge *merge, const struct hist_kind *kind)
-{
-	enum loci_owner owner = kind->key.owner;
-	enum table_id id = loci_owner_table(owner);
-
-	if (owner == LOCI_OWNER_THREAD)
-		return true;
-	return !kind->broken &&
-		kind->inputs >= (id == TABLE_NONE ? merge->inputs : merge->fold.with[id]);
 }
 
 static void say_kind(FILE *out, const struct loci_hist_key *key)
@@ -303,10 +147,11 @@ static int note_left_out(struct merge *merge, struct loci_err *err)
 				merge->grain[i].grain.block_bytes);
 			comma = ", ";
 		}
-	for (size_t i = 0; i < merge->kinds.n; i++) {
-		const struct hist_kind *kind = &merge->kind[i];
+	for (size_t i = 0; i < merge->hists.kinds.n; i++) {
+		const struct hist_kind *kind = &merge->hists.kind[i];
 
-		if (is_shared(merge, kind) || !shared_grain(merge, kind->key.block_bytes) ||
+		if (loci_hist_kind_is_shared(&merge->hists, &merge->fold, kind) ||
+			!shared_grain(merge, kind->key.block_bytes) ||
 			!loci_fold_is_whole(&merge->fold, kind->key.owner))
 			continue;
 		if (hists++ < 4) {
@@ -321,7 +166,7 @@ static int note_left_out(struct merge *merge, struct loci_err *err)
 		return loci_err_nomem(err);
 	if (*comma && loci_sum_text(&merge->run.note, text) < 0)
 		return loci_err_nomem(err);
-	if (merge->others &&
+	if (merge->hists.others &&
 		loci_sum_text(&merge->run.note,
 			"merging left out histograms of sites by thread, phases and regions") < 0)
 		return loci_err_nomem(err);
@@ -356,10 +201,11 @@ static int put_hists(const struct merge *merge, struct loci_profile *profile, st
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < merge->hists.n; i++) {
-		const struct hist_sum *sum = &merge->hist[i];
+	for (size_t i = 0; r == 0 && i < merge->hists.keys.n; i++) {
+		const struct hist_sum *sum = &merge->hists.sum[i];
 
-		if (is_shared(merge, &merge->kind[sum->kind]) &&
+		if (loci_hist_kind_is_shared(
+			    &merge->hists, &merge->fold, &merge->hists.kind[sum->kind]) &&
 			shared_grain(merge, sum->key.block_bytes) &&
 			loci_fold_is_whole(&merge->fold, sum->key.owner))
 			r = loci_profile_put_hist(profile, &sum->key, &sum->hist, err);

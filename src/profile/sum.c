@@ -26,6 +26,20 @@ static bool in_list(const char *list, const char *text)
 	return false;
 }
 
+void *loci_sum_append(void *array, size_t *n, size_t size)
+{
+	void **start = array;
+
+	if ((*n & (*n - 1)) == 0) {
+		void *moved = realloc(*start, (*n ? 2 * *n : 1) * size);
+
+		if (!moved)
+			return NULL;
+		*start = moved;
+	}
+	return memset((char *)*start + (*n)++ * size, 0, size);
+}
+
 int loci_sum_text(char **list, const char *text)
 {
 	char *longer;

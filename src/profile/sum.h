@@ -11,6 +11,10 @@ static inline uint64_t loci_sum_u64(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+/* A zeroed element more at the end of *array, whose capacity is its length's next power of two, or
+ * NULL. */
+void *loci_sum_append(void *array, size_t *n, size_t size);
+
 /* Appends text to *list after "; " unless it stands there already. 0 or -ENOMEM. */
 int loci_sum_text(char **list, const char *text);
 

@@ -302,32 +302,32 @@ static const struct {
 	const char *title; /* NULL: the kind's plural */
 	enum loci_align align;
 	enum loci_cut cut;
-	unsigned least;
+	unsigned least, rank; /* see loci_table_yield and loci_table_spare */
 	void (*add)(struct loci_table *table, const struct source *source);
 } columns[] = {
-	[NAME] = { NULL, LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 16, add_name },
-	[NAME_FRONT] = { NULL, LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 16, add_name },
-	[OP] = { "", LOCI_ALIGN_LEFT, LOCI_CUT_NONE, 0, add_op },
-	[MISSES] = { "misses", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_misses },
-	[SHARE] = { "%", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_share },
-	[REFS] = { "refs", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_refs },
-	[WRITEBACKS] = { "written", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_writebacks },
-	[DISTANCE] = { "distance", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_distance },
-	[ACCESS] = { "access", LOCI_ALIGN_LEFT, LOCI_CUT_END, 12, add_access },
-	[USED] = { "used", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_used },
-	[FITS] = { "fits in", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_fits },
-	[OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, add_object },
-	[OBJECT_ORIGIN] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, add_object_origin },
-	[ORIGIN] = { "from", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, add_origin },
-	[SIZE] = { "size", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_size },
-	[ALLOCATIONS] = { "times", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_allocations },
-	[FIELD_OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, add_field_object },
-	[FIELD_PLACE] = { "at", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_field_place },
-	[USE] = { "use", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, add_use },
-	[REUSE] = { "reuse", LOCI_ALIGN_LEFT, LOCI_CUT_END, 12, add_reuse },
-	[PAIR_KIND] = { "", LOCI_ALIGN_LEFT, LOCI_CUT_END, 3, add_pair_kind },
-	[PAIR_OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, add_pair_object },
-	[CARRIER] = { "carried by", LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 11, add_carrier },
+	[NAME] = { NULL, LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 14, 0, add_name },
+	[NAME_FRONT] = { NULL, LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 16, 0, add_name },
+	[OP] = { "", LOCI_ALIGN_LEFT, LOCI_CUT_NONE, 0, 5, add_op },
+	[MISSES] = { "misses", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 0, add_misses },
+	[SHARE] = { "%", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 0, add_share },
+	[REFS] = { "refs", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 3, add_refs },
+	[WRITEBACKS] = { "written", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 7, add_writebacks },
+	[DISTANCE] = { "distance", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 0, add_distance },
+	[ACCESS] = { "access", LOCI_ALIGN_LEFT, LOCI_CUT_END, 9, 1, add_access },
+	[USED] = { "used", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 4, add_used },
+	[FITS] = { "fits in", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 6, add_fits },
+	[OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 6, 0, add_object },
+	[OBJECT_ORIGIN] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, 0, add_object_origin },
+	[ORIGIN] = { "from", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, 1, add_origin },
+	[SIZE] = { "size", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 2, add_size },
+	[ALLOCATIONS] = { "times", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 8, add_allocations },
+	[FIELD_OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, 0, add_field_object },
+	[FIELD_PLACE] = { "at", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 5, add_field_place },
+	[USE] = { "use", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, 0, add_use },
+	[REUSE] = { "reuse", LOCI_ALIGN_LEFT, LOCI_CUT_END, 12, 0, add_reuse },
+	[PAIR_KIND] = { "", LOCI_ALIGN_LEFT, LOCI_CUT_END, 3, 2, add_pair_kind },
+	[PAIR_OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, 0, add_pair_object },
+	[CARRIER] = { "carried by", LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 11, 1, add_carrier },
 };
 
 #define COLUMNS_MAX 12
@@ -505,17 +505,19 @@ static int print_rows(struct loci_blame *blame, const char *title, size_t n_rows
 			columns[layout[n]].align,
 		};
 	loci_table_init(&table, column, n);
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
 		loci_table_yield(&table, i, columns[layout[i]].cut, columns[layout[i]].least);
+		loci_table_spare(&table, i, columns[layout[i]].rank);
+	}
 	r = fill(&table, blame, n_rows, text, err);
 	if (r == 0)
 		loci_table_drop_empty(&table);
-	for (unsigned i = 0; i < n; i++)
-		ret_shown[layout[i]] = !table.hidden[i];
 	if (rest && n_rows < blame->n_rows)
 		add_rest(&table, blame, layout, n_rows);
 	if (r == 0 && loci_table_print(&table, text, 2) < 0)
 		r = loci_err_nomem(err);
+	for (unsigned i = 0; i < n; i++)
+		ret_shown[layout[i]] = !table.hidden[i];
 	loci_table_fini(&table);
 	return r;
 }

@@ -73,6 +73,17 @@ const char *loci_name_function(const char *name, char *buf, size_t size)
 	return buf;
 }
 
+const char *loci_name_clip(char *name, size_t bytes)
+{
+	if (strlen(name) <= bytes || bytes < 2)
+		return name;
+	bytes -= 2;
+	while (bytes > 0 && ((unsigned char)name[bytes] & 0xc0) == 0x80)
+		bytes--; /* no half characters */
+	strcpy(name + bytes, "..");
+	return name;
+}
+
 const char *loci_name_line(const struct loci_catalogue *catalogue, int64_t source_id, unsigned line,
 	char *buf, size_t size)
 {

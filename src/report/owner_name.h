@@ -17,6 +17,9 @@ const char *loci_name_file(const char *path);
  * "std::vector<>::push_back". */
 const char *loci_name_function(const char *name, char *buf, size_t size);
 
+/* Cuts a name that a sentence has no room for. Returns name. */
+const char *loci_name_clip(char *name, size_t bytes);
+
 /* "mm.c:14"; "" where line or file is unknown. */
 const char *loci_name_line(const struct loci_catalogue *catalogue, int64_t source_id, unsigned line,
 	char *buf, size_t size);

@@ -4,11 +4,14 @@
 #include "base/cleanup.h"
 #include "model/bins.h"
 #include "model/verdict.h"
+#include "report/by_table.h"
 #include "report/pairs.h"
 #include "report/report_verdict.h"
 
 #include <math.h>
 #include <string.h>
+
+#define WORST 10 /* owners shown */
 
 static const unsigned percents[] = { 50, 70, 80, 90, 95, 99 };
 
@@ -205,6 +208,46 @@ static void put_percentiles(const struct loci_subject *subject, struct loci_json
 	loci_json_array_end(json);
 }
 
+/* The first rows of a kind of owner. */
+static void put_worst(const struct loci_subject *subject, const struct loci_catalogue *c,
+	const struct loci_blame_levels *levels, enum loci_blame_kind kind, const char *key,
+	struct loci_json *json)
+{
+	loci_cleanup(loci_blame_freep) struct loci_blame *blame = NULL;
+
+	loci_pair_array(json, key);
+	if (loci_blame_new(c, subject, levels, kind, &blame, NULL) == 0)
+		for (size_t i = 0; i < blame->n_rows && i < WORST; i++) {
+			if (!(blame->row[i].misses > 0))
+				break;
+			loci_json_object(json);
+			loci_by_json_row(blame, &blame->row[i], json, NULL);
+			loci_json_object_end(json);
+		}
+	loci_json_array_end(json);
+}
+
+static void put_blame(const struct loci_subject *subject, struct loci_json *json)
+{
+	struct loci_blame_levels levels;
+	struct loci_catalogue c;
+
+	loci_json_key(json, "blame");
+	if (loci_catalogue_load(&c, subject->profile, NULL) < 0 || !c.n_site ||
+		loci_blame_levels(subject, &c, NULL, &levels, NULL) < 0) {
+		loci_json_string(json, NULL);
+		return;
+	}
+	loci_json_object(json);
+	loci_pair_object(json, "level");
+	loci_report_json_cache(json, &levels.level[levels.chosen].cache);
+	loci_json_object_end(json);
+	put_worst(subject, &c, &levels, c.n_access ? LOCI_BLAME_SPOT : LOCI_BLAME_LINE, "lines",
+		json);
+	put_worst(subject, &c, &levels, LOCI_BLAME_LINK, "pairs", json);
+	loci_json_object_end(json);
+}
+
 void loci_report_json(const struct loci_subject *subject, struct loci_json *json)
 {
 	loci_json_object(json);
@@ -213,5 +256,6 @@ void loci_report_json(const struct loci_subject *subject, struct loci_json *json
 	put_histogram(subject, json);
 	put_levels(subject, json);
 	put_percentiles(subject, json);
+	put_blame(subject, json);
 	loci_json_object_end(json);
 }

@@ -39,7 +39,7 @@ static const char *shell_word(const char *path, char *buf, size_t size)
 }
 
 /* Commands that go on from here; a sweep of the first level from half its size to 16 times. */
-static void print_next(const struct loci_screen *screen, const struct loci_function_row *function)
+static void print_next(const struct loci_screen *screen, const char *wanted)
 {
 	const struct loci_text *text = screen->text;
 	const struct loci_verdict *v = &screen->verdict;
@@ -55,9 +55,9 @@ static void print_next(const struct loci_screen *screen, const struct loci_funct
 			v->level[0].name, loci_units_size(low, bytes / 2),
 			loci_units_size(high, bytes * 16));
 	}
-	if (function && function->name)
+	if (wanted[0])
 		snprintf(annotate, sizeof(annotate), "loci\u00a0annotate\u00a0%s\u00a0%s%s", file,
-			shell_word(function->name, word, sizeof(word)),
+			shell_word(wanted, word, sizeof(word)),
 			sweep[0] ? text->glyph->separator : "");
 	snprintf(line, sizeof(line), "next: %s%s%sloci\u00a0diff\u00a0%s\u00a0OTHER.loci", annotate,
 		sweep, sweep[0] ? text->glyph->separator : "", file);
@@ -87,7 +87,7 @@ int loci_report_screen(
 	const struct loci_subject *subject, const struct loci_text *text, struct loci_err *err)
 {
 	struct loci_screen screen = { .subject = subject, .text = text };
-	const struct loci_function_row *function;
+	char wanted[LOCI_SCREEN_WANTED];
 	int r;
 
 	loci_verdict(subject, &screen.verdict);
@@ -101,12 +101,12 @@ int loci_report_screen(
 	loci_screen_curve(&screen);
 	if (loci_screen_levels(&screen) < 0)
 		return loci_err_nomem(err);
-	r = loci_screen_blame(&screen, &function, err);
+	r = loci_screen_blame(&screen, wanted, err);
 	if (r < 0)
 		return r;
 	fputc('\n', text->out);
 	if (screen.verdict.kind != LOCI_VERDICT_ALL_NEW)
 		print_percentiles(&screen);
-	print_next(&screen, function);
+	print_next(&screen, wanted);
 	return 0;
 }

@@ -61,4 +61,13 @@ offers "$LOCI" doctor --j
 [ "$(cat out)" = --json ] || fail "doctor --j is completed to $(cat out)"
 offers "$LOCI" cache --policy r
 [ "$(cat out)" = random ] || fail "--policy r is completed to $(cat out)"
+offers "$LOCI" report --by f
+[ "$(sort out | tr '\n' ' ')" = 'field file function ' ] || fail "--by f is completed to $(cat out)"
+offers "$LOCI" annotate o
+has out one.loci
+# every kind that bash offers is one that the program takes, and the other way round
+offers "$LOCI" report --by ''
+sort out >offered
+"$LOCI" report --by nothing 2>&1 | sed -n 's/.*one of \(.*\), and not.*/\1/p' | tr -d ' ' | tr , '\n' | sort >taken
+cmp offered taken || fail "kinds differ: $(diff offered taken)"
 finish

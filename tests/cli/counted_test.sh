@@ -51,11 +51,11 @@ is "the pages" "heap 100 409600 1" \
 is "the stack variable" "stack 160 64" "select kind || ' ' || refs || ' ' || size_bytes from object where name = 'small'"
 is "fields" "block second 2000 table first 2000" \
 	"select object.name || ' ' || field.name || ' ' || sum(access.refs) from access join field on field_id = field.id
-	join object on field.object_id = object.id where object.name in ('table', 'block') group by 1, field.name order by 1"
+	join object on field.object_id = object.id where object.name in ('table', 'block') group by object.name, field.name order by object.name"
 
 # How they are walked.
 is "strides" "64 64 64 4096" \
-	"select stride_bytes from access join $at on site_id = site.id where line in
+	"select stride_bytes from $at join access on site_id = site.id where line in
 	($(line walk), $(line fill), $(line drain), $(line column)) order by line"
 
 # What they meet: 1000 lines of 64 bytes do not fit in 32 KiB, but in 1 MiB.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Profiles of version 1 are read for ever: tests/golden/profile-v1.loci holds exactly what a plain
- * simulation, made here, says of one matrix product, computed by two threads one after the other.
+ * simulation, made here, says of one matrix product, computed by two threads one after the other;
+ * profile-v1-dimensions.loci what matrix_profile.h says of the program in matrix_program.h.
  *
  *	profile_golden_test --write FILE   makes such a file with this build
  *
  * The golden file was made so once and is never made again: a reader that no longer understands it
  * is broken, not the file. */
 #include "check.h"
+#include "matrix_profile.h"
 
 #include "base/cleanup.h"
 #include "base/units.h"
@@ -300,11 +302,126 @@ static void compare_file(const char *path)
 	loci_profile_close(profile);
 }
 
+static void compare_count(const struct loci_level_count_row *got, const struct matrix_sum *want)
+{
+	size_t level = (size_t)got->level_id - 1;
+
+	CHECK_U64(got->first_hits, want->first_hits[level]);
+	CHECK_U64(got->misses, want->misses[level]);
+	CHECK_U64(got->writebacks, want->writebacks[level]);
+}
+
+static void compare_sums(struct loci_profile *profile, const struct matrix_counts *counts)
+{
+	const struct matrix_sum *sums[] = {
+		[LOCI_OWNER_WHOLE] = &counts->whole,
+		[LOCI_OWNER_SITE] = counts->site,
+		[LOCI_OWNER_CONTEXT] = counts->context,
+		[LOCI_OWNER_OBJECT] = counts->object,
+		[LOCI_OWNER_FIELD] = counts->field,
+		[LOCI_OWNER_PAIR] = counts->by_pair,
+		[LOCI_OWNER_ACCESS] = counts->by_access,
+	};
+	const struct loci_level_count_row *count;
+	const struct loci_owner_hist *hists;
+	size_t n;
+
+	CHECK(loci_profile_level_counts(profile, &count, &n, NULL) == 0 && n == 134);
+	for (size_t i = 0; i < n; i++)
+		compare_count(&count[i],
+			&sums[count[i].owner]
+			     [count[i].owner_id - (count[i].owner == LOCI_OWNER_PAIR)]);
+	for (enum loci_owner owner = LOCI_OWNER_SITE; owner <= LOCI_OWNER_PAIR; owner++) {
+		CHECK(loci_profile_hists(
+			      profile, LOCI_DISTANCE_STACK, owner, 64, &hists, &n, NULL) == 0);
+		CHECK(n > 0 || !sums[owner]);
+		for (size_t i = 0; i < n; i++) {
+			struct loci_hist_key key = { LOCI_DISTANCE_STACK, 64, 0, owner,
+				hists[i].owner_id };
+
+			compare_hist(profile, &key,
+				&sums[owner][key.owner_id - (owner == LOCI_OWNER_PAIR)].hist);
+		}
+	}
+}
+
+static void compare_rows(struct loci_profile *profile, const struct matrix_counts *counts)
+{
+	const struct loci_site_row *site;
+	const struct loci_object_row *object;
+	const struct loci_access_row *by_access;
+	const struct loci_pair_row *pair;
+	const struct loci_excerpt_row *excerpt;
+	const struct loci_loop_row *loop;
+	size_t n;
+
+	CHECK(loci_profile_sites(profile, &site, &n, NULL) == 0 && n == SITE_END - 1);
+	for (size_t i = 0; i < n; i++) {
+		CHECK_STR(site[i].site_key, matrix_sites[i].site_key);
+		CHECK_STR(site[i].op, matrix_sites[i].op);
+		CHECK_U64((uint64_t)site[i].function_id, (uint64_t)matrix_sites[i].function_id);
+		CHECK_U64((uint64_t)site[i].inlined_id, (uint64_t)matrix_sites[i].inlined_id);
+		CHECK_U64((uint64_t)site[i].loop_id, (uint64_t)matrix_sites[i].loop_id);
+		CHECK_U64(site[i].line, matrix_sites[i].line);
+		CHECK_U64(site[i].refs, counts->site[i + 1].refs);
+	}
+	CHECK(loci_profile_objects(profile, &object, &n, NULL) == 0 && n == OBJECT_STATS);
+	for (size_t i = 0; i < n; i++) {
+		CHECK_STR(object[i].kind, matrix_objects[i].kind);
+		CHECK_STR(object[i].name, matrix_objects[i].name);
+		CHECK_STR(object[i].type, matrix_objects[i].type);
+		CHECK_U64(object[i].refs, counts->object[i + 1].refs);
+		CHECK(object[i].released == matrix_objects[i].released);
+	}
+	CHECK(loci_profile_accesses(profile, &by_access, &n, NULL) == 0 && n == SITE_END - 1);
+	for (size_t i = 0; i < n; i++) {
+		CHECK_U64(by_access[i].fills, counts->access[i + 1].row.fills);
+		CHECK_U64(by_access[i].used_bytes, counts->access[i + 1].row.used_bytes);
+		CHECK_U64(by_access[i].refs, counts->site[i + 1].refs);
+	}
+	CHECK_U64((uint64_t)by_access[SITE_DOT_COLUMN - 1].stride_bytes, 8 * MATRIX_N);
+	CHECK(loci_profile_pairs(profile, &pair, &n, NULL) == 0);
+	CHECK_U64(n, counts->n_pairs);
+	for (size_t i = 0; i < n; i++) {
+		CHECK_STR(pair[i].kind, counts->pair[i].kind);
+		CHECK_U64(pair[i].refs, counts->pair[i].refs);
+		CHECK_U64((uint64_t)pair[i].loop_id, (uint64_t)counts->pair[i].loop_id);
+	}
+	CHECK(loci_profile_loops(profile, &loop, &n, NULL) == 0 && n == LOOP_STATS);
+	CHECK_U64(loop[LOOP_K - 1].iterations, MATRIX_N * MATRIX_N * MATRIX_N);
+	CHECK(loci_profile_excerpts(profile, &excerpt, &n, NULL) == 0);
+	CHECK_U64(n, LOCI_ARRAY_SIZE(matrix_text));
+	for (size_t i = 0; i < n; i++)
+		CHECK_STR(excerpt[i].text, matrix_text[i]);
+}
+
+static void compare_dimensions(const char *path)
+{
+	struct matrix_counts *counts = malloc(sizeof(*counts));
+	struct loci_profile *profile = NULL;
+	struct loci_err err = { "" };
+
+	if (loci_profile_open(path, &profile, &err) < 0) {
+		CHECK_FAIL("%s", err.text);
+		return;
+	}
+	matrix_counts_init(counts);
+	matrix_run(matrix_visit_reference, counts);
+	matrix_counts_end(counts);
+	compare_rows(profile, counts);
+	compare_sums(profile, counts);
+	loci_profile_close(profile);
+	matrix_counts_fini(counts);
+	free(counts);
+}
+
 int main(int argc, char **argv)
 {
-	if (argc == 3 && !strcmp(argv[1], "--write"))
+	if (argc == 3 && !strcmp(argv[1], "--write")) {
 		write_file(argv[2]);
-	else
+	} else {
 		compare_file("golden/profile-v1.loci");
+		compare_dimensions("golden/profile-v1-dimensions.loci");
+	}
 	return check_status();
 }

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static const struct loci_glyphs glyphs = { "-", " | ", "->", "+/-", "|" };
+static const struct loci_glyphs glyphs = { "-", " | ", "->", "+/-", "|", ".." };
 
 /* What is printed between open_text and CHECK_TEXT. */
 static char *printed;
@@ -121,10 +121,70 @@ static void check_paragraph(void)
 	text = open_text(40, false, false);
 	loci_text_paragraph(&text, LOCI_STYLE_PLAIN, 0, "evil\033]0;\a \xc2\x9b é");
 	loci_text_print(&text, LOCI_STYLE_PLAIN, "%s\n", "\033[2J");
-	CHECK_TEXT(text, "evil?]0;? ?\x9b é\n?[2J\n");
+	CHECK_TEXT(text, "evil?]0;? ? é\n?[2J\n");
+	text = open_text(40, false, false);
+	/* a lone byte that is CSI in Latin-1, an overlong slash, half a character, a direction
+	 * override, a surrogate */
+	loci_text_paragraph(&text, LOCI_STYLE_PLAIN, 0,
+		"a\x9bz \xc0\xaf \xe2\x82 x\u202ey \xed\xa0\x80 na\nme");
+	CHECK_TEXT(text, "a?z ?? ?? x?y ??? na?me\n");
 	text = open_text(20, false, false);
 	loci_text_paragraph(&text, LOCI_STYLE_PLAIN, 1, "");
 	CHECK_TEXT(text, "\n");
+}
+
+static void check_shorten(void)
+{
+	struct loci_text text = open_text(80, false, false);
+	char buf[64];
+
+#define SHORTEN(string, cells, cut) \
+	loci_text_shorten(&text, string, cells, LOCI_CUT_##cut, buf, sizeof(buf))
+	CHECK_STR(SHORTEN("function", 8, MIDDLE), "function");
+	CHECK_STR(SHORTEN("function", 7, MIDDLE), "fun..on");
+	CHECK_STR(SHORTEN("function", 6, MIDDLE), "fu..on");
+	CHECK_STR(SHORTEN("function", 5, FRONT), "..ion");
+	CHECK_STR(SHORTEN("function", 5, END), "fun..");
+	CHECK_STR(SHORTEN("function", 2, MIDDLE), "..");
+	CHECK_STR(SHORTEN("function", 1, MIDDLE), "");
+	CHECK_STR(SHORTEN("function", 3, NONE), "function");
+	CHECK_STR(SHORTEN("行列行列", 7, END), "行列.."); /* half a character does not fit */
+	CHECK_STR(SHORTEN("行列行列", 5, FRONT), "..列");
+#undef SHORTEN
+	fclose(text.out);
+	free(printed);
+	printed = NULL;
+}
+
+static void check_yield(void)
+{
+	static const struct loci_table_column columns[] = {
+		{ "name", LOCI_ALIGN_LEFT },
+		{ "n", LOCI_ALIGN_RIGHT },
+		{ "none", LOCI_ALIGN_LEFT },
+		{ "note", LOCI_ALIGN_LEFT },
+	};
+	struct loci_text text = open_text(22, false, false);
+	struct loci_table table;
+
+	loci_table_init(&table, columns, 4);
+	loci_table_yield(&table, 0, LOCI_CUT_MIDDLE, 6);
+	loci_table_yield(&table, 3, LOCI_CUT_END, 4);
+	loci_table_add(&table, LOCI_STYLE_PLAIN, "a_long_function");
+	loci_table_add(&table, LOCI_STYLE_PLAIN, "12 ");
+	loci_table_add(&table, LOCI_STYLE_PLAIN, "%s", "");
+	loci_table_add(&table, LOCI_STYLE_PLAIN, "remarkable");
+	loci_table_add(&table, LOCI_STYLE_PLAIN, "a\nb");
+	loci_table_add(&table, LOCI_STYLE_PLAIN, "1.5");
+	loci_table_add(&table, LOCI_STYLE_PLAIN, "%s", "");
+	loci_table_add(&table, LOCI_STYLE_PLAIN, "%s", "");
+	loci_table_drop_empty(&table);
+	CHECK_U64((uint64_t)-loci_table_print(&table, &text, 0), 0);
+	loci_table_fini(&table);
+	CHECK_TEXT(text,
+		"name       n  note\n"
+		"a_l..on  12   remark..\n"
+		"a?b      1.5\n");
 }
 
 static void check_table(void)
@@ -165,5 +225,7 @@ int main(void)
 	check_numbers();
 	check_paragraph();
 	check_table();
+	check_shorten();
+	check_yield();
 	return check_status();
 }

@@ -42,6 +42,7 @@ static struct block *block_new(Addr code, UInt module, UInt flags, UInt cap)
 	block->module = module;
 	block->flags = flags;
 	block->code = code;
+	block->end = code;
 	block->n_refs = 0;
 	block->refs = VG_(malloc)("loci.refs", cap * sizeof(*block->refs));
 	return block;
@@ -119,8 +120,12 @@ static void free_superblock(struct superblock *superblock)
 	VG_(free)(superblock);
 }
 
-void block_superblock_end(void)
+void block_superblock_end(Addr code_end)
 {
+	struct block *block;
+
+	for (block = blocks.open->first; block; block = block->next)
+		block->end = code_end;
 	tell_list(blocks.open->first);
 	if (blocks.open->first)
 		VG_(HT_add_node)(blocks.superblocks, blocks.open);

@@ -19,6 +19,7 @@ struct block {
 	UInt module;
 	UInt flags; /* enum loci_block_flag */
 	Addr code;
+	Addr end; /* of the superblock's code */
 	UInt n_refs;
 	struct block_ref *refs;
 };
@@ -30,7 +31,7 @@ void block_init(void);
 void block_superblock_begin(Addr address);
 uint64_t block_begin(Addr code, UInt module, UInt flags);
 void block_add_ref(uint64_t descriptor, Addr site);
-void block_superblock_end(void);
+void block_superblock_end(Addr code_end);
 
 /* A block that belongs to no superblock and is never discarded. */
 uint64_t block_lasting(Addr code, UInt module, UInt flags, uint64_t descriptor, Addr site);

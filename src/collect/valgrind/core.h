@@ -4,6 +4,8 @@
 #ifndef LOCI_COLLECT_VALGRIND_CORE_H
 #define LOCI_COLLECT_VALGRIND_CORE_H
 
+#include <stdint.h>
+
 #include <pub_tool_basics.h>
 #include <pub_tool_vki.h>
 #include <pub_tool_vkiscnums.h>
@@ -27,5 +29,14 @@
 /* Memory shared with another process, known to the core's map of the address space. */
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(
 	SizeT length, UInt prot, Int fd, Off64T offset);
+
+/* Not while generated code runs. */
+extern void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
+
+/* Whether names of functions are given as the source has them. */
+extern Bool VG_(clo_demangle);
+
+/* The highest address of the stack that the process began with. */
+extern Addr VG_(clstk_end);
 
 #endif

@@ -1,81 +1,96 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "collect/valgrind/out.h"
+#include "collect/valgrind/options.h"
 #include "stream/ring_x86_64.h"
 #include "version.h"
 
-#define RING_BYTES (LOCI_RING_HEADER_BYTES + LOCI_RING_WORDS * sizeof(uint64_t))
-#define NAME_MAX   (LOCI_RING_PATH_MAX + 64)
+/* Larger than rings are by default: generated code fills a chunk in some tens of microseconds, and
+ * waking the consumer should be rare beside that. Where there is no space for it, the default. */
+#define WORDS      (1u << 18)
+#define CHUNKS     8
+#define PATH_BYTES (LOCI_RING_PATH_MAX + 64)
+
+#define SYS_FALLOCATE 285
 
 /* The ring stays where it was mapped first: a child puts its own in the same place. */
 static struct {
 	struct loci_ring_producer ring;
 	void *memory;
+	SizeT mapped_bytes;
 	uint64_t n_strings;
 	Int offset;
 } out;
 
-static const struct loci_stream_info info = {
-	.version = LOCI_STREAM_VERSION,
-	.arch = LOCI_ARCH_X86_64,
-	.collector = LOCI_COLLECTOR_ANY,
-	.unit = LOCI_UNIT_BYTE,
-	.capabilities = LOCI_CAP_COMPLETE | LOCI_CAP_STORES | LOCI_CAP_SITES | LOCI_CAP_FRAMES |
-		LOCI_CAP_OBJECTS | LOCI_CAP_ORDER,
-	.origin = "loci " LOCI_VERSION ", valgrind " LOCI_VALGRIND_VERSION,
-};
+static struct loci_stream_info stream_info(void)
+{
+	struct loci_stream_info info = { .version = LOCI_STREAM_VERSION,
+		.arch = LOCI_ARCH_X86_64,
+		.collector = LOCI_COLLECTOR_ANY,
+		.unit = LOCI_UNIT_BYTE,
+		.capabilities = LOCI_CAP_STORES | LOCI_CAP_SITES | LOCI_CAP_FRAMES |
+			LOCI_CAP_OBJECTS | LOCI_CAP_ORDER,
+		.origin = "loci " LOCI_VERSION ", valgrind " LOCI_VALGRIND_VERSION };
 
-/* Words go nowhere from here on: into memory that nobody reads, as much of it as there is. */
+	info.capabilities |= options.windows ? LOCI_CAP_WINDOWS : LOCI_CAP_COMPLETE;
+	return info;
+}
+
+/* Words go nowhere from here on: into memory of our own in the ring's place, because a consumer may
+ * still be reading what was written before. */
 static void go_quiet(void)
 {
 	struct loci_ring_producer *ring = &out.ring;
 
-	if (!ring->shared && ring->chunk == ring->sink && out.memory) {
-		ring->chunk = ring->cursor =
-			(uint64_t *)((UChar *)out.memory + LOCI_RING_HEADER_BYTES);
-		ring->limit = ring->chunk + LOCI_RING_WORDS;
-	}
+	if (ring->shared || ring->chunk != ring->sink || !out.memory)
+		return;
+	if (loci_syscall6(LOCI_SYS_MMAP, (long)out.memory, (long)out.mapped_bytes,
+		    VKI_PROT_READ | VKI_PROT_WRITE,
+		    VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS | VKI_MAP_FIXED, -1, 0) != (long)out.memory)
+		return; /* the producer's own sink is shorter, and as good */
+	loci_ring_producer_init(ring);
+	ring->chunk = ring->cursor = out.memory;
+	ring->limit = (uint64_t *)((UChar *)out.memory + out.mapped_bytes);
 }
 
-/* A file of that size; -1 if there cannot be one. Writing it here, not by page fault, is how a full
- * file system is an error instead of a signal. */
-static Int make_file(const HChar *path)
+/* Takes the file's space now: a full file system must be an error here, not a signal later. */
+static Bool fill_file(Int fd, SizeT bytes)
 {
 	static const UChar zeros[4096];
-	SysRes r = VG_(open)(path, VKI_O_CREAT | VKI_O_EXCL | VKI_O_RDWR, 0600);
-	Int fd = sr_isError(r) ? -1 : (Int)sr_Res(r);
 	SizeT at;
 
-	for (at = 0; fd >= 0 && at < RING_BYTES; at += sizeof(zeros)) {
-		if (VG_(write)(fd, zeros, sizeof(zeros)) != (Int)sizeof(zeros)) {
-			VG_(close)(fd);
-			VG_(unlink)(path);
-			return -1;
-		}
-	}
-	return fd;
+	if (loci_syscall6(SYS_FALLOCATE, fd, 0, 0, (long)bytes, 0, 0) == 0)
+		return True;
+	for (at = 0; at < bytes; at += sizeof(zeros))
+		if (VG_(write)(fd, zeros, sizeof(zeros)) != (Int)sizeof(zeros))
+			return False;
+	return True;
 }
 
 /* Shared memory of the file, in the place of what was there before. */
-static void *map_file(Int fd)
+static Bool map_file(Int fd, SizeT bytes)
 {
-	if (!out.memory) {
+	if (out.memory)
+		return bytes <= out.mapped_bytes &&
+			loci_syscall6(LOCI_SYS_MMAP, (long)out.memory, (long)bytes,
+				VKI_PROT_READ | VKI_PROT_WRITE, VKI_MAP_SHARED | VKI_MAP_FIXED, fd,
+				0) == (long)out.memory;
+	{
 		SysRes r = VG_(am_shared_mmap_file_float_valgrind)(
-			RING_BYTES, VKI_PROT_READ | VKI_PROT_WRITE, fd, 0);
+			bytes, VKI_PROT_READ | VKI_PROT_WRITE, fd, 0);
 
-		return sr_isError(r) ? NULL : (void *)sr_Res(r);
+		if (sr_isError(r))
+			return False;
+		out.memory = (void *)sr_Res(r);
+		out.mapped_bytes = bytes;
+		return True;
 	}
-	if (loci_syscall6(LOCI_SYS_MMAP, (long)out.memory, RING_BYTES,
-		    VKI_PROT_READ | VKI_PROT_WRITE, VKI_MAP_SHARED | VKI_MAP_FIXED, fd,
-		    0) != (long)out.memory)
-		return NULL;
-	return out.memory;
 }
 
 /* Images of this process are told apart by the first number that nobody has taken; the name stays
  * taken after its ring is gone. */
 static Int take_number(const HChar *dir)
 {
-	HChar path[NAME_MAX];
+	HChar path[PATH_BYTES];
 	Int n;
 
 	for (n = 0; n < 1000000; n++) {
@@ -93,38 +108,47 @@ static Int take_number(const HChar *dir)
 	return -1;
 }
 
-static Bool make_ring(const HChar *dir)
+/* A ring of that many words under a name that nobody looks at. */
+static Bool make_ring(const HChar *path, const HChar *lock, SizeT n_words, UInt n_chunks)
 {
-	HChar made[NAME_MAX], final[NAME_MAX], lock[NAME_MAX];
-	Int pid = VG_(getpid)(), n = take_number(dir), fd;
-	void *memory;
+	SizeT bytes = LOCI_RING_HEADER_BYTES + n_words * sizeof(uint64_t);
+	SysRes r = VG_(open)(path, VKI_O_CREAT | VKI_O_EXCL | VKI_O_RDWR, 0600);
+	struct loci_stream_info info = stream_info();
+	Bool good;
+	Int fd;
+
+	if (sr_isError(r))
+		return False;
+	fd = (Int)sr_Res(r);
+	good = fill_file(fd, bytes) && map_file(fd, bytes) &&
+		loci_ring_format(out.memory, bytes, &info, n_words / n_chunks, lock) == 0 &&
+		loci_ring_producer_attach(&out.ring, out.memory, bytes) == 0;
+	VG_(close)(fd);
+	if (!good)
+		VG_(unlink)(path);
+	return good;
+}
+
+static Bool open_ring(const HChar *dir)
+{
+	HChar made[PATH_BYTES], final[PATH_BYTES], lock[PATH_BYTES];
+	Int pid = VG_(getpid)(), n = take_number(dir);
 
 	if (n < 0)
 		return False;
 	VG_(snprintf)(made, sizeof(made), "%s/.%d.%d.ring", dir, pid, n);
 	VG_(snprintf)(final, sizeof(final), "%s/%d.%d.ring", dir, pid, n);
 	VG_(snprintf)(lock, sizeof(lock), "%s/lock", dir);
-	fd = make_file(made);
-	if (fd < 0)
+	if (!make_ring(made, lock, WORDS, CHUNKS) &&
+		!make_ring(made, lock, LOCI_RING_WORDS, LOCI_RING_CHUNKS))
 		return False;
-	memory = map_file(fd);
-	VG_(close)(fd);
-	if (memory) {
-		out.memory = memory;
-		if (loci_ring_format(memory, RING_BYTES, &info, LOCI_RING_WORDS / LOCI_RING_CHUNKS,
-			    lock) == 0 &&
-			loci_ring_producer_attach(&out.ring, memory, RING_BYTES) == 0 &&
-			VG_(rename)(made, final) == 0)
-			return True;
-	}
-	VG_(unlink)(made);
-	return False;
+	return VG_(rename)(made, final) == 0;
 }
 
 void out_open(const HChar *dir)
 {
 	out.n_strings = 0;
-	if (!dir || VG_(strlen)(dir) + 64 > NAME_MAX || !make_ring(dir))
+	if (!dir || VG_(strlen)(dir) + 64 > PATH_BYTES || !open_ring(dir))
 		loci_ring_producer_init(&out.ring);
 	go_quiet();
 }
@@ -240,11 +264,16 @@ void out_make_room(void *guest_state)
 
 	ring->cursor = ring->chunk + (*ring->head - ring->base);
 	next_chunk();
-	fill((struct out_thread *)((UChar *)guest_state + out.offset));
+	fill(out_thread_of(guest_state));
 }
 
 Int out_offset(const VexGuestLayout *layout)
 {
 	out.offset = layout->total_sizeB;
 	return out.offset;
+}
+
+struct out_thread *out_thread_of(void *guest_state)
+{
+	return (struct out_thread *)((UChar *)guest_state + out.offset);
 }

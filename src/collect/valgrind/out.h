@@ -49,5 +49,6 @@ void out_make_room(void *guest_state);
 
 /* Offset of struct out_thread from the guest state. */
 Int out_offset(const VexGuestLayout *layout);
+struct out_thread *out_thread_of(void *guest_state);
 
 #endif

@@ -3,7 +3,7 @@
 # Runs every awkward program natively and under a collector, and compares what it printed, on both
 # streams, and how it ended:
 #
-#	tests/awkward/suite.sh PROGRAMS [--only NAME] COMMAND..
+#	tests/awkward/awkward.sh PROGRAMS [--only NAME] COMMAND..
 #
 # PROGRAMS is the folder they were built in; the program's command line is appended to COMMAND.
 # With PROFILE set to a path that COMMAND writes a profile to, there must be one after every run.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A matrix product in two loop orders, for the demonstration:
  *
- *	loci record -o ijk.loci product ijk
- *	loci record -o ikj.loci product ikj
+ *	loci record -o ijk.loci matmul ijk
+ *	loci record -o ikj.loci matmul ikj
  *
  * Both execute the same statement on the same elements. ijk walks b by column, a new line of the
  * cache at every step; ikj walks it by row. b is tall enough that the lines of one column do not
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 	double sum = 0;
 
 	if (argc != 2 || (strcmp(argv[1], "ijk") && strcmp(argv[1], "ikj"))) {
-		fprintf(stderr, "usage: product ijk|ikj\n");
+		fprintf(stderr, "usage: matmul ijk|ikj\n");
 		return 2;
 	}
 	if (!a || !b || !c)

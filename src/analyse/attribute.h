@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The first stage, of one process: decodes its words, knows at every reference whose it is (site,
+ * object, calling context), simulates the caches named at record time, and hands the touches on to
+ * be measured. */
+#ifndef LOCI_ANALYSE_ATTRIBUTE_H
+#define LOCI_ANALYSE_ATTRIBUTE_H
+
+#include "analyse/analyse.h"
+#include "analyse/code.h"
+#include "analyse/grain.h"
+#include "analyse/measure.h"
+#include "analyse/object.h"
+#include "analyse/relay.h"
+#include "analyse/row.h"
+#include "analyse/walk.h"
+#include "engine/levels.h"
+
+#define LOCI_ATTRIBUTE_RUNS 256
+
+struct loci_level_tally {
+	uint64_t first_hits, misses, writebacks;
+};
+
+/* n_levels each, by owner. */
+struct loci_level_tallies {
+	struct loci_level_tally *tally;
+	size_t cap;
+};
+
+/* When the last allocations were made, by their epoch. */
+struct loci_birth {
+	uint32_t epoch, clock;
+};
+#define LOCI_BIRTHS (1u << 14)
+
+struct loci_attribution {
+	const struct loci_analyse_options *options;
+	struct loci_decoder *decoder; /* borrowed, as are the grains */
+	struct loci_grain_engine *const *grain;
+	unsigned n_grains;
+	struct loci_symbols *symbols; /* of all processes, under the lock */
+	pthread_mutex_t *symbols_lock;
+	bool flow; /* the stream tells code addresses */
+	struct loci_code code;
+	struct loci_walk walk;
+	struct loci_rows rows;
+	struct loci_objects *objects;
+	struct loci_levels *levels;
+	unsigned n_levels;
+	struct loci_level_tallies row_levels, context_levels;
+	struct loci_measure measure;
+	struct loci_relay *relay;
+	/* The batch being filled, and of its touches what does not go on. */
+	struct loci_batch *batch;
+	uint64_t bytes[LOCI_BATCH];
+	uint32_t owner[LOCI_BATCH];
+	uint8_t dirty[LOCI_BATCH];
+	struct loci_levels_eviction evicted[LOCI_BATCH];
+	unsigned shift; /* of the first block size */
+	uint64_t use;   /* of a touch now: context and loop entries */
+	uint64_t references, straddles;
+	uint64_t *thread_refs; /* by number in walk */
+	size_t thread_cap;
+	struct loci_ref_run runs[LOCI_ATTRIBUTE_RUNS];
+	struct loci_birth birth[LOCI_BIRTHS];
+};
+
+struct loci_attribution_options {
+	const struct loci_analyse_options *options;
+	uint32_t capabilities; /* of the stream */
+	struct loci_decoder *decoder;
+	struct loci_grain_engine *const *grain; /* the first with keep_uses, unless no pairs */
+	unsigned n_grains;
+	uint64_t block_bytes;         /* of the first */
+	struct loci_symbols *symbols; /* of all processes, under the lock */
+	pthread_mutex_t *symbols_lock;
+};
+
+int loci_attribution_new(const struct loci_attribution_options *options,
+	struct loci_attribution **ret, struct loci_err *err);
+void loci_attribution_free(struct loci_attribution *attribution); /* NULL allowed */
+
+/* What counts before a fault counts. event is called for what concerns the process, not its memory
+ * or code. */
+int loci_attribution_words(struct loci_attribution *attribution, const uint64_t *words,
+	size_t n_words, void (*event)(void *data, const struct loci_event *event), void *data,
+	struct loci_err *err);
+/* After the last words. */
+int loci_attribution_finish(struct loci_attribution *attribution, struct loci_err *err);
+
+#endif

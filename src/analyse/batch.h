@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Touches on their way from who attributes them to who measures them. */
+#ifndef LOCI_ANALYSE_BATCH_H
+#define LOCI_ANALYSE_BATCH_H
+
+#include "analyse/context.h"
+#include "analyse/walk.h"
+
+#define LOCI_BATCH        4096
+#define LOCI_BATCH_EVENTS 1024
+
+/* What a touch is remembered by until the block's next touch: row, context, whether it wrote, and
+ * the time, in loops entered and allocations made so far, of which the low bits are kept. */
+#define LOCI_ROW_BITS   20
+#define LOCI_CLOCK_BITS 26
+#define LOCI_CLOCK_MASK ((1u << LOCI_CLOCK_BITS) - 1)
+enum {
+	LOCI_USE_CONTEXT = LOCI_ROW_BITS, /* where it begins */
+	LOCI_USE_WRITE = LOCI_USE_CONTEXT + LOCI_CONTEXT_BITS,
+	LOCI_USE_CLOCK = LOCI_USE_WRITE + 1,
+};
+_Static_assert(LOCI_USE_CLOCK + LOCI_CLOCK_BITS == 64, "a use is one word");
+
+static inline uint32_t loci_use_row(uint64_t use)
+{
+	return (uint32_t)use & ((1u << LOCI_ROW_BITS) - 1);
+}
+
+static inline uint32_t loci_use_context(uint64_t use)
+{
+	return (uint32_t)(use >> LOCI_USE_CONTEXT) & ((1u << LOCI_CONTEXT_BITS) - 1);
+}
+
+static inline unsigned loci_use_write(uint64_t use)
+{
+	return use >> LOCI_USE_WRITE & 1;
+}
+
+struct loci_batch {
+	size_t n, n_events;
+	size_t n_rows, n_contexts; /* numbers in use so far */
+	uint64_t block[LOCI_BATCH];
+	uint64_t use[LOCI_BATCH];
+	uint8_t is_write[LOCI_BATCH];
+	uint8_t missed[LOCI_BATCH]; /* levels */
+	uint32_t born[LOCI_BATCH];  /* the time its memory was allocated; 0: long ago, or never */
+	struct loci_loop_event event[LOCI_BATCH_EVENTS];
+};
+
+#endif

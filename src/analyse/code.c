@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/code.h"
+
+#include "analyse/grow.h"
+
+#include <stdio.h>
+
+int loci_code_init(struct loci_code *code, struct loci_symbols *symbols, pthread_mutex_t *lock,
+	bool no_kernel, struct loci_err *err)
+{
+	*code = (struct loci_code){
+		.symbols = symbols, .symbols_lock = lock, .no_kernel = no_kernel
+	};
+	if (loci_grow(&code->site, &code->site_cap, 1, sizeof(*code->site)) < 0)
+		return loci_err_nomem(err);
+	code->site[0].module = LOCI_NO_MODULE;
+	code->n_sites = 1;
+	return 0;
+}
+
+void loci_code_fini(struct loci_code *code)
+{
+	free(code->ref);
+	free(code->address);
+	free(code->block);
+	free(code->blocks);
+	free(code->header);
+	free(code->site);
+	free(code->module);
+	for (size_t i = 0; i < code->n_names; i++) {
+		free(code->name[i].path);
+		free(code->name[i].build_id);
+	}
+	free(code->name);
+	loci_keymap_fini(&code->block_ids);
+	loci_keymap_fini(&code->site_ids);
+	loci_keymap_fini(&code->module_ids);
+	*code = (struct loci_code){ 0 };
+}
+
+static int module_entry(struct loci_code *code, uint64_t id, struct loci_code_module **ret)
+{
+	uint32_t i = loci_keymap_get(&code->module_ids, id, 0);
+
+	if (i == LOCI_KEYMAP_NONE) {
+		i = (uint32_t)code->n_modules;
+		if (loci_grow(&code->module, &code->module_cap, i + 1, sizeof(*code->module)) < 0 ||
+			loci_keymap_put(&code->module_ids, id, 0, i) < 0)
+			return -ENOMEM;
+		code->n_modules++;
+	}
+	*ret = &code->module[i];
+	return 0;
+}
+
+static int name_module(struct loci_code *code, uint32_t symbol_module, const char *path,
+	const uint8_t *build_id, size_t n)
+{
+	struct loci_code_name *name;
+
+	for (size_t i = 0; i < code->n_names; i++)
+		if (code->name[i].symbol_module == symbol_module)
+			return 0;
+	if (loci_grow(&code->name, &code->name_cap, code->n_names + 1, sizeof(*code->name)) < 0)
+		return -ENOMEM;
+	name = &code->name[code->n_names++];
+	name->symbol_module = symbol_module;
+	name->path = strdup(path);
+	name->build_id = n ? calloc(n, 2 + 1) : NULL;
+	if (!name->path || (n && !name->build_id))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		sprintf(name->build_id + 2 * i, "%02x", build_id[i]);
+	return 0;
+}
+
+int loci_code_event(struct loci_code *code, const struct loci_event *event,
+	const struct loci_decoder *decoder, struct loci_err *err)
+{
+	struct loci_code_module *module;
+	const uint8_t *build_id;
+	const char *path;
+	int r;
+
+	if (event->kind != LOCI_MARK_MODULE_LOAD && event->kind != LOCI_MARK_MODULE_UNLOAD)
+		return 0;
+	if (module_entry(code, event->payload, &module) < 0)
+		return loci_err_nomem(err);
+	*module = (struct loci_code_module){ .symbol_module = LOCI_NO_MODULE };
+	if (event->kind == LOCI_MARK_MODULE_UNLOAD)
+		return 0;
+	path = loci_decoder_string(decoder, event->raw[3]);
+	if (!path || !path[0])
+		return 0;
+	module->bias = event->raw[0];
+	pthread_mutex_lock(code->symbols_lock);
+	build_id = (const uint8_t *)(event->raw + 6);
+	r = loci_symbols_module(code->symbols, path, event->raw[5] ? build_id : NULL, event->raw[5],
+		&module->symbol_module, err);
+	pthread_mutex_unlock(code->symbols_lock);
+	if (r == 0 && name_module(code, module->symbol_module, path, build_id, event->raw[5]) < 0)
+		r = loci_err_nomem(err);
+	return r;
+}
+
+/* An address, where its module is known as module and offset. */
+static void locate(const struct loci_code *code, uint32_t stream_module, uint64_t address,
+	uint32_t *ret_module, uint64_t *ret_offset)
+{
+	uint32_t i = loci_keymap_get(&code->module_ids, stream_module, 0);
+
+	*ret_module = LOCI_NO_MODULE;
+	*ret_offset = address;
+	if (i == LOCI_KEYMAP_NONE || code->module[i].symbol_module == LOCI_NO_MODULE)
+		return;
+	*ret_module = code->module[i].symbol_module;
+	*ret_offset = address - code->module[i].bias;
+}
+
+static int site_id(struct loci_code *code, const struct loci_site *site, uint32_t *ret)
+{
+	uint64_t key = (uint64_t)site->module << 32 | (uint64_t)(site->flags & 0x7f) << 25 |
+		(uint64_t)(site->size_bytes & 0x1fffff) << 3 | (site->op & 7);
+
+	*ret = loci_keymap_get(&code->site_ids, site->offset, key);
+	if (*ret != LOCI_KEYMAP_NONE)
+		return 0;
+	*ret = (uint32_t)code->n_sites;
+	if (loci_grow(&code->site, &code->site_cap, *ret + 1, sizeof(*code->site)) < 0 ||
+		loci_keymap_put(&code->site_ids, site->offset, key, *ret) < 0)
+		return -ENOMEM;
+	code->site[code->n_sites++] = *site;
+	return 0;
+}
+
+static int block_id(
+	struct loci_code *code, const struct loci_ref_site *def, uint64_t address, uint32_t *ret)
+{
+	struct loci_code_block *block;
+
+	*ret = loci_keymap_get(&code->block_ids, address, def->module);
+	if (*ret == LOCI_KEYMAP_NONE) {
+		*ret = (uint32_t)code->n_blocks;
+		if (loci_grow(&code->blocks, &code->block_cap, *ret + 1, sizeof(*code->blocks)) <
+				0 ||
+			loci_keymap_put(&code->block_ids, address, def->module, *ret) < 0)
+			return -ENOMEM;
+		code->n_blocks++;
+	}
+	block = &code->blocks[*ret];
+	block->address = address;
+	block->module = def->module;
+	locate(code, def->module, address, &block->symbol_module, &block->offset);
+	if (def->block_flags & LOCI_BLOCK_KERNEL)
+		block->flags |= LOCI_CODE_KERNEL;
+	return 0;
+}
+
+/* Whether the reference starts its instruction anew. A collector may unroll loops, so that a block
+ * holds several copies of the same instructions: control went back where the code does, or where an
+ * instruction has the same kind of reference again. (Of the few with two references of one kind,
+ * such as CMPS, both are one site.) */
+static bool goes_back(
+	const struct loci_code *code, uint32_t i, uint64_t address, const struct loci_ref_site *def)
+{
+	uint32_t first = i - def->ordinal;
+
+	if (address != code->address[i - 1])
+		return address < code->address[i - 1];
+	for (uint32_t k = i; k-- > first && code->address[k] == address;) {
+		const struct loci_site *site = &code->site[code->ref[k].site];
+
+		if (site->op == def->op && site->size_bytes == def->size_bytes)
+			return true;
+		if (code->ref[k].kind & LOCI_CODE_FIRST)
+			break;
+	}
+	return false;
+}
+
+/* How many loops begin at or below an address. */
+static size_t headers_below(const struct loci_code *code, uint64_t address)
+{
+	size_t low = 0, high = code->n_headers;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (code->header[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Where control was before the reference. */
+static uint64_t before(const struct loci_code *code, uint32_t i)
+{
+	return code->ref[i].kind & LOCI_CODE_FIRST ? code->blocks[code->block[i]].address
+						   : code->address[i - 1];
+}
+
+const struct loci_code_header *loci_code_headers(
+	const struct loci_code *code, uint32_t definition, size_t *ret_n)
+{
+	size_t from = headers_below(code, before(code, definition));
+	size_t to = headers_below(code, code->address[definition]);
+
+	*ret_n = to > from ? to - from : 0;
+	return code->header + from;
+}
+
+int loci_code_header(struct loci_code *code, uint32_t block)
+{
+	uint64_t address = code->blocks[block].address;
+	size_t n = headers_below(code, address);
+
+	if (loci_grow(&code->header, &code->header_cap, code->n_headers + 1,
+		    sizeof(*code->header)) < 0)
+		return -ENOMEM;
+	memmove(code->header + n + 1, code->header + n,
+		(code->n_headers++ - n) * sizeof(*code->header));
+	code->header[n] = (struct loci_code_header){ address, block };
+	for (uint32_t i = 0; i < code->n_refs; i++)
+		if (code->address[i] >= address && before(code, i) < address &&
+			!(code->ref[i].kind & LOCI_CODE_FRAME))
+			code->ref[i].kind |= LOCI_CODE_OVER;
+	return 0;
+}
+
+static uint8_t kind_of(const struct loci_code *code, const struct loci_ref_site *def, bool first)
+{
+	bool kernel = def->flags & LOCI_REF_KERNEL || def->block_flags & LOCI_BLOCK_KERNEL;
+
+	return (uint8_t)((first ? LOCI_CODE_FIRST : 0) |
+		(def->op == LOCI_OP_FRAME ? LOCI_CODE_FRAME : 0) |
+		(def->op > LOCI_OP_FRAME || (kernel && code->no_kernel) ? LOCI_CODE_SKIP : 0) |
+		(def->op == LOCI_OP_LOAD && def->size_bytes == 8 ? LOCI_CODE_RETURN : 0));
+}
+
+/* Definition i, whose predecessors in its block are known. */
+static int learn(struct loci_code *code, const struct loci_decoder *decoder, uint32_t i)
+{
+	struct loci_site site = { 0 };
+	struct loci_ref_site def;
+	uint64_t address, begin;
+	size_t n_headers;
+	bool first;
+
+	if (loci_decoder_site(decoder, i, &def) < 0)
+		return 0; /* cannot be */
+	address = def.site ? def.site : def.code_address;
+	begin = def.ordinal || !def.code_address ? address : def.code_address;
+	first = def.ordinal == 0 || goes_back(code, i, address, &def);
+	if (!first)
+		code->block[i] = code->block[i - 1];
+	else if (block_id(code, &def, begin, &code->block[i]) < 0)
+		return -ENOMEM;
+	site.size_bytes = def.size_bytes;
+	site.flags = def.flags;
+	site.op = def.op;
+	locate(code, def.module, address, &site.module, &site.offset);
+	code->address[i] = address;
+	code->ref[i].size_bytes = def.size_bytes > UINT16_MAX ? 0 : (uint16_t)def.size_bytes;
+	code->ref[i].is_write = def.op == LOCI_OP_STORE;
+	code->ref[i].kind = kind_of(code, &def, first);
+	loci_code_headers(code, i, &n_headers);
+	if (n_headers && !(code->ref[i].kind & LOCI_CODE_FRAME))
+		code->ref[i].kind |= LOCI_CODE_OVER;
+	return site_id(code, &site, &code->ref[i].site);
+}
+
+int loci_code_learn(
+	struct loci_code *code, const struct loci_decoder *decoder, struct loci_err *err)
+{
+	size_t n = loci_decoder_definitions(decoder);
+
+	if (loci_grow(&code->ref, &code->ref_cap, n, sizeof(*code->ref)) < 0 ||
+		loci_grow(&code->address, &code->address_cap, n, sizeof(*code->address)) < 0 ||
+		loci_grow(&code->block, &code->block_of_cap, n, sizeof(*code->block)) < 0)
+		return loci_err_nomem(err);
+	for (; code->n_refs < n; code->n_refs++)
+		if (learn(code, decoder, (uint32_t)code->n_refs) < 0)
+			return loci_err_nomem(err);
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Arrays that grow: doubling, new elements zeroed. */
+#ifndef LOCI_ANALYSE_GROW_H
+#define LOCI_ANALYSE_GROW_H
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for want elements in *(T **)array, of which *cap have room now. 0 or -ENOMEM. */
+static inline int loci_grow(void *array, size_t *cap, size_t want, size_t element)
+{
+	size_t larger = *cap ? *cap : 16;
+	char *moved;
+
+	if (want <= *cap)
+		return 0;
+	while (larger < want)
+		larger *= 2;
+	moved = realloc(*(void **)array, larger * element);
+	if (!moved)
+		return -ENOMEM;
+	memset(moved + *cap * element, 0, (larger - *cap) * element);
+	*(void **)array = moved;
+	*cap = larger;
+	return 0;
+}
+
+/* The same with elements of whole cache lines, which stay aligned. */
+static inline int loci_grow_lines(void *array, size_t *cap, size_t want, size_t element)
+{
+	size_t larger = *cap ? *cap : 64;
+	char *moved;
+
+	if (want <= *cap)
+		return 0;
+	while (larger < want)
+		larger *= 2;
+	moved = aligned_alloc(64, larger * element);
+	if (!moved)
+		return -ENOMEM;
+	if (*cap)
+		memcpy(moved, *(void **)array, *cap * element);
+	memset(moved + *cap * element, 0, (larger - *cap) * element);
+	free(*(void **)array);
+	*(void **)array = moved;
+	*cap = larger;
+	return 0;
+}
+
+#endif

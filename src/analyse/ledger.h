@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What all processes of an analysis counted, attributed. Sites of different processes that are the
+ * same code are one here, and so are contexts, objects and loops of the same name. */
+#ifndef LOCI_ANALYSE_LEDGER_H
+#define LOCI_ANALYSE_LEDGER_H
+
+#include "analyse/attribute.h"
+
+struct loci_ledger_site {
+	struct loci_site site;
+	uint64_t refs;
+};
+
+struct loci_ledger_object {
+	char *kind, *name, *type, *file;
+	unsigned line;
+	const struct loci_type *element;
+	uint64_t size_bytes, allocations;
+	uint32_t module; /* the symbols' number */
+	uint64_t code_address;
+	uint32_t context; /* UINT32_MAX: none */
+	uint64_t born_refs, died_refs;
+	bool released;
+	bool touched; /* also by references that count where they begin */
+	uint64_t refs;
+};
+
+struct loci_ledger_loop {
+	uint32_t module;
+	uint64_t offset, end_offset;
+	uint32_t function; /* site of the entry, LOCI_NO_SITE or LOCI_NO_FUNCTION */
+	uint64_t iterations;
+};
+
+/* The whole of it is its key but the refs. */
+struct loci_ledger_pair {
+	uint32_t use_site, reuse_site, object;
+	uint32_t use_context, reuse_context;
+	uint32_t loop;
+	uint32_t kind; /* 2 * the use wrote + the reuse writes */
+	uint32_t recycled;
+	uint64_t refs;
+	struct loci_spread_far distance;
+};
+
+struct loci_ledger {
+	struct loci_symbols *symbols;
+	unsigned n_levels;
+	struct loci_code_name *module; /* by the symbols' number; path NULL: unknown */
+	size_t n_modules, module_cap;
+	struct loci_ledger_site *site; /* site 0 is none */
+	size_t n_sites, site_cap;
+	struct loci_keymap site_ids;
+	struct loci_context *context; /* 0 is the root; sites are the ledger's */
+	size_t n_contexts, context_cap;
+	struct loci_keymap context_ids;
+	struct loci_ledger_object *object;
+	size_t n_objects, object_cap;
+	struct loci_keymap object_ids;
+	struct loci_row *row; /* row 0 is what found no room; sites and objects are the ledger's */
+	size_t n_rows, row_cap;
+	struct loci_keymap row_ids;
+	struct loci_ledger_loop *loop; /* loop 0 is none */
+	size_t n_loops, loop_cap;
+	struct loci_keymap loop_ids;
+	struct loci_ledger_pair *pair;
+	size_t n_pairs, pair_cap;
+	struct loci_keymap pair_ids;
+	struct loci_pair_level *pair_level;
+	size_t pair_level_cap;
+	struct loci_level_tallies row_levels, context_levels;
+	struct loci_spread rows, contexts; /* distances */
+	bool contexts_full, rows_full, pairs_full;
+};
+
+int loci_ledger_init(struct loci_ledger *ledger, unsigned n_levels, struct loci_err *err);
+void loci_ledger_fini(struct loci_ledger *ledger);
+/* Adds what a process counted, which has finished. */
+int loci_ledger_add(
+	struct loci_ledger *ledger, struct loci_attribution *process, struct loci_err *err);
+
+#endif

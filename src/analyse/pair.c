@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/pair.h"
+
+#include "analyse/grow.h"
+
+#define WHO      ((1ull << LOCI_USE_CLOCK) - 1) /* row, context, write */
+#define CONTEXT  (((1ull << LOCI_CONTEXT_BITS) - 1) << LOCI_USE_CONTEXT)
+#define RECYCLED (1ull << 63)
+
+void loci_pairs_init(struct loci_pairs *pairs, unsigned n_levels)
+{
+	*pairs = (struct loci_pairs){ .n_levels = n_levels };
+}
+
+void loci_pairs_fini(struct loci_pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->n; i++)
+		loci_spread_far_fini(&pairs->pair[i].distance);
+	free(pairs->pair);
+	free(pairs->level);
+	loci_keymap_fini(&pairs->ids);
+	*pairs = (struct loci_pairs){ 0 };
+}
+
+static int find(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
+	bool recycled, uint32_t *ret)
+{
+	uint64_t a = use & WHO, b = (reuse & WHO) | (recycled ? RECYCLED : 0);
+
+	/* what the words leave free holds the loop */
+	a |= (uint64_t)loop << LOCI_USE_CLOCK;
+	*ret = loci_keymap_get(&pairs->ids, a, b);
+	if (*ret == LOCI_KEYMAP_NONE && pairs->n >= LOCI_PAIRS_MAX) {
+		pairs->full = true;
+		a &= ~CONTEXT;
+		b &= ~CONTEXT;
+		use &= ~CONTEXT;
+		reuse &= ~CONTEXT;
+		*ret = loci_keymap_get(&pairs->ids, a, b);
+	}
+	if (*ret != LOCI_KEYMAP_NONE)
+		return 0;
+	*ret = (uint32_t)pairs->n;
+	if (loci_grow(&pairs->pair, &pairs->cap, pairs->n + 1, sizeof(*pairs->pair)) < 0 ||
+		loci_grow(&pairs->level, &pairs->level_cap, (pairs->n + 1) * pairs->n_levels,
+			sizeof(*pairs->level)) < 0 ||
+		loci_keymap_put(&pairs->ids, a, b, *ret) < 0)
+		return -ENOMEM;
+	pairs->pair[pairs->n++] = (struct loci_pair){
+		.use = use & WHO, .reuse = reuse & WHO, .loop = loop, .recycled = recycled
+	};
+	return 0;
+}
+
+int loci_pairs_add(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
+	bool recycled, unsigned bin, uint8_t missed)
+{
+	struct loci_pair_level *level;
+	unsigned hit;
+	uint32_t i;
+
+	if (find(pairs, use, reuse, loop, recycled, &i) < 0)
+		return -ENOMEM;
+	pairs->pair[i].refs++;
+	level = pairs->level + (size_t)i * pairs->n_levels;
+	hit = (unsigned)__builtin_ctz(~(unsigned)missed);
+	for (unsigned k = 0; k < pairs->n_levels; k++)
+		level[k].misses += missed >> k & 1;
+	if (hit < pairs->n_levels)
+		level[hit].first_hits++;
+	return loci_spread_far_add(&pairs->pair[i].distance, bin, 1);
+}

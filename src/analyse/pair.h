@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reuse pairs: who touched a block, who touched it next, and which loop went round in between. */
+#ifndef LOCI_ANALYSE_PAIR_H
+#define LOCI_ANALYSE_PAIR_H
+
+#include "analyse/batch.h"
+#include "analyse/spread.h"
+
+#define LOCI_PAIRS_MAX (1u << 20) /* from here on new ones are told apart without contexts */
+
+struct loci_pair {
+	uint64_t use, reuse; /* row, context and write of each, as in a batch */
+	uint32_t loop;       /* that was running at the use and still is; LOCI_NO_LOOP: none */
+	bool recycled;
+	uint64_t refs;
+	struct loci_spread_far distance;
+};
+
+/* What a pair's reuses met at a level; writebacks are not told apart by pair. */
+struct loci_pair_level {
+	uint64_t first_hits, misses;
+};
+
+struct loci_pairs {
+	unsigned n_levels;
+	struct loci_pair *pair;
+	size_t n, cap;
+	struct loci_pair_level *level; /* n_levels of each pair */
+	size_t level_cap;
+	struct loci_keymap ids;
+	bool full; /* some have no contexts */
+};
+
+void loci_pairs_init(struct loci_pairs *pairs, unsigned n_levels);
+void loci_pairs_fini(struct loci_pairs *pairs);
+/* 0 or -ENOMEM. bin as loci_spread_bin gives it, or a near distance. */
+int loci_pairs_add(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
+	bool recycled, unsigned bin, uint8_t missed);
+
+#endif

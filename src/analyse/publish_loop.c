@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Loops: named, and nested by containment within their function. */
+#include "analyse/publish_state.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The end of a loop is its last reference; what counts and jumps back comes after, and is what
+ * stands on the line of the loop itself. */
+#define TAIL_BYTES  16 /* for every loop that ends there */
+/* Only of the loops that turn most: it takes many look-ups. */
+#define NAMED_LOOPS 256
+
+static int in_code_order(const void *left, const void *right)
+{
+	const struct loci_published_loop *a = left, *b = right;
+
+	if (a->module_id != b->module_id)
+		return a->module_id < b->module_id ? -1 : 1;
+	if (a->from->offset != b->from->offset)
+		return a->from->offset < b->from->offset ? -1 : 1;
+	return (a->from->end_offset < b->from->end_offset) -
+		(a->from->end_offset > b->from->end_offset);
+}
+
+static int descending(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a < *b) - (*a > *b);
+}
+
+/* So many iterations have the loops whose lines are looked for. */
+static int threshold(const struct loci_ledger *ledger, uint64_t *ret)
+{
+	loci_autofree uint64_t *iterations = calloc(ledger->n_loops, sizeof(*iterations));
+
+	*ret = 0;
+	if (!iterations)
+		return -ENOMEM;
+	if (ledger->n_loops <= NAMED_LOOPS)
+		return 0;
+	for (size_t i = 0; i < ledger->n_loops; i++)
+		iterations[i] = ledger->loop[i].iterations;
+	qsort(iterations, ledger->n_loops, sizeof(*iterations), descending);
+	*ret = iterations[NAMED_LOOPS];
+	return 0;
+}
+
+/* The place of the loop's statement: the first line of the same file among header and tail. */
+static int find_lines(struct loci_publication *p, const struct loci_ledger_loop *loop,
+	unsigned tail_bytes, struct loci_loop_row *row, struct loci_err *err)
+{
+	const struct loci_code_place *place;
+	int r = loci_naming_place(&p->naming, loop->module, loop->offset, &place, err);
+
+	if (r < 0)
+		return r;
+	row->function_id = place->function_id;
+	row->source_id = place->source_id;
+	row->line = row->last_line = place->line;
+	for (unsigned i = 0; r == 0 && i <= tail_bytes; i++) {
+		r = loci_naming_place(&p->naming, loop->module, loop->end_offset + i, &place, err);
+		if (r < 0)
+			return r;
+		if (place->source_id != row->source_id || !place->line ||
+			place->function_id != row->function_id)
+			continue;
+		if (place->line < row->line)
+			row->line = place->line;
+		if (place->line > row->last_line && i == 0)
+			row->last_line = place->line;
+	}
+	return 0;
+}
+
+/* The nearest loop before it that reaches here; -1: none. */
+static ptrdiff_t reaching(
+	const struct loci_publication *p, ptrdiff_t i, int64_t module_id, uint64_t offset)
+{
+	while (i >= 0 &&
+		(p->loop[i].module_id != module_id || p->loop[i].from->end_offset < offset))
+		i = p->loop[i].outer;
+	return i;
+}
+
+/* Where to look for the loop's line: behind what belongs to inner loops with the same end. */
+static unsigned tail_bytes(const struct loci_publication *p, size_t i, size_t n)
+{
+	const struct loci_ledger_loop *loop = p->loop[i].from;
+	unsigned bytes = TAIL_BYTES;
+
+	for (size_t k = i + 1; k < n && p->loop[k].module_id == p->loop[i].module_id &&
+		p->loop[k].from->offset <= loop->end_offset;
+		k++)
+		bytes += p->loop[k].from->end_offset == loop->end_offset ? TAIL_BYTES : 0;
+	return bytes;
+}
+
+static int put_loop(struct loci_publication *p, size_t i, unsigned tail, struct loci_err *err)
+{
+	struct loci_published_loop *loop = &p->loop[i];
+	struct loci_loop_row row = { .id = (int64_t)i + 1, .iterations = loop->from->iterations };
+	int r = find_lines(p, loop->from, tail, &row, err);
+
+	loop->function_id = row.function_id;
+	loop->outer = reaching(p, (ptrdiff_t)i - 1, loop->module_id, loop->from->offset);
+	for (ptrdiff_t k = loop->outer; k >= 0 && !row.parent_id; k = p->loop[k].outer)
+		if (p->loop[k].function_id == loop->function_id &&
+			p->loop[k].module_id == loop->module_id &&
+			p->loop[k].from->end_offset >= loop->from->end_offset)
+			row.parent_id = k + 1;
+	p->loop_id[loop->from - p->ledger->loop] = row.id;
+	return r < 0 ? r : loci_profile_put_loop(p->profile, &row, err);
+}
+
+int loci_publish_loops(struct loci_publication *p, struct loci_err *err)
+{
+	const struct loci_ledger *ledger = p->ledger;
+	size_t n = ledger->n_loops - 1;
+	uint64_t often;
+	int r = 0;
+
+	p->loop = calloc(n + 1, sizeof(*p->loop));
+	if (!p->loop || threshold(ledger, &often) < 0)
+		return loci_err_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		p->loop[i] = (struct loci_published_loop){
+			.module_id = loci_naming_module(&p->naming, ledger->loop[i + 1].module),
+			.from = &ledger->loop[i + 1]
+		};
+	qsort(p->loop, n, sizeof(*p->loop), in_code_order);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		r = put_loop(
+			p, i, p->loop[i].from->iterations > often ? tail_bytes(p, i, n) : 0, err);
+		p->n_loops++;
+	}
+	return r;
+}
+
+int64_t loci_publish_loop_of(
+	const struct loci_publication *p, int64_t function_id, uint32_t module, uint64_t offset)
+{
+	int64_t module_id = loci_naming_module(&p->naming, module);
+	size_t low = 0, high = p->n_loops;
+
+	while (low < high) { /* how many begin at or before the address */
+		size_t middle = low + (high - low) / 2;
+		const struct loci_published_loop *loop = &p->loop[middle];
+
+		if (loop->module_id < module_id ||
+			(loop->module_id == module_id && loop->from->offset <= offset))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (ptrdiff_t i = (ptrdiff_t)low - 1; i >= 0; i = p->loop[i].outer)
+		if (p->loop[i].module_id == module_id && p->loop[i].from->end_offset >= offset &&
+			p->loop[i].function_id == function_id)
+			return i + 1;
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of publishing share: ids of what has been put, and sums of owners. */
+#ifndef LOCI_ANALYSE_PUBLISH_STATE_H
+#define LOCI_ANALYSE_PUBLISH_STATE_H
+
+#include "analyse/naming.h"
+#include "analyse/publish.h"
+
+/* What an owner's touches met: distances by bin as in spread.h, and levels. */
+struct loci_counts {
+	uint64_t bins[UINT8_MAX + 1];
+	struct loci_level_tally level[LOCI_LEVELS];
+};
+
+/* In the order of the code; its id is its place, from 1. */
+struct loci_published_loop {
+	int64_t module_id, function_id;
+	const struct loci_ledger_loop *from;
+	ptrdiff_t outer; /* the nearest before it that reaches to its header; -1: none */
+};
+
+struct loci_publication {
+	struct loci_ledger *ledger;
+	const struct loci_publish_options *options;
+	struct loci_profile *profile;
+	struct loci_naming naming;
+	uint64_t refs; /* of all sites */
+	/* By number in the ledger; 0: not put. */
+	uint32_t *site_rank; /* in the order of code, from 1 */
+	int64_t *site_id, *context_id, *object_id, *loop_id;
+	struct loci_published_loop *loop;
+	size_t n_loops;
+	/* By number of the row. */
+	int64_t *field_id, *access_id;
+	uint32_t *row_order;   /* rows by site and object */
+	size_t n_rows;         /* of them */
+	uint64_t *site_misses; /* of the first level, by number in the ledger */
+};
+
+void loci_counts_add_row(
+	struct loci_counts *counts, const struct loci_ledger *ledger, uint32_t row);
+void loci_counts_add_context(
+	struct loci_counts *counts, const struct loci_ledger *ledger, uint32_t context);
+/* Its histogram, if wanted, and its levels into the profile. */
+int loci_publish_counts(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
+	struct loci_counts *counts, bool histogram, struct loci_err *err);
+
+/* In this order. */
+int loci_publish_loops(struct loci_publication *p, struct loci_err *err);
+int loci_publish_sites(struct loci_publication *p, struct loci_err *err);
+int loci_publish_contexts(struct loci_publication *p, struct loci_err *err);
+int loci_publish_objects(struct loci_publication *p, struct loci_err *err);
+int loci_publish_pairs(struct loci_publication *p, struct loci_err *err);
+
+/* The innermost loop around an address of a function; 0: none. */
+int64_t loci_publish_loop_of(
+	const struct loci_publication *p, int64_t function_id, uint32_t module, uint64_t offset);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A short queue of batches between two threads: one fills them, the other, which starts with the
+ * first full one, uses them. */
+#ifndef LOCI_ANALYSE_RELAY_H
+#define LOCI_ANALYSE_RELAY_H
+
+#include "analyse/batch.h"
+#include "base/err.h"
+
+struct loci_relay;
+
+typedef int (*loci_relay_use)(void *data, struct loci_batch *batch, struct loci_err *err);
+
+int loci_relay_new(loci_relay_use use, void *data, struct loci_relay **ret, struct loci_err *err);
+void loci_relay_free(struct loci_relay *relay); /* NULL allowed; ends the thread */
+/* The batch to fill. */
+struct loci_batch *loci_relay_batch(struct loci_relay *relay);
+/* It is filled: another takes its place, empty. What went wrong on the other side is told here, or
+ * at the end; after an error the relay is good only for being freed. */
+int loci_relay_pass(struct loci_relay *relay, struct loci_err *err);
+/* Passes the last one and waits until all have been used. */
+int loci_relay_finish(struct loci_relay *relay, struct loci_err *err);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows: one site's references to one object, and how they walk there. The state of a site remembers
+ * the object it is in and how long that holds.
+ *
+ * A reference is regular if at least 15 of the last 16 strides of its site agree with the site's
+ * current stride, which is taken anew from two strides in a row that are alike. */
+#ifndef LOCI_ANALYSE_ROW_H
+#define LOCI_ANALYSE_ROW_H
+
+#include "analyse/keymap.h"
+#include "analyse/object.h"
+
+#define LOCI_NO_ROW       0u
+#define LOCI_ROW_HISTORY  0xffffu /* all of the last strides agree */
+#define LOCI_ROW_OF_THESE 15
+
+struct loci_row {
+	uint32_t site, object;
+	uint64_t refs, regular;
+	int64_t stride; /* most frequent of the regular ones, as a majority vote goes .. */
+	uint64_t votes; /* .. and how many it is ahead */
+	/* Offsets in the object: the first, and what divides all differences from it. */
+	uint64_t first_offset, divisor;
+	uint64_t used_bytes; /* of the blocks it brought into the first level; in 1/64 of a block */
+};
+
+struct loci_row_site {
+	/* While (address - base[framed]) - low < bytes and *serial == seen the row is this. */
+	uint64_t low, bytes;
+	const uint32_t *serial;
+	uint32_t seen;
+	uint32_t row;
+	uint64_t last; /* address */
+	int64_t stride;
+	uint32_t generation;
+	uint32_t born; /* as in a batch */
+	uint32_t refs; /* since the row or the stride is this; not in the row yet */
+	uint16_t history;
+	uint8_t framed;
+	/* A second cache line: only where something changes. */
+	int64_t previous;   /* stride */
+	uint32_t irregular; /* of refs */
+	uint8_t started;
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct loci_row_site) == 128, "two cache lines");
+
+struct loci_rows {
+	struct loci_row *row; /* row 0 takes what finds no room */
+	size_t n, cap;
+	struct loci_keymap ids; /* by site and object */
+	struct loci_row_site *site;
+	size_t site_cap;
+	bool full;
+};
+
+int loci_rows_init(struct loci_rows *rows); /* 0 or -ENOMEM, as all below */
+void loci_rows_fini(struct loci_rows *rows);
+int loci_rows_reserve(struct loci_rows *rows, size_t n_sites);
+
+#define LOCI_NO_OFFSET UINT64_MAX
+/* The site's reference, at offset in its object, is in another place than the state knows. */
+int loci_rows_move(struct loci_rows *rows, uint32_t site, const struct loci_object_hit *hit,
+	uint64_t offset, uint32_t born);
+/* A stride that is not just one more of the same. offset as above. */
+void loci_rows_stride(
+	struct loci_rows *rows, struct loci_row_site *site, int64_t stride, uint64_t offset);
+/* What sites have counted goes to their rows. */
+void loci_rows_settle(struct loci_rows *rows, struct loci_row_site *site);
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/spread.h"
+
+#include "analyse/grow.h"
+#include "engine/stack.h"
+
+#define BIN_SHIFT  56
+#define COUNT_MASK ((1ull << BIN_SHIFT) - 1)
+#define FIRST_CAP  2
+
+void loci_spread_far_fini(struct loci_spread_far *far)
+{
+	free(far->slot);
+	*far = (struct loci_spread_far){ 0 };
+}
+
+void loci_spread_fini(struct loci_spread *spread)
+{
+	for (size_t i = 0; i < spread->far_cap; i++)
+		loci_spread_far_fini(&spread->far[i]);
+	free(spread->far);
+	free(spread->near);
+	*spread = (struct loci_spread){ 0 };
+}
+
+int loci_spread_reserve(struct loci_spread *spread, size_t n)
+{
+	int r = loci_grow_lines(&spread->near, &spread->near_cap, n, sizeof(*spread->near));
+
+	return r < 0 ? r : loci_grow(&spread->far, &spread->far_cap, n, sizeof(*spread->far));
+}
+
+/* What was found moves one place forward: the frequent bins come to the front. */
+int loci_spread_far_add(struct loci_spread_far *far, unsigned bin, uint64_t count)
+{
+	uint64_t *slot = far->slot;
+	uint16_t i = 0;
+
+	while (i < far->n && slot[i] >> BIN_SHIFT != bin)
+		i++;
+	if (i == far->n) {
+		if (far->n == far->cap) {
+			uint16_t cap = far->cap ? (uint16_t)(2 * far->cap) : FIRST_CAP;
+
+			slot = realloc(far->slot, cap * sizeof(*slot));
+			if (!slot)
+				return -ENOMEM;
+			far->slot = slot;
+			far->cap = cap;
+		}
+		slot[far->n++] = (uint64_t)bin << BIN_SHIFT | count;
+		return 0;
+	}
+	slot[i] += count;
+	if (i) {
+		uint64_t found = slot[i];
+
+		slot[i] = slot[i - 1];
+		slot[i - 1] = found;
+	}
+	return 0;
+}
+
+int loci_spread_add(struct loci_spread *spread, uint32_t owner, unsigned bin, uint64_t count)
+{
+	if (!count)
+		return 0;
+	if (bin < LOCI_SPREAD_NEAR && spread->near[owner][bin] + count <= UINT32_MAX) {
+		spread->near[owner][bin] += (uint32_t)count;
+		return 0;
+	}
+	return loci_spread_far_add(&spread->far[owner], bin, count);
+}
+
+unsigned loci_spread_bin(uint64_t distance)
+{
+	if (distance == LOCI_INFINITE)
+		return LOCI_SPREAD_COLD;
+	if (distance == LOCI_UNSAMPLED)
+		return LOCI_SPREAD_UNSAMPLED;
+	return loci_bin_coarse(distance);
+}
+
+void loci_spread_far_collect(const struct loci_spread_far *far, uint64_t *bins)
+{
+	for (uint16_t i = 0; i < far->n; i++)
+		bins[far->slot[i] >> BIN_SHIFT] += far->slot[i] & COUNT_MASK;
+}
+
+void loci_spread_collect(const struct loci_spread *spread, uint32_t owner, uint64_t *bins)
+{
+	if (owner >= spread->near_cap)
+		return;
+	for (unsigned i = 0; i < LOCI_SPREAD_NEAR; i++)
+		bins[i] += spread->near[owner][i];
+	loci_spread_far_collect(&spread->far[owner], bins);
+}

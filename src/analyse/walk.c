@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/walk.h"
+
+#include "analyse/grow.h"
+
+#define SEARCHED_FRAMES 64         /* for the function of a block, or a return */
+#define MAX_FRAMES      (1u << 20) /* of a level; the outer half is forgotten then */
+#define LONGEST_CALL    15         /* bytes of an instruction */
+
+static void level_fini(struct loci_walk_level *level)
+{
+	free(level->shadow.frame);
+	free(level->frame);
+	free(level->loop);
+}
+
+/* The outermost n frames go. */
+static void unpin(struct loci_shadow *shadow, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (shadow->frame[i].pin)
+			++*shadow->frame[i].pin;
+}
+
+void loci_walk_fini(struct loci_walk *walk)
+{
+	for (size_t i = 0; i < walk->n_threads; i++) {
+		for (size_t k = 0; k < walk->thread[i].n; k++)
+			level_fini(&walk->thread[i].level[k]);
+		free(walk->thread[i].level);
+	}
+	free(walk->thread);
+	free(walk->loop);
+	loci_contexts_fini(&walk->contexts);
+	loci_keymap_fini(&walk->thread_ids);
+	*walk = (struct loci_walk){ 0 };
+}
+
+/* The top frame is another, or its loops are. */
+static void refresh(struct loci_walk *walk)
+{
+	struct loci_walk_level *level = walk->level;
+	const struct loci_shadow *shadow = &level->shadow;
+
+	walk->frame = &level->frame[shadow->n];
+	walk->loop_end = level->n_loops > walk->frame->loops ? level->loop[level->n_loops - 1].end
+							     : UINT64_MAX;
+	walk->base[1] = shadow->n ? shadow->frame[shadow->n - 1].address : 0;
+	walk->context = shadow->n ? shadow->frame[shadow->n - 1].context : LOCI_CONTEXT_ROOT;
+}
+
+/* Says what the current stack of loops is like now; of several such in a row the last is enough. */
+static void log_loops(struct loci_walk *walk, uint32_t length, uint32_t loop, uint64_t time)
+{
+	if (walk->log)
+		walk->log[walk->n_log++] = (struct loci_loop_event){ .touch = walk->touch,
+			.stack = walk->level->stack,
+			.length = length,
+			.loop = loop,
+			.time = time };
+}
+
+static void cut_loops(struct loci_walk *walk, size_t n)
+{
+	if (n == walk->level->n_loops)
+		return;
+	walk->level->n_loops = n;
+	log_loops(walk, (uint32_t)n, LOCI_NO_LOOP, 0);
+}
+
+static int push_level(struct loci_walk *walk, struct loci_walk_thread *thread)
+{
+	struct loci_walk_level *level;
+
+	if (thread->n == LOCI_SIGNAL_DEPTH + 1) { /* handlers left by longjmp: forget the oldest */
+		unpin(&thread->level[0].shadow, thread->level[0].shadow.n);
+		level_fini(&thread->level[0]);
+		memmove(thread->level, thread->level + 1, --thread->n * sizeof(*thread->level));
+	}
+	if (loci_grow(&thread->level, &thread->cap, thread->n + 1, sizeof(*thread->level)) < 0)
+		return -ENOMEM;
+	level = &thread->level[thread->n];
+	*level = (struct loci_walk_level){
+		.shadow.pins = true, .last = LOCI_NO_DEFINITION, .stack = walk->n_stacks++
+	};
+	if (loci_grow(&level->frame, &level->frame_cap, 1, sizeof(*level->frame)) < 0)
+		return -ENOMEM;
+	level->frame[0].function = LOCI_NO_FUNCTION;
+	thread->n++;
+	return 0;
+}
+
+static void enter_level(struct loci_walk *walk)
+{
+	struct loci_walk_thread *thread = &walk->thread[walk->at];
+
+	walk->level = &thread->level[thread->n - 1];
+	refresh(walk);
+	log_loops(walk, (uint32_t)walk->level->n_loops, LOCI_NO_LOOP, 0);
+}
+
+int loci_walk_switch(struct loci_walk *walk, uint32_t id)
+{
+	uint32_t i = loci_keymap_get(&walk->thread_ids, id, 0);
+
+	if (i == LOCI_KEYMAP_NONE) {
+		i = (uint32_t)walk->n_threads;
+		if (loci_grow(&walk->thread, &walk->thread_cap, i + 1, sizeof(*walk->thread)) < 0 ||
+			push_level(walk, &walk->thread[i]) < 0 ||
+			loci_keymap_put(&walk->thread_ids, id, 0, i) < 0)
+			return -ENOMEM;
+		walk->thread[i].id = id;
+		walk->n_threads++;
+	}
+	walk->at = i;
+	enter_level(walk);
+	return 0;
+}
+
+int loci_walk_init(struct loci_walk *walk, struct loci_code *code)
+{
+	*walk = (struct loci_walk){ .code = code, .n_loops = 1 };
+	if (loci_contexts_init(&walk->contexts) < 0 ||
+		loci_grow(&walk->loop, &walk->loop_cap, 1, sizeof(*walk->loop)) < 0)
+		return -ENOMEM;
+	return loci_walk_switch(walk, 0);
+}
+
+int loci_walk_signal_enter(struct loci_walk *walk)
+{
+	if (push_level(walk, &walk->thread[walk->at]) < 0)
+		return -ENOMEM;
+	enter_level(walk);
+	return 0;
+}
+
+/* Until n frames are left. */
+static void pop_frames(struct loci_walk *walk, size_t n)
+{
+	struct loci_walk_level *level = walk->level;
+	struct loci_shadow *shadow = &level->shadow;
+	size_t loops = level->n_loops;
+
+	while (shadow->n > n) {
+		uint32_t *pin = shadow->frame[shadow->n - 1].pin;
+
+		if (pin)
+			++*pin;
+		loops = level->frame[shadow->n--].loops;
+	}
+	cut_loops(walk, loops);
+	refresh(walk);
+}
+
+void loci_walk_signal_leave(struct loci_walk *walk)
+{
+	struct loci_walk_thread *thread = &walk->thread[walk->at];
+
+	pop_frames(walk, 0);
+	if (thread->n > 1)
+		level_fini(&thread->level[--thread->n]);
+	enter_level(walk);
+}
+
+int loci_walk_exit(struct loci_walk *walk, uint32_t id)
+{
+	uint32_t current = walk->thread[walk->at].id;
+	struct loci_walk_thread *thread;
+
+	if (loci_walk_switch(walk, id) < 0)
+		return -ENOMEM;
+	thread = &walk->thread[walk->at];
+	while (thread->n > 1)
+		loci_walk_signal_leave(walk);
+	pop_frames(walk, 0);
+	walk->level->last = LOCI_NO_DEFINITION;
+	return loci_walk_switch(walk, current);
+}
+
+/* A recursion without end must not take all memory. */
+static void forget_half(struct loci_walk *walk)
+{
+	struct loci_walk_level *level = walk->level;
+	struct loci_shadow *shadow = &level->shadow;
+	size_t half = shadow->n / 2;
+
+	unpin(shadow, half);
+	memmove(shadow->frame, shadow->frame + half, half * sizeof(*shadow->frame));
+	memmove(level->frame + 1, level->frame + 1 + half, half * sizeof(*level->frame));
+	shadow->n = half;
+}
+
+static int push_frame(struct loci_walk *walk, uint32_t definition, uint64_t address,
+	uint64_t call_address, uint32_t context)
+{
+	struct loci_walk_level *level = walk->level;
+	struct loci_shadow *shadow = &level->shadow;
+	const struct loci_code *code = walk->code;
+	size_t n;
+
+	if (shadow->n == MAX_FRAMES)
+		forget_half(walk);
+	n = shadow->n;
+	if (loci_grow(&shadow->frame, &shadow->cap, n + 1, sizeof(*shadow->frame)) < 0 ||
+		loci_grow(&level->frame, &level->frame_cap, n + 2, sizeof(*level->frame)) < 0)
+		return -ENOMEM;
+	shadow->frame[n] = (struct loci_shadow_frame){ .address = address,
+		.entry = code->address[definition],
+		.module = code->blocks[code->block[definition]].module,
+		.context = context,
+		.call_site = call_address };
+	level->frame[n + 1] = (struct loci_walk_frame){ .last = code->address[definition],
+		.function = code->ref[definition].site,
+		.loops = (uint32_t)level->n_loops };
+	shadow->n++;
+	refresh(walk);
+	return 0;
+}
+
+/* A frame at the very address of one before is its replacement, by a jump (the stub of a procedure
+ * linkage table, a tail call): it was called from where that was called. */
+int loci_walk_enter(struct loci_walk *walk, uint32_t definition, uint64_t frame_address)
+{
+	const struct loci_shadow *shadow = &walk->level->shadow;
+	const struct loci_code *code = walk->code;
+	uint32_t last = walk->level->last, context, parent, call = LOCI_NO_SITE;
+	uint64_t call_address = 0;
+	size_t n = shadow->n;
+
+	if (last != LOCI_NO_DEFINITION) {
+		call = code->ref[last].site;
+		call_address = code->address[last];
+	}
+	while (n && shadow->frame[n - 1].address < frame_address)
+		n--;
+	if (n && shadow->frame[n - 1].address == frame_address) {
+		const struct loci_shadow_frame *replaced = &shadow->frame[--n];
+
+		parent = walk->contexts.node[replaced->context].parent;
+		call = walk->contexts.node[replaced->context].call;
+		call_address = replaced->call_site;
+	} else {
+		parent = n ? shadow->frame[n - 1].context : LOCI_CONTEXT_ROOT;
+	}
+	if (n < shadow->n)
+		pop_frames(walk, n);
+	if (loci_contexts_child(
+		    &walk->contexts, parent, code->ref[definition].site, call, &context) < 0)
+		return -ENOMEM;
+	return push_frame(walk, definition, frame_address, call_address, context);
+}
+
+void loci_walk_return(struct loci_walk *walk, uint64_t address)
+{
+	const struct loci_shadow *shadow = &walk->level->shadow;
+
+	for (size_t n = shadow->n, i = 0; n && i < SEARCHED_FRAMES; n--, i++) {
+		if (shadow->frame[n - 1].address > address)
+			return;
+		if (shadow->frame[n - 1].address == address) {
+			pop_frames(walk, n - 1);
+			return;
+		}
+	}
+}
+
+/* The block is known to belong to another function than the top frame's: to that of a frame further
+ * out, which so is the top, or it was learnt wrongly. A block seen for the first time right after
+ * the call in the frame below belongs there. */
+static void settle(struct loci_walk *walk, struct loci_code_block *block)
+{
+	const struct loci_walk_level *level = walk->level;
+	const struct loci_shadow *shadow = &level->shadow;
+
+	if (block->function != LOCI_NO_SITE) {
+		for (size_t n = shadow->n, i = 0; n && i < SEARCHED_FRAMES; n--, i++)
+			if (level->frame[n - 1].function == block->function) {
+				pop_frames(walk, n - 1);
+				return;
+			}
+	} else if (shadow->n) {
+		uint64_t call = shadow->frame[shadow->n - 1].call_site;
+
+		if (call && block->address - call - 1 < LONGEST_CALL &&
+			level->frame[shadow->n].function != level->frame[shadow->n - 1].function)
+			pop_frames(walk, shadow->n - 1);
+	}
+	block->function = walk->frame->function;
+}
+
+static int new_loop(struct loci_walk *walk, struct loci_code_block *block)
+{
+	struct loci_loop *loop;
+
+	if (loci_grow(&walk->loop, &walk->loop_cap, walk->n_loops + 1, sizeof(*walk->loop)) < 0)
+		return -ENOMEM;
+	loop = &walk->loop[walk->n_loops];
+	*loop = (struct loci_loop){ .address = block->address,
+		.end = block->address,
+		.offset = block->offset,
+		.module = block->symbol_module,
+		.function = walk->frame->function };
+	block->loop = (uint32_t)walk->n_loops++;
+	return loci_code_header(walk->code, (uint32_t)(block - walk->code->blocks));
+}
+
+static int push_loop(struct loci_walk *walk, uint32_t number)
+{
+	struct loci_walk_level *level = walk->level;
+	const struct loci_loop *loop = &walk->loop[number];
+
+	if (loci_grow(&level->loop, &level->loop_cap, level->n_loops + 1, sizeof(*level->loop)) < 0)
+		return -ENOMEM;
+	level->loop[level->n_loops] = (struct loci_loop_entry){
+		.address = loop->address, .end = loop->end, .time = ++walk->clock, .loop = number
+	};
+	log_loops(walk, (uint32_t)level->n_loops++, loop->proven ? number : LOCI_UNPROVEN,
+		walk->clock);
+	return 0;
+}
+
+/* The loops of the frame that are left when control is here: those that neither begin after here
+ * nor end before. */
+static size_t running(const struct loci_walk *walk, uint64_t address)
+{
+	const struct loci_walk_level *level = walk->level;
+	size_t n = level->n_loops;
+
+	while (n > walk->frame->loops &&
+		(level->loop[n - 1].address > address || level->loop[n - 1].end < address))
+		n--;
+	return n;
+}
+
+static void come_back(struct loci_loop *loop, uint64_t from)
+{
+	loop->iterations++;
+	if (loop->end < from)
+		loop->end = from;
+}
+
+/* Control is back at the header of entry n - 1. */
+static void iterate(struct loci_walk *walk, size_t n)
+{
+	struct loci_loop_entry *entry = &walk->level->loop[n - 1];
+	struct loci_loop *loop = &walk->loop[entry->loop];
+
+	cut_loops(walk, n);
+	come_back(loop, walk->frame->last);
+	entry->end = loop->end;
+	if (!loop->proven)
+		log_loops(walk, (uint32_t)(n - 1), entry->loop, entry->time);
+	loop->proven = true;
+}
+
+/* Whether the block lies before its function's entry: a compiler puts what it thinks rare apart. */
+static bool outside(const struct loci_walk *walk, const struct loci_code_block *block)
+{
+	const struct loci_shadow *shadow = &walk->level->shadow;
+
+	return shadow->n && block->address < shadow->frame[shadow->n - 1].entry;
+}
+
+int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool again)
+{
+	const struct loci_walk_level *level = walk->level;
+	uint64_t last;
+	bool back;
+	size_t n;
+
+	if (block->flags & LOCI_CODE_KERNEL)
+		return 0;
+	if (block->function != walk->frame->function)
+		settle(walk, block);
+	if (outside(walk, block)) {
+		block->flags |= LOCI_CODE_OUTSIDE;
+		return 0;
+	}
+	last = walk->frame->last;
+	back = block->address < last || (block->address == last && again);
+	n = running(walk, block->address);
+	if (back && n > walk->frame->loops && level->loop[n - 1].address == block->address) {
+		iterate(walk, n);
+	} else {
+		if (n > walk->frame->loops && level->loop[n - 1].address == block->address)
+			n--; /* entered anew */
+		cut_loops(walk, n);
+		if (back && !block->loop && new_loop(walk, block) < 0)
+			return -ENOMEM;
+		if (back)
+			come_back(&walk->loop[block->loop], last);
+		if (block->loop && push_loop(walk, block->loop) < 0)
+			return -ENOMEM;
+	}
+	refresh(walk);
+	return 0;
+}

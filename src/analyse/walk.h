@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where the threads of a process are in its code: frames, calling contexts, loops.
+ *
+ * An entry block pushes a frame. Returns are not told; they are found: a load of eight bytes from
+ * where a frame's return address stands, last in its block, is the return. What else ends frames
+ * (longjmp, exceptions) shows when a block runs that is known to belong to a function further out;
+ * which function a block belongs to is learnt when it first runs.
+ *
+ * Loops are found, too. A header is a block that was reached again while no block of its frame
+ * below it in the code had run since; the loop reaches to the furthest place from where control
+ * came back. So a jump back from code laid out apart makes no loop. */
+#ifndef LOCI_ANALYSE_WALK_H
+#define LOCI_ANALYSE_WALK_H
+
+#include "analyse/code.h"
+#include "analyse/context.h"
+#include "analyse/shadow.h"
+
+struct loci_loop {
+	uint64_t address, end; /* of the header and the last site, run-time */
+	uint64_t offset;
+	uint32_t module;     /* the symbols' */
+	uint32_t function;   /* site of its entry */
+	uint64_t iterations; /* times control came back to the header */
+	bool proven;         /* it is a loop */
+};
+#define LOCI_NO_LOOP 0u /* numbers are from 1 */
+
+/* An entry of a loop that has not been left. */
+struct loci_loop_entry {
+	uint64_t address, end; /* the loop's */
+	uint64_t time;         /* of the entry */
+	uint32_t loop;
+};
+
+/* A change of a stack of running loops, for who must know later what ran. */
+struct loci_loop_event {
+	uint32_t touch; /* before this touch of the batch */
+	uint32_t stack; /* which one: every thread and handler has one. It is current from now on */
+	uint32_t length; /* entries that stay .. */
+	uint32_t loop;   /* .. and the one pushed then, or LOCI_NO_LOOP, LOCI_UNPROVEN */
+	uint64_t time;   /* of its entry */
+};
+#define LOCI_UNPROVEN    UINT32_MAX /* what may turn out to be a loop: keeps its place */
+#define LOCI_LOOP_EVENTS 4          /* at most, of one block or marker */
+
+/* Beside a frame of the shadow; the first belongs to code without frame. */
+struct loci_walk_frame {
+	uint64_t last;     /* address of the last instruction seen */
+	uint32_t function; /* site of its entry */
+	uint32_t loops;    /* entries on the stack that are of frames below */
+};
+
+/* What a signal handler has anew. */
+struct loci_walk_level {
+	struct loci_shadow shadow;
+	struct loci_walk_frame *frame;
+	size_t frame_cap;
+	struct loci_loop_entry *loop;
+	size_t n_loops, loop_cap;
+	uint32_t last; /* the last definition whose reference was seen, or LOCI_NO_DEFINITION */
+	uint32_t stack;
+};
+
+#define LOCI_NO_DEFINITION UINT32_MAX
+
+struct loci_walk_thread {
+	struct loci_walk_level *level;
+	size_t n, cap;
+	uint32_t id;
+};
+
+struct loci_walk {
+	struct loci_code *code;
+	struct loci_contexts contexts;
+	struct loci_loop *loop; /* by number */
+	size_t n_loops, loop_cap;
+	uint64_t clock; /* loop entries so far, and what else its owner counts as time */
+	uint32_t n_stacks;
+	struct loci_walk_thread *thread;
+	size_t n_threads, thread_cap;
+	struct loci_keymap thread_ids;
+	/* The current ones. */
+	size_t at;
+	struct loci_walk_level *level;
+	struct loci_walk_frame *frame; /* top */
+	uint64_t loop_end;             /* of the innermost loop of the frame */
+	uint64_t base[2];              /* 0, and the top frame's address */
+	uint32_t context;
+	/* Where loop events go; NULL: nobody wants them. touch is the owner's. */
+	struct loci_loop_event *log;
+	size_t n_log;
+	uint32_t touch;
+};
+
+int loci_walk_init(struct loci_walk *walk, struct loci_code *code); /* -ENOMEM, as all below */
+void loci_walk_fini(struct loci_walk *walk);
+
+int loci_walk_switch(struct loci_walk *walk, uint32_t thread);
+int loci_walk_signal_enter(struct loci_walk *walk);
+void loci_walk_signal_leave(struct loci_walk *walk);
+/* The thread has ended: another may take its number. */
+int loci_walk_exit(struct loci_walk *walk, uint32_t thread);
+
+/* An entry block's frame: of the definition, with this address. */
+int loci_walk_enter(struct loci_walk *walk, uint32_t definition, uint64_t frame_address);
+/* A block starts that is no plain successor. */
+int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool again);
+/* A load that may have been a return. */
+void loci_walk_return(struct loci_walk *walk, uint64_t address);
+
+/* A block, or part of one, starts that is no entry. again: if it is where control was last, it is
+ * there again. */
+static inline int loci_walk_start(struct loci_walk *walk, struct loci_code_block *block, bool again)
+{
+	if (block->function == walk->frame->function && !block->loop &&
+		(block->address > walk->frame->last ||
+			(block->address == walk->frame->last && !again)) &&
+		block->address <= walk->loop_end)
+		return 0;
+	return loci_walk_turn(walk, block, again);
+}
+
+#endif

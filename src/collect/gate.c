@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "collect/gate.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define LONGEST_MS 1000000 /* a wait of poll(2) */
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void set(struct loci_gate *gate, uint32_t recording)
+{
+	__atomic_store_n(&gate->shared->recording, recording, __ATOMIC_SEQ_CST);
+}
+
+int loci_gate_init(struct loci_gate *gate, const char *run_dir,
+	const struct loci_run_options *options, struct loci_err *err)
+{
+	loci_autoclose int fd = -1;
+	char path[PATH_MAX];
+	void *memory;
+	int r;
+
+	*gate = (struct loci_gate){ 0 };
+	if (!loci_run_has_windows(options))
+		return 0;
+	snprintf(path, sizeof(path), "%s/" LOCI_CONTROL_FILE, run_dir);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	r = fd < 0 ? errno : posix_fallocate(fd, 0, sizeof(struct loci_control));
+	if (r > 0)
+		return loci_err_set(err, r, "%s: cannot create: %s", path, strerror(r));
+	memory = mmap(NULL, sizeof(struct loci_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		return loci_err_set(err, errno, "%s: cannot map: %s", path, strerror(errno));
+	gate->shared = memory;
+	gate->delay_s = options->delay_s;
+	gate->duration_s = options->duration_s;
+	set(gate, !options->start_disabled && !(options->delay_s > 0));
+	return 0;
+}
+
+void loci_gate_begin(struct loci_gate *gate)
+{
+	double now = now_s();
+
+	if (gate->delay_s > 0)
+		gate->on_s = now + gate->delay_s;
+	if (gate->duration_s > 0)
+		gate->off_s = now + gate->delay_s + gate->duration_s;
+}
+
+int loci_gate_keep(struct loci_gate *gate)
+{
+	double now = now_s(), next, ms;
+
+	if (gate->on_s > 0 && gate->on_s <= now) {
+		set(gate, 1);
+		gate->on_s = 0;
+	}
+	if (gate->off_s > 0 && gate->off_s <= now) {
+		set(gate, 0);
+		gate->off_s = 0;
+	}
+	next = gate->on_s > 0 ? gate->on_s : gate->off_s;
+	if (!(next > 0))
+		return -1;
+	ms = (next - now) * 1000 + 1;
+	return ms < LONGEST_MS ? (int)ms : LONGEST_MS;
+}
+
+void loci_gate_toggle(struct loci_gate *gate)
+{
+	if (gate->shared)
+		__atomic_fetch_xor(&gate->shared->recording, 1, __ATOMIC_SEQ_CST);
+}
+
+void loci_gate_fini(struct loci_gate *gate)
+{
+	if (gate->shared)
+		munmap(gate->shared, sizeof(*gate->shared));
+	gate->shared = NULL;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* When to record: the recorder's end of the control file, and the times it keeps. */
+#ifndef LOCI_COLLECT_GATE_H
+#define LOCI_COLLECT_GATE_H
+
+#include "base/err.h"
+#include "collect/run_control.h"
+#include "collect/run.h"
+
+struct loci_gate {
+	struct loci_control *shared; /* NULL: recording never starts or stops */
+	double delay_s, duration_s;
+	double on_s, off_s; /* monotonic; 0: not, not yet, or done */
+};
+
+/* Makes the file if the options ask for one. */
+int loci_gate_init(struct loci_gate *gate, const char *run_dir,
+	const struct loci_run_options *options, struct loci_err *err);
+/* The program has begun: time runs from here. */
+void loci_gate_begin(struct loci_gate *gate);
+/* Does what is due. Returns how many milliseconds to wait until more is, -1: no more. */
+int loci_gate_keep(struct loci_gate *gate);
+void loci_gate_toggle(struct loci_gate *gate); /* from a signal handler */
+void loci_gate_fini(struct loci_gate *gate);
+
+#endif
