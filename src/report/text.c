@@ -285,6 +285,22 @@ void loci_text_paragraph(
 	fputc('\n', text->out);
 }
 
+const char *loci_text_unbroken(char *buf, size_t size, const char *words)
+{
+	size_t used = 0;
+
+	for (; *words && used + 3 < size; words++) {
+		if (*words == ' ') {
+			memcpy(buf + used, NO_BREAK_SPACE, 2);
+			used += 2;
+		} else {
+			buf[used++] = *words;
+		}
+	}
+	buf[used] = '\0';
+	return buf;
+}
+
 const char *loci_text_bar(const struct loci_text *text, double fraction, unsigned cells, char *buf,
 	size_t size, unsigned *ret_width)
 {

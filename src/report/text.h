@@ -61,6 +61,9 @@ void loci_text_rule(const struct loci_text *text, unsigned n);
 void loci_text_paragraph(
 	const struct loci_text *text, enum loci_style style, unsigned indent, const char *words);
 
+/* Spaces made such that a paragraph does not break at them. Returns buf. */
+const char *loci_text_unbroken(char *buf, size_t size, const char *words);
+
 /* A bar of at most `cells` cells, in eighths where Unicode is there; what is not nothing shows.
  * Returns buf, which wants 3 * cells + 1 bytes; *ret_width, where not NULL, is its width. */
 const char *loci_text_bar(const struct loci_text *text, double fraction, unsigned cells, char *buf,
