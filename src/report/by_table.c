@@ -169,20 +169,23 @@ static void add_object_origin(struct loci_table *table, const struct source *s)
 		loci_table_add(table, LOCI_STYLE_PLAIN, "%s", "");
 		return;
 	}
-	loci_name_origin(s->blame->catalogue, object, origin, sizeof(origin));
-	if (loci_name_is_origin(object))
-		loci_table_add(table, LOCI_STYLE_PLAIN, "(%s)", origin);
+	loci_name_object(s->blame->catalogue, object, name, sizeof(name));
+	if (loci_name_is_origin(object)) /* has told it */
+		loci_table_add(table, LOCI_STYLE_PLAIN, "%s", name);
 	else
-		loci_table_add(table, LOCI_STYLE_PLAIN, "%s (%s)",
-			loci_name_object(s->blame->catalogue, object, name, sizeof(name)), origin);
+		loci_table_add(table, LOCI_STYLE_PLAIN, "%s (%s)", name,
+			loci_name_origin(s->blame->catalogue, object, origin, sizeof(origin)));
 }
 
 static void add_origin(struct loci_table *table, const struct source *s)
 {
+	const struct loci_object_row *object = s->row->owner;
 	char name[LOCI_NAME_MAX];
 
+	loci_name_origin(s->blame->catalogue, object, name, sizeof(name));
+	/* the name has told all but the function */
 	loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
-		loci_name_origin(s->blame->catalogue, s->row->owner, name, sizeof(name)));
+		loci_name_is_origin(object) && strrchr(name, ' ') ? strrchr(name, ' ') + 1 : name);
 }
 
 static void add_size(struct loci_table *table, const struct source *s)
@@ -240,7 +243,7 @@ static void add_reuse(struct loci_table *table, const struct source *s)
 	const struct loci_pair_row *pair = s->row->owner;
 	char name[LOCI_NAME_MAX];
 
-	loci_table_add(table, LOCI_STYLE_BOLD, "%s %s", s->text->glyph->arrow,
+	loci_table_add(table, LOCI_STYLE_BOLD, "%s",
 		loci_name_place(
 			c, loci_catalogue_find_site(c, pair->reuse_site_id), name, sizeof(name)));
 }
@@ -313,7 +316,7 @@ static const struct {
 	void (*add)(struct loci_table *table, const struct source *source);
 } columns[] = {
 	[NAME] = { NULL, LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 14, 0, add_name },
-	[PLACE] = { NULL, LOCI_ALIGN_LEFT, LOCI_CUT_END, 13, 0, add_name },
+	[PLACE] = { NULL, LOCI_ALIGN_LEFT, LOCI_CUT_PLACE, 13, 0, add_name },
 	[NAME_FRONT] = { NULL, LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 16, 0, add_name },
 	[OP] = { "", LOCI_ALIGN_LEFT, LOCI_CUT_NONE, 0, 5, add_op },
 	[MISSES] = { "misses", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 0, add_misses },
@@ -324,7 +327,7 @@ static const struct {
 	[ACCESS] = { "access", LOCI_ALIGN_LEFT, LOCI_CUT_END, 13, 1, add_access },
 	[USED] = { "used", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 4, add_used },
 	[FITS] = { "fits in", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 6, add_fits },
-	[OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 6, 0, add_object },
+	[OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 9, 0, add_object },
 	[OBJECT_ORIGIN] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, 0, add_object_origin },
 	[ORIGIN] = { "from", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, 1, add_origin },
 	[SIZE] = { "size", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 2, add_size },
@@ -332,7 +335,7 @@ static const struct {
 	[FIELD_OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, 0, add_field_object },
 	[FIELD_PLACE] = { "at", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 5, add_field_place },
 	[USE] = { "use", LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 10, 0, add_use },
-	[REUSE] = { "reuse", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 13, 0, add_reuse },
+	[REUSE] = { "reuse", LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 10, 0, add_reuse },
 	[PAIR_KIND] = { "", LOCI_ALIGN_LEFT, LOCI_CUT_END, 3, 2, add_pair_kind },
 	[PAIR_OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, 0, add_pair_object },
 	[CARRIER] = { "carried by", LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 11, 1, add_carrier },
@@ -503,15 +506,19 @@ static int print_rows(struct loci_blame *blame, const char *title, size_t n_rows
 {
 	const enum column_id *layout = layouts[blame->kind];
 	struct loci_table_column column[COLUMNS_MAX] = { 0 };
+	char reuse[24];
 	struct loci_table table;
 	unsigned n = 0;
 	int r;
 
+	snprintf(reuse, sizeof(reuse), "%s reuse", text->glyph->arrow);
+
 	for (; layout[n] != END; n++)
 		column[n] = (struct loci_table_column){
-			columns[layout[n]].title ? columns[layout[n]].title
-				: title          ? title
-						 : loci_blame_plural(blame->kind),
+			layout[n] == REUSE                 ? reuse
+				: columns[layout[n]].title ? columns[layout[n]].title
+				: title                    ? title
+							   : loci_blame_plural(blame->kind),
 			columns[layout[n]].align,
 		};
 	loci_table_init(&table, column, n);

@@ -189,6 +189,15 @@ const char *loci_text_shorten(const struct loci_text *text, const char *string, 
 		snprintf(buf, size, "%s", string);
 		return buf;
 	}
+	if (cut == LOCI_CUT_PLACE) {
+		size_t length = strcspn(string, " ");
+		char first[256];
+
+		snprintf(first, sizeof(first), "%.*s", (int)length, string);
+		if (loci_text_width(first) + 1 + dots < cells)
+			return loci_text_shorten(text, string, cells, LOCI_CUT_END, buf, size);
+		return loci_text_shorten(text, first, cells, LOCI_CUT_FRONT, buf, size);
+	}
 	keep = cells > dots ? cells - dots : 0;
 	head = cut == LOCI_CUT_FRONT ? 0 : cut == LOCI_CUT_END ? keep : (keep + 1) / 2;
 	snprintf(buf, size, "%.*s%s%s", (int)(after_cells(string, head) - string), string,
