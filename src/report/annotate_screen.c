@@ -244,9 +244,10 @@ static void print_listing(const struct loci_text *text, const struct loci_listin
 		unsigned digits = (unsigned)snprintf(NULL, 0, "%u", line->number);
 		unsigned width = 0;
 
-		if (line->row)
-			width = loci_text_width(loci_text_disarm(strcpy(
-				object, object_cell(all->lines, line, object, sizeof(object)))));
+		if (line->row) {
+			object_cell(all->lines, line, object, sizeof(object));
+			width = loci_text_width(loci_text_disarm(object));
+		}
 		margin.number = digits > margin.number ? digits : margin.number;
 		margin.object = width > margin.object ? width : margin.object;
 	}

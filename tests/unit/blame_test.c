@@ -166,6 +166,7 @@ static void check_data(void)
 
 	CHECK_U64(blame->n_rows, 2);
 	CHECK_NEAR(blame->row[0].misses, 90, 0);
+	CHECK_U64(loci_blame_cover(blame, 0.75), 1); /* 90 of 120, to the last */
 	CHECK_NEAR(detail.spatial, (640 + 80) / (20 * 64.), 1e-12);
 	CHECK(detail.cause == LOCI_CAUSE_NONE); /* objects have no histograms here */
 	loci_blame_free(blame);
