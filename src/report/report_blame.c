@@ -123,7 +123,6 @@ static int print_links(const struct loci_screen *screen, const struct loci_catal
 	const struct loci_blame_levels *levels, struct loci_err *err)
 {
 	loci_cleanup(loci_blame_freep) struct loci_blame *links = NULL;
-	char title[40];
 	size_t n;
 	int r = loci_blame_new(c, screen->subject, levels, LOCI_BLAME_LINK, &links, err);
 
@@ -133,8 +132,7 @@ static int print_links(const struct loci_screen *screen, const struct loci_catal
 	if (!n)
 		return 0;
 	fputc('\n', screen->text->out);
-	snprintf(title, sizeof(title), "use %s reuse", screen->text->glyph->arrow);
-	return loci_by_rows(links, title, n, screen->text, err);
+	return loci_by_rows(links, NULL, n, screen->text, err);
 }
 
 int loci_screen_blame(const struct loci_screen *screen, char *ret_wanted, struct loci_err *err)

@@ -43,7 +43,8 @@ static void print_next(const struct loci_screen *screen, const char *wanted)
 {
 	const struct loci_text *text = screen->text;
 	const struct loci_verdict *v = &screen->verdict;
-	char file[256], sweep[320] = "", annotate[640] = "", line[2048], word[256];
+	char file[256], sweep[320] = "", annotate[640] = "", diff[320], line[2048], word[256];
+	const char *first, *second;
 	char low[LOCI_UNITS_MAX], high[LOCI_UNITS_MAX];
 
 	shell_word(loci_profile_path(screen->subject->profile), file, sizeof(file));
@@ -56,14 +57,15 @@ static void print_next(const struct loci_screen *screen, const char *wanted)
 			loci_units_size(high, bytes * 16));
 	}
 	if (wanted[0])
-		snprintf(annotate, sizeof(annotate), "loci\u00a0annotate\u00a0%s\u00a0%s%s", file,
-			shell_word(wanted, word, sizeof(word)),
-			sweep[0] ? text->glyph->separator : "");
-	snprintf(line, sizeof(line), "next: %s%s%sloci\u00a0diff\u00a0%s\u00a0OTHER.loci", annotate,
-		sweep, sweep[0] ? text->glyph->separator : "", file);
-	if (annotate[0] || (sweep[0] && loci_text_width(line) + 2 > text->columns))
-		snprintf(
-			line, sizeof(line), "next: %s%s", annotate, sweep); /* one line is enough */
+		snprintf(annotate, sizeof(annotate), "loci\u00a0annotate\u00a0%s\u00a0%s", file,
+			shell_word(wanted, word, sizeof(word)));
+	snprintf(diff, sizeof(diff), "loci\u00a0diff\u00a0%s\u00a0OTHER.loci", file);
+	first = annotate[0] ? annotate : sweep[0] ? sweep : diff;
+	second = annotate[0] && sweep[0] ? sweep : first == diff ? "" : diff;
+	snprintf(line, sizeof(line), "next: %s%s%s", first, second[0] ? text->glyph->separator : "",
+		second);
+	if (loci_text_width(line) + 2 > text->columns) /* one line is enough */
+		snprintf(line, sizeof(line), "next: %s", first);
 	loci_text_paragraph(text, LOCI_STYLE_DIM, 2, line);
 }
 

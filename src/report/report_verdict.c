@@ -269,7 +269,7 @@ static void say_walk(struct sentence *s, const struct loci_culprit *culprit)
 	else if (culprit->object)
 		say(s, ",");
 	if (culprit->object) {
-		loci_name_object(culprit->object, name, sizeof(name));
+		loci_name_object(&culprit->catalogue, culprit->object, name, sizeof(name));
 		say(s, " %s", loci_name_clip(name, NAME_BYTES));
 	}
 	if (!culprit->object || !detail->has_stride)
