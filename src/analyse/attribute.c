@@ -374,13 +374,16 @@ static bool in_kernel(const struct loci_attribution *a, uint32_t definition)
 	return a->code.blocks[a->code.block[definition]].flags & LOCI_CODE_KERNEL;
 }
 
+/* A block that starts at the instruction that was last is that instruction again, unless it goes on
+ * with what that is to store. */
 static int start(struct loci_attribution *a, uint32_t definition)
 {
 	struct loci_code *code = &a->code;
-	bool same = a->walk.level->first == definition;
+	uint32_t last = a->walk.level->last;
+	bool again = last != LOCI_NO_DEFINITION &&
+		(code->ref[last].is_write || !code->ref[definition].is_write);
 
-	a->walk.level->first = definition;
-	return loci_walk_start(&a->walk, &code->blocks[code->block[definition]], same);
+	return loci_walk_start(&a->walk, &code->blocks[code->block[definition]], again);
 }
 
 /* Control is where a block begins. */

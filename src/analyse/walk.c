@@ -80,10 +80,9 @@ static int push_level(struct loci_walk *walk, struct loci_walk_thread *thread)
 	if (loci_grow(&thread->level, &thread->cap, thread->n + 1, sizeof(*thread->level)) < 0)
 		return -ENOMEM;
 	level = &thread->level[thread->n];
-	*level = (struct loci_walk_level){ .shadow.pins = true,
-		.last = LOCI_NO_DEFINITION,
-		.first = LOCI_NO_DEFINITION,
-		.stack = walk->n_stacks++ };
+	*level = (struct loci_walk_level){
+		.shadow.pins = true, .last = LOCI_NO_DEFINITION, .stack = walk->n_stacks++
+	};
 	if (loci_grow(&level->frame, &level->frame_cap, 1, sizeof(*level->frame)) < 0)
 		return -ENOMEM;
 	level->frame[0].function = LOCI_NO_FUNCTION;
@@ -174,7 +173,7 @@ int loci_walk_exit(struct loci_walk *walk, uint32_t id)
 	while (thread->n > 1)
 		loci_walk_signal_leave(walk);
 	pop_frames(walk, 0);
-	walk->level->last = walk->level->first = LOCI_NO_DEFINITION;
+	walk->level->last = LOCI_NO_DEFINITION;
 	return loci_walk_switch(walk, current);
 }
 
@@ -362,7 +361,7 @@ static bool outside(const struct loci_walk *walk, const struct loci_code_block *
 	return shadow->n && block->address < shadow->frame[shadow->n - 1].entry;
 }
 
-int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool same)
+int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool again)
 {
 	const struct loci_walk_level *level = walk->level;
 	uint64_t last;
@@ -378,7 +377,7 @@ int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool s
 		return 0;
 	}
 	last = walk->frame->last;
-	back = block->address < last || (block->address == last && same);
+	back = block->address < last || (block->address == last && again);
 	n = running(walk, block->address);
 	if (back && n > walk->frame->loops && level->loop[n - 1].address == block->address) {
 		iterate(walk, n);

@@ -58,8 +58,7 @@ struct loci_walk_level {
 	size_t frame_cap;
 	struct loci_loop_entry *loop;
 	size_t n_loops, loop_cap;
-	uint32_t last;  /* the last definition whose reference was seen, or LOCI_NO_DEFINITION .. */
-	uint32_t first; /* .. and that with which its block, or part of a block, began */
+	uint32_t last; /* the last definition whose reference was seen, or LOCI_NO_DEFINITION */
 	uint32_t stack;
 };
 
@@ -106,20 +105,20 @@ int loci_walk_exit(struct loci_walk *walk, uint32_t thread);
 /* An entry block's frame: of the definition, with this address. */
 int loci_walk_enter(struct loci_walk *walk, uint32_t definition, uint64_t frame_address);
 /* A block starts that is no plain successor. */
-int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool same);
+int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool again);
 /* A load that may have been a return. */
 void loci_walk_return(struct loci_walk *walk, uint64_t address);
 
-/* A block, or part of one, starts that is no entry. same: the one before was of this definition,
- * too. */
-static inline int loci_walk_start(struct loci_walk *walk, struct loci_code_block *block, bool same)
+/* A block, or part of one, starts that is no entry. again: if it is where control was last, it is
+ * there again. */
+static inline int loci_walk_start(struct loci_walk *walk, struct loci_code_block *block, bool again)
 {
 	if (block->function == walk->frame->function && !block->loop &&
 		(block->address > walk->frame->last ||
-			(block->address == walk->frame->last && !same)) &&
+			(block->address == walk->frame->last && !again)) &&
 		block->address <= walk->loop_end)
 		return 0;
-	return loci_walk_turn(walk, block, same);
+	return loci_walk_turn(walk, block, again);
 }
 
 #endif
