@@ -136,6 +136,8 @@ int loci_rows_move(struct loci_rows *rows, uint32_t number, const struct loci_ob
 void loci_rows_stride(
 	struct loci_rows *rows, struct loci_row_site *site, int64_t stride, uint64_t offset)
 {
+	uint16_t odd;
+
 	if (!site->started) { /* the first has no stride */
 		site->started = 1;
 		site->irregular++;
@@ -153,5 +155,6 @@ void loci_rows_stride(
 		locate(&rows->row[site->row], offset);
 	}
 	site->previous = stride;
-	site->irregular += __builtin_popcount(site->history) < LOCI_ROW_OF_THESE;
+	odd = (uint16_t)~site->history;
+	site->irregular += (odd & (odd - 1)) != 0; /* more than one */
 }

@@ -10,9 +10,8 @@
 #include "analyse/keymap.h"
 #include "analyse/object.h"
 
-#define LOCI_NO_ROW       0u
-#define LOCI_ROW_HISTORY  0xffffu /* all of the last strides agree */
-#define LOCI_ROW_OF_THESE 15
+#define LOCI_NO_ROW      0u
+#define LOCI_ROW_HISTORY 0xffffu /* all of the last strides agree */
 
 struct loci_row {
 	uint32_t site, object;
