@@ -114,8 +114,14 @@ static inline __attribute__((always_inline)) struct kernel_ends kernel_ends(
 		ends.end |= (uint64_t)(~_mm256_movemask_pd(_mm256_castsi256_pd(same)) & 15) << i;
 	}
 #else
-	for (unsigned i = 0; i < 64; i++)
-		ends.end |= (uint64_t)(block[i] != block[i + 1]) << i;
+	for (unsigned i = 0; i < 64; i += 8) {
+		uint32_t some = 0;
+
+#pragma GCC unroll 8
+		for (unsigned j = 0; j < 8; j++)
+			some |= (uint32_t)(block[i + j] != block[i + j + 1]) << j;
+		ends.end |= (uint64_t)some << i;
+	}
 #endif
 	for (unsigned i = 0; is_write && i < 64; i += 8) {
 		uint64_t bytes;
@@ -133,6 +139,14 @@ static inline __attribute__((always_inline)) struct kernel_ends kernel_ends(
 static inline __attribute__((always_inline)) size_t kernel_put_runs(struct loci_stack_runs *runs,
 	size_t n, const uint64_t *block, uint32_t at, uint64_t end, uint64_t written)
 {
+	if (end == UINT64_MAX) { /* no runs: streams that have none need not look for them */
+		for (unsigned i = 0; i < 64; i++, written >>= 1) {
+			runs->hash[n + i] = loci_stack_hash(block[i]);
+			runs->is_write[n + i] = written & 1;
+			runs->start[n + i + 1] = at + i + 1;
+		}
+		return n + 64;
+	}
 	for (; end; end &= end - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(end);
 
