@@ -4,9 +4,8 @@
  *	symbol_bench [FILE [SITES]]
  *
  * Sites are spread evenly over the code of FILE (this program itself by default; a libc or a
- *browser with debug information is a better test). Prints CPU seconds and what memory grew by: for
- *opening, for the sites (functions, inlined calls, lines), for the same once more, and for globals.
-*/
+ * browser with debug information is a better test). Prints CPU seconds and what memory grew by: for
+ * opening, for the sites (functions, inlined calls, lines), for the same again, and for globals. */
 #include "base/cleanup.h"
 #include "symbol/symbol.h"
 

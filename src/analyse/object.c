@@ -23,7 +23,9 @@ static uint64_t bytes_of(uint64_t low, uint64_t last)
 static void answer(struct loci_objects *objects, uint64_t address, uint32_t object, uint64_t low,
 	uint64_t last, const uint32_t *serial, struct loci_object_hit *ret)
 {
-	*ret = (struct loci_object_hit){ .object = object, .serial = serial, .seen = *serial };
+	*ret = (struct loci_object_hit){
+		.object = object, .begin = low, .serial = serial, .seen = *serial
+	};
 	ret->generation = loci_generations_find(&objects->generations, address, &low, &last);
 	ret->low = low;
 	ret->bytes = bytes_of(low, last);
@@ -121,6 +123,8 @@ static void answer_top(struct loci_objects *objects, uint64_t address, uint64_t 
 
 	answer(objects, address, object, address, address, &objects->frame_serial, ret);
 	ret->bytes = 0;
+	if (place->variable)
+		ret->begin = frame_address + (uint64_t)place->variable->low;
 	if (!place->variable) {
 		int64_t step = offset & -(int64_t)FRAME_STEP;
 
@@ -132,6 +136,7 @@ static void answer_top(struct loci_objects *objects, uint64_t address, uint64_t 
 	if (!mapped)
 		objects->unknown_stack = true;
 	ret->framed = true;
+	ret->begin = (uint64_t)(place->variable ? place->variable->low : low);
 	ret->low = (uint64_t)low;
 	ret->bytes = (uint64_t)(high - low);
 }
@@ -146,12 +151,15 @@ static int answer_frame(struct loci_objects *objects, const struct loci_shadow *
 
 	answer(objects, address, object, address, address, &objects->frame_serial, ret);
 	ret->bytes = 0;
+	if (place->variable)
+		ret->begin = frame->address + (uint64_t)place->variable->low;
 	if (!shadow->pins || !place->variable || place->shared || objects->odd_stacks)
 		return 0;
 	r = loci_stack_pin(&objects->stack, frame, &pin, err);
 	if (r == 0)
 		answer(objects, address, object, frame->address + (uint64_t)place->low,
 			frame->address + (uint64_t)place->high - 1, pin, ret);
+	ret->begin = frame->address + (uint64_t)place->variable->low;
 	return r;
 }
 

@@ -27,6 +27,9 @@ struct loci_object_hit {
 	/* Memory that was unmapped and mapped again is new: added to the numbers of its blocks,
 	 * which so differ from those of before. 0: never unmapped. Holds like the answer. */
 	uint64_t generation;
+	/* Where the object, or the memory that has no name, begins, relative like low: low may lie
+	 * after it. Good with bytes 0 too. */
+	uint64_t begin;
 	uint32_t epoch; /* what loci_objects_epoch says of the address; holds like the answer */
 };
 

@@ -55,6 +55,8 @@ static void process_free(struct process **pointer)
 	free(p);
 }
 
+#define LEAST_BYTES (16ull << 20) /* without which an engine is of no use */
+
 /* The bytes that this process's engines may take. With several processes each takes half of what
  * is left, so that those which come later find some. */
 static int promise(struct process *p, uint64_t fixed, struct loci_err *err)
@@ -67,8 +69,8 @@ static int promise(struct process *p, uint64_t fixed, struct loci_err *err)
 			err, EINVAL, "--max-memory must be more than %" PRIu64 "M", fixed >> 20);
 	left = all - fixed > a->promised_bytes ? all - fixed - a->promised_bytes : 0;
 	p->promised_bytes = a->alone ? left : left / 2;
-	if (!p->promised_bytes)
-		p->promised_bytes = 1; /* engines take their least */
+	if (p->promised_bytes < LEAST_BYTES * p->n_grains)
+		p->promised_bytes = LEAST_BYTES * p->n_grains;
 	a->promised_bytes += p->promised_bytes;
 	return 0;
 }

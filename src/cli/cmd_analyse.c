@@ -245,6 +245,7 @@ static int analyse(struct analyse_args *args, struct loci_source *source, struct
 int loci_cmd_analyse(int argc, char **argv)
 {
 	struct analyse_args args = { .analyse = { .version = LOCI_VERSION, .stop = &stop } };
+	struct loci_product_levels levels;
 	struct loci_product_host host;
 	struct loci_source *source = NULL;
 	struct loci_err err = { 0 };
@@ -258,6 +259,7 @@ int loci_cmd_analyse(int argc, char **argv)
 		args.output = default_output(args.trace);
 	args.analyse.command = strcmp(args.trace, "-") != 0 ? args.trace : "standard input";
 	loci_product_host(&host, &args.analyse);
+	loci_product_levels(&levels, NULL, &args.analyse, NULL);
 	catch_signals();
 	r = args.output ? loci_product_check(args.output, &err) : loci_err_nomem(&err);
 	if (r == 0)
@@ -267,8 +269,11 @@ int loci_cmd_analyse(int argc, char **argv)
 			"%s holds whole objects (format %s): block sizes do not apply, leave -b "
 			"out",
 			args.trace, source->info.origin);
-	if (r == 0)
+	if (r == 0) {
+		/* a trace that loci record kept is analysed as it would have been then */
+		args.analyse.attribute = source->info.capabilities & LOCI_CAP_SITES;
 		r = analyse(&args, source, &err);
+	}
 	loci_source_close(source);
 	free(args.output);
 	return r < 0 ? loci_fail(&err) : loci_finish(LOCI_EXIT_OK);

@@ -11,7 +11,6 @@
 #include "base/units.h"
 #include "collect/launch.h"
 #include "collect/run.h"
-#include "model/cache.h"
 #include "version.h"
 
 #include <errno.h>
@@ -66,10 +65,8 @@ static const char help[] =
 struct record_args {
 	struct loci_run_options run;
 	struct loci_analyse_options analyse;
-	struct loci_hierarchy caches; /* to simulate */
-	struct loci_level_row level[LOCI_LEVELS_MAX];
-	char share[LOCI_LEVELS_MAX][16];
-	bool caches_given;
+	struct loci_product_levels levels;
+	const char *caches; /* --cache */
 	char *output, *command;
 	const char *trace;
 	bool quiet, verbose;
@@ -243,8 +240,8 @@ static int parse_analysis(int option, struct record_args *args, struct loci_err 
 	case 'b':
 		return loci_product_blocks(optarg, options, err);
 	case OPT_CACHE:
-		args->caches_given = true;
-		return loci_hierarchy_parse(optarg, &args->caches, err);
+		args->caches = optarg;
+		return 0;
 	case OPT_SETS:
 		options->no_sets = false;
 		return 0;
@@ -342,46 +339,6 @@ static int parse_args(int argc, char **argv, struct record_args *args)
 	return -1;
 }
 
-/* The levels whose lines are the first block size: of the host those that are, of a specification
- * all. */
-static int set_levels(struct record_args *args, struct loci_err *err)
-{
-	uint64_t block = args->analyse.n_block_bytes ? args->analyse.block_bytes[0] : 64;
-	struct loci_err ignored;
-	size_t n = 0;
-
-	if (!args->caches_given && loci_hierarchy_host("/sys", &args->caches, &ignored) < 0)
-		args->caches.n_levels = 0;
-	for (unsigned i = 0; i < args->caches.n_levels; i++) {
-		const struct loci_cache *cache = &args->caches.level[i];
-
-		if (cache->line_bytes != block || cache->is_tlb) {
-			if (!args->caches_given || cache->is_tlb)
-				continue;
-			return loci_err_set(err, EINVAL,
-				"--cache: %s has lines of %llu bytes, and blocks of %llu are "
-				"recorded; make them agree with -b",
-				cache->name, (unsigned long long)cache->line_bytes,
-				(unsigned long long)block);
-		}
-		if (cache->share == LOCI_SHARE_SOME)
-			snprintf(args->share[n], sizeof(args->share[n]), "share%u", cache->share_n);
-		else
-			strcpy(args->share[n],
-				cache->share == LOCI_SHARE_ALL ? "shared" : "private");
-		args->level[n] = (struct loci_level_row){ .id = (int64_t)n + 1,
-			.name = cache->name,
-			.size_bytes = cache->size_bytes,
-			.ways = cache->ways,
-			.line_bytes = cache->line_bytes,
-			.share = args->share[n] };
-		n++;
-	}
-	args->analyse.levels = args->level;
-	args->analyse.n_levels = n;
-	return 0;
-}
-
 /* ./prog -> prog.loci */
 static char *default_output(const char *program)
 {
@@ -476,7 +433,7 @@ static void follow(struct record_args *args, struct loci_crew *crew)
 		r = loci_runner_next(live.runner, &source, &err);
 		if (r < 0)
 			loci_err_set(&crew->unread, -r, "%s", err.text);
-		if (source && !crew->streams && !args->quiet)
+		if (source && !crew->processes && !args->quiet)
 			loci_liveline_begin(&line, crew->analysis, crew->program);
 		if (source)
 			loci_crew_read(crew, source);
@@ -505,7 +462,7 @@ static int conclude(
 			.nouns = "references",
 			.summary = &summary,
 			.seconds = loci_product_seconds() - start,
-			.processes = crew->streams });
+			.processes = crew->processes });
 	complaint = loci_runner_complaint(live.runner);
 	if (complaint[0])
 		fprintf(stderr, "loci: %s\n", complaint);
@@ -588,7 +545,7 @@ int loci_cmd_record(int argc, char **argv)
 	struct loci_err err = { "" };
 	int status = parse_args(argc, argv, &args);
 
-	if (status < 0 && set_levels(&args, &err) < 0)
+	if (status < 0 && loci_product_levels(&args.levels, args.caches, &args.analyse, &err) < 0)
 		status = loci_usage("record", "%s", err.text);
 	if (status < 0) {
 		if (!args.output)

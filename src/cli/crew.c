@@ -123,7 +123,7 @@ void loci_crew_read(struct loci_crew *crew, struct loci_source *source)
 
 	pthread_mutex_lock(&crew->lock);
 	crew->working++;
-	crew->streams++;
+	crew->processes += !loci_runner_source_image(source);
 	pthread_mutex_unlock(&crew->lock);
 	if (job) {
 		*job = (struct job){ crew, source, loci_runner_source_pid(source),

@@ -14,7 +14,7 @@ struct loci_crew {
 	pid_t program;      /* all others get a suffix */
 	pthread_mutex_t lock;
 	pthread_cond_t left;
-	unsigned working, streams;
+	unsigned working, processes;
 	/* The first of each. A stream that cannot be read is not read on; the others are. */
 	struct loci_err unread, untraced;
 };

@@ -5,13 +5,13 @@
 #include "base/host.h"
 #include "base/units.h"
 #include "cli/open.h"
-#include "model/cache.h"
 #include "model/verdict.h"
 #include "report/report_verdict.h"
 #include "report/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +72,48 @@ void loci_product_host(struct loci_product_host *host, struct loci_analyse_optio
 	if (loci_hierarchy_host("/sys", &hierarchy, NULL) == 0)
 		options->caches =
 			loci_hierarchy_format(&hierarchy, host->caches, sizeof(host->caches));
+}
+
+static void add_level(struct loci_product_levels *levels, const struct loci_cache *cache, size_t n)
+{
+	char *share = levels->share[n];
+
+	if (cache->share == LOCI_SHARE_SOME)
+		snprintf(share, sizeof(levels->share[n]), "share%u", cache->share_n);
+	else
+		strcpy(share, cache->share == LOCI_SHARE_ALL ? "shared" : "private");
+	levels->row[n] = (struct loci_level_row){ .id = (int64_t)n + 1,
+		.name = cache->name,
+		.size_bytes = cache->size_bytes,
+		.ways = cache->ways,
+		.line_bytes = cache->line_bytes,
+		.share = share };
+}
+
+int loci_product_levels(struct loci_product_levels *levels, const char *spec,
+	struct loci_analyse_options *options, struct loci_err *err)
+{
+	uint64_t block = options->n_block_bytes ? options->block_bytes[0] : LOCI_LINE_DEFAULT;
+	size_t n = 0;
+
+	if (spec && loci_hierarchy_parse(spec, &levels->caches, err) < 0)
+		return -EINVAL;
+	if (!spec && loci_hierarchy_host("/sys", &levels->caches, NULL) < 0)
+		levels->caches.n_levels = 0;
+	for (unsigned i = 0; i < levels->caches.n_levels; i++) {
+		const struct loci_cache *cache = &levels->caches.level[i];
+
+		if (cache->line_bytes == block && !cache->is_tlb)
+			add_level(levels, cache, n++);
+		else if (spec && !cache->is_tlb)
+			return loci_err_set(err, EINVAL,
+				"--cache: %s has lines of %" PRIu64 " bytes, and blocks of %" PRIu64
+				" are recorded; make them agree with -b",
+				cache->name, cache->line_bytes, block);
+	}
+	options->levels = levels->row;
+	options->n_levels = n;
+	return 0;
 }
 
 int loci_product_check(const char *path, struct loci_err *err)

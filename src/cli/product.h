@@ -5,6 +5,7 @@
 #define LOCI_CLI_PRODUCT_H
 
 #include "analyse/analyse.h"
+#include "model/cache.h"
 
 #define LOCI_VERIFY_TOUCHES 100000 /* of --verify without a number */
 
@@ -21,6 +22,16 @@ struct loci_product_host {
 	char caches[640], machine[128];
 };
 void loci_product_host(struct loci_product_host *host, struct loci_analyse_options *options);
+
+/* The caches to simulate while reading: spec as --cache has it, NULL: the host's. Those of the host
+ * whose lines are not of the first block size are left out; of a specification that is an error. */
+struct loci_product_levels {
+	struct loci_hierarchy caches;
+	struct loci_level_row row[LOCI_LEVELS_MAX];
+	char share[LOCI_LEVELS_MAX][16];
+};
+int loci_product_levels(struct loci_product_levels *levels, const char *spec,
+	struct loci_analyse_options *options, struct loci_err *err);
 
 /* The profile replaces profiles, and nothing else. */
 int loci_product_check(const char *path, struct loci_err *err);

@@ -5,8 +5,8 @@
  * write-backs). Keeps how many bytes of a block were touched while it was in the first level.
  *
  * Where sets and ways do not shrink outwards a block in one level is in all after it (Mattson et
- * al. 1970), and outer levels learn of touches that the first one served when they must choose whom
- * to evict: work is done on misses of the first level only. */
+ * al. 1970), and an outer level need hear only of blocks that enter or leave the one inside it:
+ * work is done on misses of the first level only. Other levels see every touch themselves. */
 #ifndef LOCI_ENGINE_LEVELS_H
 #define LOCI_ENGINE_LEVELS_H
 
@@ -49,8 +49,8 @@ struct loci_levels_batch {
 };
 void loci_levels_feed(struct loci_levels *levels, struct loci_levels_batch *batch);
 
-/* Empties the first level at the end: what is still there, one at a time; 0 when there is no more.
- */
+/* At the end: what is still in the first level, up to cap at a time; 0 when there is no more. After
+ * it nothing can be fed. */
 size_t loci_levels_drain(
 	struct loci_levels *levels, struct loci_levels_eviction *evicted, size_t cap);
 uint64_t loci_levels_bytes(const struct loci_levels *levels); /* memory used */

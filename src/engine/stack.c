@@ -53,7 +53,7 @@ int loci_stack_new(
 	struct loci_stack_tuning tuning = {
 		.min_homes = 8192,
 		.min_slots = 1 << 17,
-		.chunk = 4096,
+		.chunk = LOCI_STACK_MAX_CHUNK,
 		.page_bytes = 2 << 20,
 	};
 

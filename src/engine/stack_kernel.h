@@ -3,50 +3,50 @@
  * KERNEL_NAME and include it, each compiled for its instruction set. Only the primitives of
  * stack_vector.h differ between them.
  *
- * Touches pass through three stages, some touches apart: hash and prefetch the bucket; find the
- * entry and prefetch the bits of its slot; count. Only the last changes anything, so an entry found
+ * Touches first become runs of touches of one block, and these hashes, by vectors where there are
+ * any (stack_runs.h). Runs pass through three stages, some runs apart: ask for the bucket; find the
+ * entry and ask for the bits of its slot; count. Only the last changes anything, so an entry found
  * early is where it was, an empty one found may still be, and otherwise the search is repeated.
  *
- * What bounds the speed (bench/engine_bench.c, 2e7 touches, a Zen 4 virtual machine, AVX-512):
- *	program traces  10 ns a touch, about 90 instructions; a fifth of gzip's touches leave the
- *	                top, and whether they do is hard to predict. From touch to touch hangs only
- *	                the update of the ranks, some 7 cycles
- *	uniform 1e4     18 ns: instructions again, everything being in the second-level cache
- *	1e6 blocks      31-35 ns: the map no longer fits in any cache; a third of the time goes
- *	                into prefetches that wait for one of the core's miss buffers to get free
- *	uniform 1e7     60 ns: the same from memory, and a fifth for the system's clearing of pages
- *	                and for growth
+ * What bounds the speed (2e7 touches, a Zen 4 virtual machine, AVX-512):
+ *	program traces  8 ns a touch of gzip, of which runs leave 72 %; about 100 instructions a
+ *run, three quarters of them in the last stage. A fifth of the touches leave the top, and whether
+ *they do is hard to predict. From run to run hangs only the update of the ranks, some 7 cycles, as
+ *long as they stay in a register uniform 1e4     19 ns: instructions again, everything being in the
+ *second-level cache 1e6 blocks      33-37 ns: the map no longer fits in any cache; a third of the
+ *time goes into prefetches that wait for one of the core's miss buffers to get free uniform 1e7 60
+ *ns: the same from memory, and a fifth for the system's clearing of pages and for growth Words of
+ *uses cost 1.3 ns a touch of gzip, but 25 ns where 1e6 blocks are touched at random: each deep
+ *reuse then reads one line more from memory.
+ *
  * Tried without gain: homes that keep neighbouring blocks together (overflow costs more than it
- * saves), prefetching to the second level only, other distances between the stages. */
-#include "engine/stack_vector.h"
+ * saves), prefetching to the second level only, other distances between the stages, a whole batch
+ * of runs at a time through each stage (prefetches come in bursts), a function of its own for deep
+ * blocks (the ranks then pass through memory). */
+#include "engine/stack_runs.h"
 
-/* How many touches ahead of counting the first and the second stage run. */
-#define AHEAD_HASH 32
+/* How many runs ahead of counting a home is asked for and an entry looked for. */
+#define AHEAD_HOME (2 * BATCH)
 #define AHEAD_FIND 12
+#define BATCH      LOCI_STACK_BATCH
+#define RING       (4 * BATCH) /* a power of two, at least AHEAD_HOME + BATCH */
 #define INLINE     static inline __attribute__((always_inline))
-#define RING       64 /* a power of two, at least AHEAD_HASH + 1 */
 
-/* The engine's state while the loop runs, so that it can live in registers. */
-struct kernel {
-	struct kernel_ranks ranks;
-	uint32_t **place;
-	struct loci_stack_bucket *bucket;
-	uint64_t n_homes;
-	struct loci_stack_counts *counts;
-	struct loci_stack_slots *slots;
-	struct loci_stack_line *line;
-	uint16_t *near;
-	uint32_t open, next, open_live;
-	unsigned n_far;
-	uint64_t n_entries;
-	struct loci_stack_sample *sample;
-	uint64_t *use, *deep_use; /* of places and of slots */
-	uint64_t hash[RING];
-	union {
-		struct loci_stack_bucket *home; /* after the first stage */
-		uint32_t *slot;                 /* after the second */
-	} found[RING];
+/* What callers give, and so what a body of the loop is compiled for. */
+struct kernel_mode {
+	bool sampling, uses;
 };
+
+/* Of runs: after the first stage the home, after the second the slot of the entry, plus UNSURE if
+ * that may not be the block's. */
+struct kernel_ring {
+	uintptr_t found[RING];
+};
+
+#define UNSURE ((uintptr_t)1)
+
+/* Lines of slots up to which they stay in the machine's caches anyhow. */
+#define NEAR_LINES 4096
 
 static const uint64_t kernel_words_before[8] = { 0, 0, 0x1, 0x201, 0x40201, 0x8040201, 0x1008040201,
 	0x201008040201 };
@@ -67,24 +67,24 @@ INLINE uint32_t *kernel_find(struct loci_stack_bucket *b, uint64_t hash)
 }
 
 /* The set bits after a slot, which is cleared. */
-INLINE uint64_t kernel_take_slot(struct kernel *k, uint32_t slot)
+INLINE uint64_t kernel_take_slot(struct loci_stack_slots *slots, uint32_t slot)
 {
 	uint32_t line = slot >> 9, group = line / LOCI_STACK_NEAR;
 	unsigned word = slot >> 6 & 7;
-	uint64_t *l = k->line[line].word, counts = l[0], bits = l[word];
+	uint64_t *l = slots->line[line].word, counts = l[0], bits = l[word];
 	uint64_t after =
 		kernel_popcount(bits >> 1 >> (slot & 63)) + (counts >> (9 * (word - 1)) & 511);
 
 	l[0] = counts - kernel_words_before[word];
 	l[word] = bits & ~(1ull << (slot & 63));
-	if (line == k->open) {
-		k->open_live--;
+	if (line == slots->open) {
+		slots->open_live--;
 		return after;
 	}
-	after += k->open_live + k->near[line];
-	kernel_decrement_near(k->near, line);
-	for (unsigned i = 0; i < k->n_far; i++) {
-		uint32_t *far = k->slots->far[i];
+	after += slots->open_live + slots->near[line];
+	kernel_decrement_near(slots->near, line);
+	for (unsigned i = 0, n = slots->n_far; i < n; i++) {
+		uint32_t *far = slots->far[i];
 
 		after += far[group];
 		kernel_decrement_far(far, group);
@@ -93,135 +93,101 @@ INLINE uint64_t kernel_take_slot(struct kernel *k, uint32_t slot)
 	return after;
 }
 
-static __attribute__((noinline)) void kernel_close_line(
-	struct loci_stack_slots *slots, uint32_t open_live)
-{
-	slots->open_live = open_live;
-	loci_stack_slots_close_line(slots);
-}
-
 /* The next slot, for the block that leaves the top. */
-INLINE uint32_t kernel_new_slot(struct kernel *k)
+INLINE uint32_t kernel_new_slot(struct loci_stack_slots *slots)
 {
-	uint32_t slot = k->next++;
-	uint64_t *l = k->line[k->open].word;
+	uint32_t slot = slots->next++;
+	uint64_t *l = slots->line[slot >> 9].word;
 
 	l[0] += kernel_words_before[slot >> 6 & 7];
 	l[slot >> 6 & 7] |= 1ull << (slot & 63);
-	k->open_live++;
-	if (__builtin_expect(!(k->next & 511), 0)) {
-		kernel_close_line(k->slots, k->open_live);
-		k->open = k->slots->open;
-		k->next = k->slots->next;
-		k->open_live = 0;
-	}
+	slots->open_live++;
+	if (__builtin_expect((slot & 511) == 511, 0))
+		loci_stack_slots_close_line(slots);
 	return slot;
 }
 
-/* What callers give, and so what a body of the loop is compiled for. */
-struct kernel_mode {
-	bool sampling, uses;
-};
-
 /* The block of an entry enters the top in the place of the deepest there, which gets a slot. */
-INLINE unsigned kernel_enter(struct kernel *k, uint32_t *entry, struct kernel_mode mode)
+INLINE unsigned kernel_enter(struct loci_stack *stack, struct kernel_ranks *ranks, uint32_t *entry,
+	struct kernel_mode mode)
 {
-	unsigned place = kernel_push(&k->ranks);
-	uint32_t *leaving = k->place[place];
+	unsigned place = kernel_push(ranks);
+	uint32_t *leaving = stack->place[place];
 
-	if (mode.sampling && loci_stack_in_front(k->sample, leaving))
+	if (mode.sampling && loci_stack_in_front(stack->sample, leaving))
 		*leaving = LOCI_STACK_DEAD;
 	else if (__builtin_expect(leaving != NULL, 1)) {
-		uint32_t slot = kernel_new_slot(k);
+		uint32_t slot = kernel_new_slot(&stack->slots);
 
 		*leaving = slot + LOCI_STACK_DEEP;
 		if (mode.uses)
-			k->deep_use[loci_stack_use_index(slot)] = k->use[place];
+			stack->slots.use[loci_stack_use_index(slot)] = stack->use[place];
 	}
-	k->place[place] = entry;
+	stack->place[place] = entry;
 	*entry = place + 1;
 	return place;
 }
 
-/* use: the word to leave, and then the one found. */
-INLINE uint64_t kernel_count(struct kernel *k, uint32_t *entry, uint64_t hash, unsigned is_write,
-	uint64_t now, uint64_t *use, struct kernel_mode mode)
-{
-	uint64_t last_use = 0;
+/* A block from below the top. */
+struct kernel_deep {
+	uint32_t *entry;
+	uint64_t hash;     /* of an entry that is empty, or while sampling */
+	uint64_t distance; /* found */
+	uint32_t bin;
 	unsigned place;
-	struct loci_stack_counts *counts = k->counts;
-	uint64_t *time = counts->time, distance, stamp;
-	uint32_t slot, bin, bin_time, dirty;
+	uint64_t last_use;
+};
 
-	if (__builtin_expect(*loci_stack_key(entry) != hash && *entry, 0))
-		entry = kernel_find(loci_stack_bucket_of(entry), hash);
-	slot = *entry;
-	stamp = *loci_stack_stamp(entry);
-	bin_time = loci_stack_bin(now - (stamp >> LOCI_STACK_BIN_BITS));
-	dirty = stamp & LOCI_STACK_BIN_COLD;
-	if (slot - 1 < LOCI_STACK_TOP) {
-		place = slot - 1;
-		distance = kernel_raise(&k->ranks, place);
-		bin = (uint32_t)distance;
-		if (mode.uses)
-			last_use = k->use[place];
-	} else if (mode.sampling && loci_stack_in_front(k->sample, entry)) {
-		place = kernel_enter(k, entry, mode);
-		*loci_stack_key(entry) = hash;
-		distance = LOCI_UNSAMPLED;
-		dirty = bin = bin_time = LOCI_STACK_BIN_UNKNOWN;
+INLINE void kernel_touch_deep(struct loci_stack *stack, struct kernel_ranks *ranks,
+	struct kernel_deep *deep, struct kernel_mode mode)
+{
+	uint32_t *entry = deep->entry, slot = *entry;
+
+	if (mode.sampling && loci_stack_in_front(stack->sample, entry)) {
+		*loci_stack_key(entry) = deep->hash;
+		deep->distance = LOCI_UNSAMPLED;
+		deep->bin = LOCI_STACK_BIN_UNKNOWN;
 	} else if (__builtin_expect(slot != 0, 1)) {
-		distance = kernel_take_slot(k, slot - LOCI_STACK_DEEP);
+		uint64_t distance = kernel_take_slot(&stack->slots, slot - LOCI_STACK_DEEP);
+
 		if (mode.uses)
-			last_use = k->deep_use[loci_stack_use_index(slot - LOCI_STACK_DEEP)];
+			deep->last_use =
+				stack->slots.use[loci_stack_use_index(slot - LOCI_STACK_DEEP)];
 		if (mode.sampling)
-			distance <<= k->sample->shift;
-		distance += LOCI_STACK_TOP; /* all places are taken, or nothing would be deep */
-		bin = loci_stack_bin(distance);
-		place = kernel_enter(k, entry, mode);
+			distance <<= stack->sample->shift;
+		/* all places are taken, or nothing would be deep */
+		deep->distance = distance + LOCI_STACK_TOP;
+		deep->bin = loci_stack_bin(deep->distance);
 	} else {
-		k->n_entries++;
-		place = kernel_enter(k, entry, mode);
-		*loci_stack_key(entry) = hash;
-		distance = LOCI_INFINITE;
-		dirty = bin = bin_time = LOCI_STACK_BIN_COLD;
+		stack->map.n_entries++;
+		*loci_stack_key(entry) = deep->hash;
+		deep->distance = LOCI_INFINITE;
+		deep->bin = LOCI_STACK_BIN_COLD;
 	}
-	if (mode.sampling && bin >= LOCI_STACK_TOP) {
-		time = k->sample->time;
-		if (bin != LOCI_STACK_BIN_UNKNOWN)
-			loci_stack_sample_count(k->sample, hash, distance);
-	}
-	counts->stack[bin]++;
-	time[bin_time]++;
-	dirty = dirty > bin ? dirty : bin;
-	counts->dirty[dirty] += is_write;
-	dirty &= is_write - 1;
-	*loci_stack_stamp(entry) = now << LOCI_STACK_BIN_BITS | dirty;
-	if (mode.uses) {
-		k->use[place] = *use;
-		*use = last_use;
-	}
-	return distance;
+	deep->place = kernel_enter(stack, ranks, entry, mode);
 }
 
-INLINE void kernel_first_stage(struct kernel *k, size_t i, uint64_t block, struct kernel_mode mode)
+/* The homes of a batch; each is asked for when its turn comes. */
+INLINE void kernel_first_stage(
+	struct loci_stack *stack, struct kernel_ring *ring, size_t from, struct kernel_mode mode)
 {
-	uint64_t hash = loci_stack_hash(block);
-	struct loci_stack_bucket *home = k->bucket + loci_stack_home(hash, k->n_homes);
+	const uint64_t *hash = stack->runs.hash + from;
+	uintptr_t *found = &ring->found[from % RING];
 
-	if (mode.sampling && !loci_stack_sampled(hash, k->sample->shift))
-		home = k->sample->front + loci_stack_home(hash, LOCI_STACK_FRONT_HOMES);
-	k->hash[i % RING] = hash;
-	k->found[i % RING].home = home;
-	__builtin_prefetch(home, 1);
+	kernel_homes(hash, BATCH, stack->map.bucket, stack->map.n_homes, found);
+	for (size_t i = 0; mode.sampling && i < BATCH; i++)
+		if (!loci_stack_sampled(hash[i], stack->sample->shift))
+			found[i] = (uintptr_t)(stack->sample->front +
+				loci_stack_home(hash[i], LOCI_STACK_FRONT_HOMES));
 }
 
 /* An entry that is not in its home may be far away: its bucket is only asked for. */
-INLINE void kernel_second_stage(struct kernel *k, size_t i, struct kernel_mode mode)
+INLINE void kernel_second_stage(
+	struct loci_stack *stack, struct kernel_ring *ring, size_t i, struct kernel_mode mode)
 {
-	struct loci_stack_bucket *home = k->found[i % RING].home;
-	unsigned match = kernel_match(home, k->hash[i % RING]);
-	uint32_t *entry = &home->slot[__builtin_ctz(match | 4)], slot;
+	struct loci_stack_bucket *home = (struct loci_stack_bucket *)ring->found[i % RING];
+	unsigned match = kernel_match(home, stack->runs.hash[i]);
+	uint32_t *entry = &home->slot[__builtin_ctz(match | 4)], slot, is_deep;
 
 	if (__builtin_expect(!match, 0)) {
 		entry = loci_stack_first_empty(home);
@@ -230,64 +196,106 @@ INLINE void kernel_second_stage(struct kernel *k, size_t i, struct kernel_mode m
 			__builtin_prefetch(home + 2, 1);
 		}
 	}
-	k->found[i % RING].slot = entry;
 	slot = *entry;
-	slot = slot >= LOCI_STACK_DEEP && slot != LOCI_STACK_DEAD ? slot - LOCI_STACK_DEEP : 64;
+	ring->found[i % RING] = (uintptr_t)entry + (!match | !slot ? UNSURE : 0);
+	if (stack->slots.n_lines <= NEAR_LINES)
+		return;
+	/* Never a branch: whether a block is deep is hard to predict. */
+	is_deep = -(uint32_t)(slot >= LOCI_STACK_DEEP);
+	if (mode.sampling)
+		is_deep &= -(uint32_t)(slot != LOCI_STACK_DEAD);
+	slot = ((slot - LOCI_STACK_DEEP) & is_deep) | (64 & ~is_deep);
 	if (mode.uses)
-		__builtin_prefetch(&k->deep_use[loci_stack_use_index(slot)]);
-	__builtin_prefetch(&k->line[slot >> 9], 1);
-	__builtin_prefetch(&k->near[slot >> 9], 1);
+		__builtin_prefetch(&stack->slots.use[loci_stack_use_index(slot)]);
+	__builtin_prefetch(&stack->slots.line[slot >> 9], 1);
+	__builtin_prefetch(&stack->slots.near[slot >> 9], 1);
 }
 
-INLINE void kernel_run(
+/* A run, as one touch: the rest of it is counted already (stack_runs.h). */
+INLINE void kernel_third_stage(struct loci_stack *stack, const struct kernel_ring *ring,
+	struct kernel_ranks *ranks, size_t i, const struct loci_stack_touches *t, uint64_t now,
+	struct kernel_mode mode)
+{
+	struct loci_stack_counts *counts = stack->counts;
+	uint32_t first = stack->runs.start[i], last = stack->runs.start[i + 1] - 1;
+	uint32_t is_write = stack->runs.is_write[i], *entry = (uint32_t *)ring->found[i % RING];
+	uint64_t *time = counts->time, stamp, distance, last_use = 0;
+	uint32_t bin, bin_time, dirty, place;
+
+	if (__builtin_expect((uintptr_t)entry & UNSURE, 0)) {
+		entry = (uint32_t *)((uintptr_t)entry - UNSURE);
+		if (*loci_stack_key(entry) != stack->runs.hash[i] && *entry)
+			entry = kernel_find(loci_stack_bucket_of(entry), stack->runs.hash[i]);
+	}
+	place = *entry - 1;
+	stamp = *loci_stack_stamp(entry);
+	bin_time = loci_stack_bin(now + first - (stamp >> LOCI_STACK_BIN_BITS));
+	dirty = stamp & LOCI_STACK_BIN_COLD;
+	if (place < LOCI_STACK_TOP) {
+		distance = bin = kernel_raise(ranks, place);
+		if (mode.uses)
+			last_use = stack->use[place];
+	} else {
+		struct kernel_deep deep = { .entry = entry, .hash = stack->runs.hash[i] };
+
+		kernel_touch_deep(stack, ranks, &deep, mode);
+		distance = deep.distance;
+		bin = deep.bin;
+		place = deep.place;
+		last_use = deep.last_use;
+		if (bin >= LOCI_STACK_BIN_UNKNOWN)
+			dirty = bin_time = bin;
+	}
+	if (mode.sampling && bin >= LOCI_STACK_TOP) {
+		time = stack->sample->time;
+		if (bin != LOCI_STACK_BIN_UNKNOWN)
+			loci_stack_sample_count(stack->sample, stack->runs.hash[i], distance);
+	}
+	counts->stack[bin]++;
+	time[bin_time]++;
+	dirty = dirty > bin ? dirty : bin;
+	counts->dirty[dirty] += is_write;
+	dirty &= is_write - 1;
+	*loci_stack_stamp(entry) = (now + last) << LOCI_STACK_BIN_BITS | dirty;
+	if (t->ret_distance)
+		t->ret_distance[first] = distance;
+	if (mode.uses) {
+		stack->use[place] = t->use[last];
+		t->ret_last_use[first] = last_use;
+	}
+}
+
+INLINE void kernel_loop(
 	struct loci_stack *stack, const struct loci_stack_touches *t, struct kernel_mode mode)
 {
-	struct loci_stack_slots *slots = &stack->slots;
+	size_t n = kernel_collapse(&stack->runs, t, stack->counts);
+	struct kernel_ranks ranks;
+	struct kernel_ring ring;
 	uint64_t now = stack->now;
-	size_t n = t->n;
-	struct kernel k = {
-		.place = stack->place,
-		.bucket = stack->map.bucket,
-		.n_homes = stack->map.n_homes,
-		.counts = stack->counts,
-		.slots = slots,
-		.line = slots->line,
-		.near = slots->near,
-		.open = slots->open,
-		.next = slots->next,
-		.open_live = slots->open_live,
-		.n_far = slots->n_far,
-		.n_entries = stack->map.n_entries,
-		.sample = stack->sample,
-		.use = stack->use,
-		.deep_use = slots->use,
-	};
 
-	kernel_load_ranks(&k.ranks, stack->rank);
-	for (size_t i = 0; i < n && i < AHEAD_HASH; i++)
-		kernel_first_stage(&k, i, t->block[i], mode);
-	for (size_t i = 0; i < n && i < AHEAD_FIND; i++)
-		kernel_second_stage(&k, i, mode);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t distance, use = mode.uses ? t->use[i] : 0;
+	if (t->ret_distance)
+		memset(t->ret_distance, 0, t->n * sizeof(*t->ret_distance));
+	if (mode.uses)
+		memcpy(t->ret_last_use + 1, t->use, (t->n - 1) * sizeof(*t->use));
+	kernel_load_ranks(&ranks, stack->rank);
+	for (size_t i = 0; i < AHEAD_HOME; i += BATCH)
+		kernel_first_stage(stack, &ring, i, mode);
+	for (size_t i = 0; i < AHEAD_HOME; i++)
+		__builtin_prefetch((void *)ring.found[i], 1);
+	for (size_t i = 0; i < AHEAD_FIND; i++)
+		kernel_second_stage(stack, &ring, i, mode);
+	for (size_t from = 0; from < n; from += BATCH) {
+		size_t to = n - from < BATCH ? n : from + BATCH;
 
-		if (i + AHEAD_HASH < n)
-			kernel_first_stage(&k, i + AHEAD_HASH, t->block[i + AHEAD_HASH], mode);
-		if (i + AHEAD_FIND < n)
-			kernel_second_stage(&k, i + AHEAD_FIND, mode);
-		distance = kernel_count(&k, k.found[i % RING].slot, k.hash[i % RING],
-			t->is_write ? t->is_write[i] : 0, now + i, &use, mode);
-		if (t->ret_distance)
-			t->ret_distance[i] = distance;
-		if (mode.uses)
-			t->ret_last_use[i] = use;
+		kernel_first_stage(stack, &ring, from + AHEAD_HOME, mode);
+		for (size_t i = from; i < to; i++) {
+			__builtin_prefetch((void *)ring.found[(i + AHEAD_HOME) % RING], 1);
+			kernel_second_stage(stack, &ring, i + AHEAD_FIND, mode);
+			kernel_third_stage(stack, &ring, &ranks, i, t, now, mode);
+		}
 	}
-	kernel_store_ranks(&k.ranks, stack->rank);
-	slots->open = k.open;
-	slots->next = k.next;
-	slots->open_live = k.open_live;
-	stack->map.n_entries = k.n_entries;
-	stack->now = now + n;
+	kernel_store_ranks(&ranks, stack->rank);
+	stack->now = now + t->n;
 }
 
 /* One body for each combination of what callers give, so that the loop does not ask. */
@@ -296,17 +304,17 @@ void KERNEL_NAME(struct loci_stack *stack, const struct loci_stack_touches *t)
 	struct loci_stack_touches touches = { t->block, t->is_write, NULL, t->n, NULL, NULL };
 
 	if (stack->sample && t->use)
-		kernel_run(stack, t, (struct kernel_mode){ .sampling = true, .uses = true });
+		kernel_loop(stack, t, (struct kernel_mode){ .sampling = true, .uses = true });
 	else if (stack->sample)
-		kernel_run(stack, t, (struct kernel_mode){ .sampling = true });
+		kernel_loop(stack, t, (struct kernel_mode){ .sampling = true });
 	else if (t->use)
-		kernel_run(stack, t, (struct kernel_mode){ .uses = true });
+		kernel_loop(stack, t, (struct kernel_mode){ .uses = true });
 	else if (t->ret_distance)
-		kernel_run(stack, t, (struct kernel_mode){ 0 });
+		kernel_loop(stack, t, (struct kernel_mode){ 0 });
 	else if (t->is_write)
-		kernel_run(stack, &touches, (struct kernel_mode){ 0 });
+		kernel_loop(stack, &touches, (struct kernel_mode){ 0 });
 	else {
 		touches.is_write = NULL;
-		kernel_run(stack, &touches, (struct kernel_mode){ 0 });
+		kernel_loop(stack, &touches, (struct kernel_mode){ 0 });
 	}
 }

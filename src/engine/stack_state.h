@@ -158,11 +158,22 @@ struct loci_stack_touches {
 typedef void loci_stack_kernel(struct loci_stack *stack, const struct loci_stack_touches *touches);
 loci_stack_kernel loci_stack_run_scalar, loci_stack_run_avx2, loci_stack_run_avx512;
 
+/* The runs of touches of one block in a chunk (stack_runs.h). Vectors may write a few too many. */
+#define LOCI_STACK_MAX_CHUNK 4096
+#define LOCI_STACK_BATCH     16 /* runs that a stage of the kernel takes at once */
+
+struct loci_stack_runs {
+	uint64_t hash[LOCI_STACK_MAX_CHUNK + 3 * LOCI_STACK_BATCH + 64];
+	uint32_t
+		start[LOCI_STACK_MAX_CHUNK + 64]; /* of run i; of the one after the last: the end */
+	uint8_t is_write[LOCI_STACK_MAX_CHUNK + 64]; /* 0 or 1: any in the run */
+};
+
 /* Thresholds that tests lower, so that small streams meet every path. */
 struct loci_stack_tuning {
 	uint64_t min_homes;  /* buckets of a new map */
 	uint64_t min_slots;  /* slots of a new bitmap */
-	uint64_t chunk;      /* touches between checks for room in map and slots */
+	uint64_t chunk;      /* touches between checks for room in map and slots: MAX_CHUNK */
 	uint64_t page_bytes; /* of memory: that of huge pages */
 };
 
@@ -178,6 +189,7 @@ struct loci_stack {
 	struct loci_stack_tuning tuning;
 	uint64_t max_bytes;
 	struct loci_stack_sample *sample; /* NULL while exact */
+	struct loci_stack_runs runs;      /* of the chunk at hand */
 };
 
 int loci_stack_new_tuned(const struct loci_stack_options *options,
@@ -185,11 +197,14 @@ int loci_stack_new_tuned(const struct loci_stack_options *options,
 
 /* Every step can be undone (multiplications by odd numbers, xor with own high bits), so distinct
  * blocks have distinct hashes. The top bits, which choose the home, depend on all bits. */
+#define LOCI_STACK_HASH_1 0x9e3779b97f4a7c15u
+#define LOCI_STACK_HASH_2 0xd6e8feb86659fd93u
+
 static inline uint64_t loci_stack_hash(uint64_t block)
 {
-	block *= 0x9e3779b97f4a7c15u;
+	block *= LOCI_STACK_HASH_1;
 	block ^= block >> 32;
-	block *= 0xd6e8feb86659fd93u;
+	block *= LOCI_STACK_HASH_2;
 	return block;
 }
 

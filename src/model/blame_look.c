@@ -161,18 +161,25 @@ static int merge_spot(const struct loci_blame *blame, const struct loci_blame_ro
 	return r;
 }
 
-/* The smallest bin edge below which half of the reuses of at least `from` blocks lie. */
+/* The median of the reuses of at least `from` blocks, whose weight is given, as the cache that
+ * would hold it. Within a bin reuses are thought to be spread evenly. */
 static uint64_t median_beyond(const struct loci_hist *hist, uint64_t from, double weight)
 {
-	double rest = loci_hist_at_least(hist, 0, NULL);
 	double left = weight / 2;
 
-	if (!(weight > 0))
-		return 0;
-	for (uint32_t i = 0; i < hist->n_bins; i++) {
-		rest -= hist->weight[i];
-		if (rest <= left && loci_bin_high(hist->scheme, i) > from)
-			return loci_bin_high(hist->scheme, i);
+	for (uint32_t i = 0; weight > 0 && i < hist->n_bins; i++) {
+		uint64_t low = loci_bin_low(hist->scheme, i), high = loci_bin_high(hist->scheme, i);
+		double own = hist->weight[i];
+
+		if (high <= from || !(own > 0))
+			continue;
+		if (low < from) {
+			own *= (double)(high - from) / (double)(high - low);
+			low = from;
+		}
+		if (own >= left)
+			return low + (uint64_t)ceil((double)(high - low) * left / own);
+		left -= own;
 	}
 	return 0;
 }

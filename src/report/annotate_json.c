@@ -26,8 +26,8 @@ static void put_detail(const struct loci_blame *blame, const struct loci_blame_d
 	loci_pair_number(json, "distance_bytes",
 		detail->far_blocks ? (double)detail->far_blocks * (double)blame->levels.block_bytes
 				   : NAN);
-	loci_pair_string(
-		json, "object", object ? loci_name_object(object, name, sizeof(name)) : NULL);
+	loci_pair_string(json, "object",
+		object ? loci_name_object(blame->catalogue, object, name, sizeof(name)) : NULL);
 	loci_pair_u64(json, "objects", detail->n_objects);
 }
 
@@ -63,9 +63,10 @@ static void put_link(
 	loci_pair_string(json, "name", loci_name_pair(c, pair, "->", name, sizeof(name)));
 	loci_pair_string(json, "kind", pair->kind);
 	loci_pair_string(json, "object",
-		pair->object_id ? loci_name_object(loci_catalogue_find_object(c, pair->object_id),
-					  name, sizeof(name))
-				: NULL);
+		pair->object_id
+			? loci_name_object(c, loci_catalogue_find_object(c, pair->object_id), name,
+				  sizeof(name))
+			: NULL);
 	loci_name_carrier(c, pair, name, sizeof(name));
 	loci_pair_string(json, "carrier", name[0] ? name : NULL);
 	loci_pair_number(json, "misses", listing->link->misses);

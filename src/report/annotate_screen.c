@@ -51,7 +51,7 @@ static const char *object_cell(const struct loci_blame *blame, const struct loci
 
 	if (!object)
 		return strcpy(buf, "");
-	loci_name_object(object, name, sizeof(name));
+	loci_name_object(blame->catalogue, object, name, sizeof(name));
 	if (line->detail.n_objects > 1)
 		snprintf(buf, size, "%s +%zu", name, line->detail.n_objects - 1);
 	else
@@ -140,18 +140,21 @@ static void print_head(const struct loci_text *text, const struct loci_listing *
 	const struct loci_blame *lines)
 {
 	const char *level = lines->levels.level[lines->levels.chosen].cache.name;
-	char line[1600], name[LOCI_NAME_MAX] = "", share[LOCI_TEXT_NUMBER], refs[LOCI_UNITS_MAX];
+	char line[2048], facts[256], name[LOCI_NAME_MAX] = "", share[LOCI_TEXT_NUMBER],
+				     refs[LOCI_UNITS_MAX];
 	char misses[LOCI_UNITS_MAX];
 
 	if (listing->function && listing->function->name)
 		loci_name_function(listing->function->name, name, sizeof(name));
-	snprintf(line, sizeof(line),
-		"%s%s%s  %s%s\u00a0%s\u00a0misses, %s of all  %s\u00a0references", name,
-		name[0] && listing->source ? "  " : "",
-		listing->source ? listing->source->path : "", lines->is_estimate ? "~" : "",
+	snprintf(line, sizeof(line), "%s%s%s  ", name, name[0] && listing->source ? "  " : "",
+		listing->source ? listing->source->path : "");
+	snprintf(facts, sizeof(facts), "%s%s %s misses, %s of all", lines->is_estimate ? "~" : "",
 		loci_units_count(misses, listing->misses), level,
-		loci_text_percent(share, loci_blame_share(lines, listing->misses)),
-		loci_units_count(refs, listing->refs));
+		loci_text_percent(share, loci_blame_share(lines, listing->misses)));
+	loci_text_unbroken(line + strlen(line), sizeof(line) - strlen(line), facts);
+	snprintf(facts, sizeof(facts), "%s references", loci_units_count(refs, listing->refs));
+	snprintf(line + strlen(line), sizeof(line) - strlen(line), "  ");
+	loci_text_unbroken(line + strlen(line), sizeof(line) - strlen(line), facts);
 	loci_text_paragraph(text, LOCI_STYLE_BOLD, 0, line);
 }
 
@@ -202,7 +205,7 @@ static void print_link(const struct loci_text *text, const struct loci_listing *
 	pair = listing->link->owner;
 	if (pair->object_id)
 		loci_name_object(
-			loci_catalogue_find_object(c, pair->object_id), name, sizeof(name));
+			c, loci_catalogue_find_object(c, pair->object_id), name, sizeof(name));
 	loci_by_distance(links, &listing->link_detail, distance);
 	loci_name_carrier(c, pair, carrier, sizeof(carrier));
 	used = snprintf(line, sizeof(line), "reuse%s%s: %s, %s%s%s of the misses",
@@ -241,9 +244,10 @@ static void print_listing(const struct loci_text *text, const struct loci_listin
 		unsigned digits = (unsigned)snprintf(NULL, 0, "%u", line->number);
 		unsigned width = 0;
 
-		if (line->row)
-			width = loci_text_width(loci_text_disarm(strcpy(
-				object, object_cell(all->lines, line, object, sizeof(object)))));
+		if (line->row) {
+			object_cell(all->lines, line, object, sizeof(object));
+			width = loci_text_width(loci_text_disarm(object));
+		}
 		margin.number = digits > margin.number ? digits : margin.number;
 		margin.object = width > margin.object ? width : margin.object;
 	}
@@ -270,16 +274,17 @@ int loci_annotate_screen(const struct loci_subject *subject, const struct loci_l
 {
 	const struct loci_blame *lines = listings->lines;
 	const struct loci_blame_level *level = &lines->levels.level[lines->levels.chosen];
-	char line[1024], label[64], misses[LOCI_UNITS_MAX];
+	char line[1024], facts[256], label[64], misses[LOCI_UNITS_MAX];
 
 	(void)err;
-	snprintf(line, sizeof(line), "%.300s  %.300s  %s:\u00a0%s%s\u00a0misses, %s%s",
-		loci_profile_path(subject->profile),
-		subject->run->command ? subject->run->command : "",
+	snprintf(line, sizeof(line), "%.300s  %.300s  ", loci_profile_path(subject->profile),
+		subject->run->command ? subject->run->command : "");
+	snprintf(facts, sizeof(facts), "%s: %s%s misses, %s%s",
 		loci_cache_label(&level->cache, label), lines->is_estimate ? "~" : "",
 		loci_units_count(misses, lines->misses),
 		lines->is_estimate ? "estimated: " : "exact",
 		lines->is_estimate ? lines->basis : "");
+	loci_text_unbroken(line + strlen(line), sizeof(line) - strlen(line), facts);
 	loci_text_paragraph(text, LOCI_STYLE_PLAIN, 0, line);
 	for (size_t i = 0; i < listings->n; i++) {
 		fputc('\n', text->out);

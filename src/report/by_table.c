@@ -151,10 +151,11 @@ static void add_object(struct loci_table *table, const struct source *s)
 		loci_table_add(table, LOCI_STYLE_PLAIN, "%s", "");
 	else if (s->detail.n_objects > 1)
 		loci_table_add(table, LOCI_STYLE_PLAIN, "%s +%zu",
-			loci_name_object(object, name, sizeof(name)), s->detail.n_objects - 1);
+			loci_name_object(s->blame->catalogue, object, name, sizeof(name)),
+			s->detail.n_objects - 1);
 	else
 		loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
-			loci_name_object(object, name, sizeof(name)));
+			loci_name_object(s->blame->catalogue, object, name, sizeof(name)));
 }
 
 /* "b (heap, mm.c:31 main)" */
@@ -168,17 +169,23 @@ static void add_object_origin(struct loci_table *table, const struct source *s)
 		loci_table_add(table, LOCI_STYLE_PLAIN, "%s", "");
 		return;
 	}
-	loci_table_add(table, LOCI_STYLE_PLAIN, "%s (%s)",
-		loci_name_object(object, name, sizeof(name)),
-		loci_name_origin(s->blame->catalogue, object, origin, sizeof(origin)));
+	loci_name_object(s->blame->catalogue, object, name, sizeof(name));
+	if (loci_name_is_origin(object)) /* has told it */
+		loci_table_add(table, LOCI_STYLE_PLAIN, "%s", name);
+	else
+		loci_table_add(table, LOCI_STYLE_PLAIN, "%s (%s)", name,
+			loci_name_origin(s->blame->catalogue, object, origin, sizeof(origin)));
 }
 
 static void add_origin(struct loci_table *table, const struct source *s)
 {
+	const struct loci_object_row *object = s->row->owner;
 	char name[LOCI_NAME_MAX];
 
+	loci_name_origin(s->blame->catalogue, object, name, sizeof(name));
+	/* the name has told all but the function */
 	loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
-		loci_name_origin(s->blame->catalogue, s->row->owner, name, sizeof(name)));
+		loci_name_is_origin(object) && strrchr(name, ' ') ? strrchr(name, ' ') + 1 : name);
 }
 
 static void add_size(struct loci_table *table, const struct source *s)
@@ -206,8 +213,9 @@ static void add_field_object(struct loci_table *table, const struct source *s)
 	char name[LOCI_NAME_MAX];
 
 	loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
-		loci_name_object(loci_catalogue_find_object(s->blame->catalogue, field->object_id),
-			name, sizeof(name)));
+		loci_name_object(s->blame->catalogue,
+			loci_catalogue_find_object(s->blame->catalogue, field->object_id), name,
+			sizeof(name)));
 }
 
 static void add_field_place(struct loci_table *table, const struct source *s)
@@ -220,24 +228,24 @@ static void add_field_place(struct loci_table *table, const struct source *s)
 
 static void add_use(struct loci_table *table, const struct source *s)
 {
-	const struct loci_pair_row *pair = s->row->owner;
 	const struct loci_catalogue *c = s->blame->catalogue;
+	const struct loci_pair_row *pair = s->row->owner;
 	char name[LOCI_NAME_MAX];
 
 	loci_table_add(table, LOCI_STYLE_BOLD, "%s",
-		loci_name_site(
+		loci_name_place(
 			c, loci_catalogue_find_site(c, pair->use_site_id), name, sizeof(name)));
 }
 
 static void add_reuse(struct loci_table *table, const struct source *s)
 {
+	const struct loci_catalogue *c = s->blame->catalogue;
+	const struct loci_pair_row *pair = s->row->owner;
 	char name[LOCI_NAME_MAX];
 
-	loci_name_reuse(s->blame->catalogue, s->row->owner, name, sizeof(name));
-	if (s->blame->kind == LOCI_BLAME_PAIR) /* one column more: no room for an arrow */
-		loci_table_add(table, LOCI_STYLE_BOLD, "%s", name);
-	else
-		loci_table_add(table, LOCI_STYLE_BOLD, "%s %s", s->text->glyph->arrow, name);
+	loci_table_add(table, LOCI_STYLE_BOLD, "%s",
+		loci_name_place(
+			c, loci_catalogue_find_site(c, pair->reuse_site_id), name, sizeof(name)));
 }
 
 static void add_pair_kind(struct loci_table *table, const struct source *s)
@@ -254,10 +262,11 @@ static void add_pair_object(struct loci_table *table, const struct source *s)
 	char name[LOCI_NAME_MAX];
 
 	loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
-		pair->object_id ? loci_name_object(loci_catalogue_find_object(
-							   s->blame->catalogue, pair->object_id),
-					  name, sizeof(name))
-				: "");
+		pair->object_id
+			? loci_name_object(s->blame->catalogue,
+				  loci_catalogue_find_object(s->blame->catalogue, pair->object_id),
+				  name, sizeof(name))
+			: "");
 }
 
 static void add_carrier(struct loci_table *table, const struct source *s)
@@ -273,6 +282,7 @@ static void add_carrier(struct loci_table *table, const struct source *s)
 
 enum column_id {
 	NAME,
+	PLACE,
 	NAME_FRONT,
 	OP,
 	MISSES,
@@ -302,41 +312,42 @@ static const struct {
 	const char *title; /* NULL: the kind's plural */
 	enum loci_align align;
 	enum loci_cut cut;
-	unsigned least;
+	unsigned least, rank; /* see loci_table_yield and loci_table_spare */
 	void (*add)(struct loci_table *table, const struct source *source);
 } columns[] = {
-	[NAME] = { NULL, LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 16, add_name },
-	[NAME_FRONT] = { NULL, LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 16, add_name },
-	[OP] = { "", LOCI_ALIGN_LEFT, LOCI_CUT_NONE, 0, add_op },
-	[MISSES] = { "misses", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_misses },
-	[SHARE] = { "%", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_share },
-	[REFS] = { "refs", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_refs },
-	[WRITEBACKS] = { "written", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_writebacks },
-	[DISTANCE] = { "distance", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_distance },
-	[ACCESS] = { "access", LOCI_ALIGN_LEFT, LOCI_CUT_END, 12, add_access },
-	[USED] = { "used", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_used },
-	[FITS] = { "fits in", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_fits },
-	[OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, add_object },
-	[OBJECT_ORIGIN] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, add_object_origin },
-	[ORIGIN] = { "from", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, add_origin },
-	[SIZE] = { "size", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_size },
-	[ALLOCATIONS] = { "times", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_allocations },
-	[FIELD_OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, add_field_object },
-	[FIELD_PLACE] = { "at", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, add_field_place },
-	[USE] = { "use", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, add_use },
-	[REUSE] = { "reuse", LOCI_ALIGN_LEFT, LOCI_CUT_END, 12, add_reuse },
-	[PAIR_KIND] = { "", LOCI_ALIGN_LEFT, LOCI_CUT_END, 3, add_pair_kind },
-	[PAIR_OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, add_pair_object },
-	[CARRIER] = { "carried by", LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 11, add_carrier },
+	[NAME] = { NULL, LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 14, 0, add_name },
+	[PLACE] = { NULL, LOCI_ALIGN_LEFT, LOCI_CUT_PLACE, 13, 0, add_name },
+	[NAME_FRONT] = { NULL, LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 16, 0, add_name },
+	[OP] = { "", LOCI_ALIGN_LEFT, LOCI_CUT_NONE, 0, 5, add_op },
+	[MISSES] = { "misses", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 0, add_misses },
+	[SHARE] = { "%", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 0, add_share },
+	[REFS] = { "refs", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 3, add_refs },
+	[WRITEBACKS] = { "written", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 7, add_writebacks },
+	[DISTANCE] = { "distance", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 0, add_distance },
+	[ACCESS] = { "access", LOCI_ALIGN_LEFT, LOCI_CUT_END, 13, 1, add_access },
+	[USED] = { "used", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 4, add_used },
+	[FITS] = { "fits in", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 6, add_fits },
+	[OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 9, 0, add_object },
+	[OBJECT_ORIGIN] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, 0, add_object_origin },
+	[ORIGIN] = { "from", LOCI_ALIGN_LEFT, LOCI_CUT_END, 10, 1, add_origin },
+	[SIZE] = { "size", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 2, add_size },
+	[ALLOCATIONS] = { "times", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 8, add_allocations },
+	[FIELD_OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, 0, add_field_object },
+	[FIELD_PLACE] = { "at", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 5, add_field_place },
+	[USE] = { "use", LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 10, 0, add_use },
+	[REUSE] = { "reuse", LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 10, 0, add_reuse },
+	[PAIR_KIND] = { "", LOCI_ALIGN_LEFT, LOCI_CUT_END, 3, 2, add_pair_kind },
+	[PAIR_OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, 0, add_pair_object },
+	[CARRIER] = { "carried by", LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 11, 1, add_carrier },
 };
 
 #define COLUMNS_MAX 12
 static const enum column_id layouts[LOCI_BLAME_KINDS][COLUMNS_MAX] = {
-	[LOCI_BLAME_SITE] = { NAME, OP, MISSES, SHARE, REFS, DISTANCE, OBJECT, ACCESS, END },
-	[LOCI_BLAME_LINE] = { NAME, MISSES, SHARE, REFS, DISTANCE, USED, OBJECT, ACCESS, END },
+	[LOCI_BLAME_SITE] = { PLACE, OP, MISSES, SHARE, REFS, DISTANCE, OBJECT, ACCESS, END },
+	[LOCI_BLAME_LINE] = { PLACE, MISSES, SHARE, REFS, DISTANCE, USED, OBJECT, ACCESS, END },
 	[LOCI_BLAME_FUNCTION] = { NAME, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, USED,
 		END },
-	[LOCI_BLAME_LOOP] = { NAME, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, USED, END },
+	[LOCI_BLAME_LOOP] = { PLACE, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, USED, END },
 	[LOCI_BLAME_FILE] = { NAME_FRONT, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, USED,
 		END },
 	[LOCI_BLAME_MODULE] = { NAME_FRONT, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, USED,
@@ -350,7 +361,7 @@ static const enum column_id layouts[LOCI_BLAME_KINDS][COLUMNS_MAX] = {
 		END },
 	[LOCI_BLAME_THREAD] = { NAME, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, END },
 	[LOCI_BLAME_PROCESS] = { NAME, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, END },
-	[LOCI_BLAME_SPOT] = { NAME, MISSES, SHARE, DISTANCE, OBJECT_ORIGIN, ACCESS, END },
+	[LOCI_BLAME_SPOT] = { PLACE, MISSES, SHARE, DISTANCE, OBJECT_ORIGIN, ACCESS, END },
 	[LOCI_BLAME_LINK] = { USE, REUSE, MISSES, SHARE, DISTANCE, PAIR_OBJECT, CARRIER, END },
 };
 
@@ -358,14 +369,16 @@ void loci_by_head(const struct loci_by *by, const struct loci_text *text)
 {
 	const struct loci_blame *blame = by->blame;
 	const struct loci_cache *cache = &blame->levels.level[blame->levels.chosen].cache;
-	char line[1024], label[64], misses[LOCI_UNITS_MAX], refs[LOCI_UNITS_MAX];
+	char line[1024], facts[256], label[64], misses[LOCI_UNITS_MAX], refs[LOCI_UNITS_MAX];
 	const char *command = by->subject->run->command;
 
-	snprintf(line, sizeof(line),
-		"%.300s  %.300s  %s:\u00a0%s%s\u00a0misses,\u00a0%s\u00a0references, %s%s",
-		loci_profile_path(by->subject->profile), command ? command : "",
+	snprintf(facts, sizeof(facts), "%s: %s%s misses, %s references",
 		loci_cache_label(cache, label), blame->is_estimate ? "~" : "",
-		loci_units_count(misses, blame->misses), loci_units_count(refs, blame->refs),
+		loci_units_count(misses, blame->misses), loci_units_count(refs, blame->refs));
+	snprintf(line, sizeof(line), "%.300s  %.200s  ", loci_profile_path(by->subject->profile),
+		command ? command : "");
+	loci_text_unbroken(line + strlen(line), sizeof(line) - strlen(line), facts);
+	snprintf(line + strlen(line), sizeof(line) - strlen(line), ", %s%s",
 		blame->is_estimate ? "estimated: " : "exact",
 		blame->is_estimate ? blame->basis : "");
 	loci_text_paragraph(text, LOCI_STYLE_PLAIN, 0, line);
@@ -493,29 +506,35 @@ static int print_rows(struct loci_blame *blame, const char *title, size_t n_rows
 {
 	const enum column_id *layout = layouts[blame->kind];
 	struct loci_table_column column[COLUMNS_MAX] = { 0 };
+	char reuse[24];
 	struct loci_table table;
 	unsigned n = 0;
 	int r;
 
+	snprintf(reuse, sizeof(reuse), "%s reuse", text->glyph->arrow);
+
 	for (; layout[n] != END; n++)
 		column[n] = (struct loci_table_column){
-			columns[layout[n]].title ? columns[layout[n]].title
-				: title          ? title
-						 : loci_blame_plural(blame->kind),
+			layout[n] == REUSE                 ? reuse
+				: columns[layout[n]].title ? columns[layout[n]].title
+				: title                    ? title
+							   : loci_blame_plural(blame->kind),
 			columns[layout[n]].align,
 		};
 	loci_table_init(&table, column, n);
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
 		loci_table_yield(&table, i, columns[layout[i]].cut, columns[layout[i]].least);
+		loci_table_spare(&table, i, columns[layout[i]].rank);
+	}
 	r = fill(&table, blame, n_rows, text, err);
 	if (r == 0)
 		loci_table_drop_empty(&table);
-	for (unsigned i = 0; i < n; i++)
-		ret_shown[layout[i]] = !table.hidden[i];
 	if (rest && n_rows < blame->n_rows)
 		add_rest(&table, blame, layout, n_rows);
 	if (r == 0 && loci_table_print(&table, text, 2) < 0)
 		r = loci_err_nomem(err);
+	for (unsigned i = 0; i < n; i++)
+		ret_shown[layout[i]] = !table.hidden[i];
 	loci_table_fini(&table);
 	return r;
 }

@@ -27,7 +27,7 @@ static void name_of(const struct loci_moved *moved, const struct loci_moved_row 
 				&moved->catalogue[k], move->row[k]->owner, origin, sizeof(origin)));
 	else if (object)
 		snprintf(buf, size, "%s, %s", name,
-			loci_name_object(object, origin, sizeof(origin)));
+			loci_name_object(&moved->catalogue[k], object, origin, sizeof(origin)));
 	else
 		snprintf(buf, size, "%s", name);
 }

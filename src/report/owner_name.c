@@ -73,6 +73,17 @@ const char *loci_name_function(const char *name, char *buf, size_t size)
 	return buf;
 }
 
+const char *loci_name_clip(char *name, size_t bytes)
+{
+	if (strlen(name) <= bytes || bytes < 2)
+		return name;
+	bytes -= 2;
+	while (bytes > 0 && ((unsigned char)name[bytes] & 0xc0) == 0x80)
+		bytes--; /* no half characters */
+	strcpy(name + bytes, "..");
+	return name;
+}
+
 const char *loci_name_line(const struct loci_catalogue *catalogue, int64_t source_id, unsigned line,
 	char *buf, size_t size)
 {
@@ -117,10 +128,23 @@ const char *loci_name_site(const struct loci_catalogue *catalogue, const struct 
 	return buf;
 }
 
-const char *loci_name_object(const struct loci_object_row *object, char *buf, size_t size)
+bool loci_name_is_origin(const struct loci_object_row *object)
 {
+	return object->line && object->kind && !strcmp(object->kind, "heap") &&
+		(!object->name || !strncmp(object->name, "allocated in ", 13));
+}
+
+const char *loci_name_object(const struct loci_catalogue *catalogue,
+	const struct loci_object_row *object, char *buf, size_t size)
+{
+	char line[LOCI_NAME_MAX];
+
 	if (!object)
 		snprintf(buf, size, "(unknown)");
+	else if (loci_name_is_origin(object))
+		snprintf(buf, size, "heap %s",
+			loci_name_line(
+				catalogue, object->source_id, object->line, line, sizeof(line)));
 	else if (object->name && object->name[0])
 		snprintf(buf, size, "%s", object->name);
 	else
@@ -148,29 +172,27 @@ const char *loci_name_origin(const struct loci_catalogue *catalogue,
 	return buf;
 }
 
-const char *loci_name_reuse(const struct loci_catalogue *catalogue,
-	const struct loci_pair_row *pair, char *buf, size_t size)
+const char *loci_name_place(const struct loci_catalogue *catalogue,
+	const struct loci_site_row *site, char *buf, size_t size)
 {
-	const struct loci_site_row *use = loci_catalogue_find_site(catalogue, pair->use_site_id);
-	const struct loci_site_row *reuse =
-		loci_catalogue_find_site(catalogue, pair->reuse_site_id);
-
-	if (use && reuse && use->line && reuse->line &&
-		loci_catalogue_function_of(catalogue, use) ==
-			loci_catalogue_function_of(catalogue, reuse))
-		return loci_name_line(catalogue, reuse->source_id, reuse->line, buf, size);
-	return loci_name_site(catalogue, reuse, buf, size);
+	buf[0] = '\0';
+	if (site)
+		loci_name_line(catalogue, site->source_id, site->line, buf, size);
+	if (site && !buf[0])
+		function_name(catalogue, loci_catalogue_function_of(catalogue, site), buf, size);
+	return buf[0] ? buf : loci_name_site(catalogue, site, buf, size);
 }
 
 const char *loci_name_pair(const struct loci_catalogue *catalogue, const struct loci_pair_row *pair,
 	const char *arrow, char *buf, size_t size)
 {
+	const struct loci_site_row *use = loci_catalogue_find_site(catalogue, pair->use_site_id);
+	const struct loci_site_row *reuse =
+		loci_catalogue_find_site(catalogue, pair->reuse_site_id);
 	char from[LOCI_NAME_MAX], to[LOCI_NAME_MAX];
 
-	loci_name_site(catalogue, loci_catalogue_find_site(catalogue, pair->use_site_id), from,
-		sizeof(from));
-	snprintf(buf, size, "%s %s %s", from, arrow,
-		loci_name_reuse(catalogue, pair, to, sizeof(to)));
+	snprintf(buf, size, "%s %s %s", loci_name_place(catalogue, use, from, sizeof(from)), arrow,
+		loci_name_place(catalogue, reuse, to, sizeof(to)));
 	return buf;
 }
 
@@ -256,7 +278,7 @@ const char *loci_name_row(const struct loci_blame *blame, const struct loci_blam
 		snprintf(buf, size, "%s", ((const struct loci_module_row *)row->owner)->path);
 		return buf;
 	case LOCI_BLAME_OBJECT:
-		return loci_name_object(row->owner, buf, size);
+		return loci_name_object(c, row->owner, buf, size);
 	case LOCI_BLAME_FIELD:
 		snprintf(buf, size, "%s", field->name ? field->name : "");
 		return buf;

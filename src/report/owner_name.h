@@ -17,21 +17,27 @@ const char *loci_name_file(const char *path);
  * "std::vector<>::push_back". */
 const char *loci_name_function(const char *name, char *buf, size_t size);
 
+/* Cuts a name that a sentence has no room for. Returns name. */
+const char *loci_name_clip(char *name, size_t bytes);
+
 /* "mm.c:14"; "" where line or file is unknown. */
 const char *loci_name_line(const struct loci_catalogue *catalogue, int64_t source_id, unsigned line,
 	char *buf, size_t size);
 /* "mm.c:14 mul"; without a line "memcpy (libc.so.6+0x9a1b)" or "libc.so.6+0x9a1b". */
 const char *loci_name_site(const struct loci_catalogue *catalogue, const struct loci_site_row *site,
 	char *buf, size_t size);
-/* "b", or what is known instead: "heap block". */
-const char *loci_name_object(const struct loci_object_row *object, char *buf, size_t size);
+/* "b", or what is known instead: "heap mm.c:31", "(stack)". */
+const char *loci_name_object(const struct loci_catalogue *catalogue,
+	const struct loci_object_row *object, char *buf, size_t size);
+/* It is known by where it comes from, and not by a variable. */
+bool loci_name_is_origin(const struct loci_object_row *object);
 /* "heap, mm.c:31 main", "global, table.c:7", "stack". */
 const char *loci_name_origin(const struct loci_catalogue *catalogue,
 	const struct loci_object_row *object, char *buf, size_t size);
-/* Where the reuse is: "mm.c:20 f", without the function where the use is in the same. */
-const char *loci_name_reuse(const struct loci_catalogue *catalogue,
-	const struct loci_pair_row *pair, char *buf, size_t size);
-/* "mm.c:14 mul -> mm.c:20" */
+/* The same in fewer words: "mm.c:14", or "memcpy", or "libc.so.6+0x9a1b". */
+const char *loci_name_place(const struct loci_catalogue *catalogue,
+	const struct loci_site_row *site, char *buf, size_t size);
+/* "mm.c:14 -> mm.c:20" */
 const char *loci_name_pair(const struct loci_catalogue *catalogue, const struct loci_pair_row *pair,
 	const char *arrow, char *buf, size_t size);
 /* "loop at mm.c:12", "called by main", or "": where the way from use to reuse is. */

@@ -7,10 +7,21 @@
 #include "report/by_table.h"
 #include "report/owner_name.h"
 
+#include <string.h>
+
 #define SPOTS   6
+#define EASY    30 /* to type */
 #define LINKS   3
 #define NOTABLE 0.005 /* of the misses: worth a row */
 #define UNLINED 0.01  /* of the misses: worth a word */
+
+static bool is_printable(const char *name)
+{
+	for (; *name; name++)
+		if (*name <= ' ' || *name > '~')
+			return false;
+	return true;
+}
 
 static size_t notable(const struct loci_blame *blame, size_t most)
 {
@@ -60,9 +71,23 @@ static void print_few(const struct loci_screen *screen, const struct loci_blame 
 	loci_text_paragraph(screen->text, LOCI_STYLE_DIM, 2, line);
 }
 
+/* A function that is easy to type, else its line. */
+static void name_wanted(
+	const struct loci_catalogue *c, const struct loci_site_row *site, char *ret_wanted)
+{
+	const struct loci_function_row *function =
+		loci_catalogue_find_function(c, loci_catalogue_function_of(c, site));
+	const char *name = function && function->name ? function->name : "";
+	char line[LOCI_NAME_MAX];
+
+	if (!name[0] || strlen(name) > EASY || strpbrk(name, "'<>()") || !is_printable(name))
+		name = loci_name_line(c, site->source_id, site->line, line, sizeof(line));
+	if (strlen(name) < LOCI_SCREEN_WANTED && is_printable(name))
+		strcpy(ret_wanted, name);
+}
+
 static int print_spots(const struct loci_screen *screen, const struct loci_catalogue *c,
-	const struct loci_blame_levels *levels, const struct loci_function_row **ret_function,
-	struct loci_err *err)
+	const struct loci_blame_levels *levels, char *ret_wanted, struct loci_err *err)
 {
 	loci_cleanup(loci_blame_freep) struct loci_blame *spots = NULL, *sites = NULL;
 	const struct loci_site_row *worst;
@@ -83,8 +108,7 @@ static int print_spots(const struct loci_screen *screen, const struct loci_catal
 			  c, ((const struct loci_access_row *)spots->row[0].owner)->site_id)
 		: spots->row[0].owner;
 	if (worst)
-		*ret_function =
-			loci_catalogue_find_function(c, loci_catalogue_function_of(c, worst));
+		name_wanted(c, worst, ret_wanted);
 	fputc('\n', screen->text->out);
 	snprintf(title, sizeof(title), "who misses %s", levels->level[levels->chosen].cache.name);
 	r = loci_by_rows(spots, title, n, screen->text, err);
@@ -99,7 +123,6 @@ static int print_links(const struct loci_screen *screen, const struct loci_catal
 	const struct loci_blame_levels *levels, struct loci_err *err)
 {
 	loci_cleanup(loci_blame_freep) struct loci_blame *links = NULL;
-	char title[40];
 	size_t n;
 	int r = loci_blame_new(c, screen->subject, levels, LOCI_BLAME_LINK, &links, err);
 
@@ -109,20 +132,18 @@ static int print_links(const struct loci_screen *screen, const struct loci_catal
 	if (!n)
 		return 0;
 	fputc('\n', screen->text->out);
-	snprintf(title, sizeof(title), "use %s reuse", screen->text->glyph->arrow);
-	return loci_by_rows(links, title, n, screen->text, err);
+	return loci_by_rows(links, NULL, n, screen->text, err);
 }
 
-int loci_screen_blame(const struct loci_screen *screen,
-	const struct loci_function_row **ret_function, struct loci_err *err)
+int loci_screen_blame(const struct loci_screen *screen, char *ret_wanted, struct loci_err *err)
 {
 	struct loci_blame_levels levels;
 	struct loci_catalogue c;
 	int r = loci_catalogue_load(&c, screen->subject->profile, err);
 
-	*ret_function = NULL;
+	ret_wanted[0] = '\0';
 	if (r < 0 || !c.n_site || loci_blame_levels(screen->subject, &c, NULL, &levels, NULL) < 0)
 		return r;
-	r = print_spots(screen, &c, &levels, ret_function, err);
+	r = print_spots(screen, &c, &levels, ret_wanted, err);
 	return r < 0 || !c.n_pair ? r : print_links(screen, &c, &levels, err);
 }

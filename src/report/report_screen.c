@@ -39,11 +39,12 @@ static const char *shell_word(const char *path, char *buf, size_t size)
 }
 
 /* Commands that go on from here; a sweep of the first level from half its size to 16 times. */
-static void print_next(const struct loci_screen *screen, const struct loci_function_row *function)
+static void print_next(const struct loci_screen *screen, const char *wanted)
 {
 	const struct loci_text *text = screen->text;
 	const struct loci_verdict *v = &screen->verdict;
-	char file[256], sweep[320] = "", annotate[640] = "", line[2048], word[256];
+	char file[256], sweep[320] = "", annotate[640] = "", diff[320], line[2048], word[256];
+	const char *first, *second;
 	char low[LOCI_UNITS_MAX], high[LOCI_UNITS_MAX];
 
 	shell_word(loci_profile_path(screen->subject->profile), file, sizeof(file));
@@ -55,15 +56,16 @@ static void print_next(const struct loci_screen *screen, const struct loci_funct
 			v->level[0].name, loci_units_size(low, bytes / 2),
 			loci_units_size(high, bytes * 16));
 	}
-	if (function && function->name)
-		snprintf(annotate, sizeof(annotate), "loci\u00a0annotate\u00a0%s\u00a0%s%s", file,
-			shell_word(function->name, word, sizeof(word)),
-			sweep[0] ? text->glyph->separator : "");
-	snprintf(line, sizeof(line), "next: %s%s%sloci\u00a0diff\u00a0%s\u00a0OTHER.loci", annotate,
-		sweep, sweep[0] ? text->glyph->separator : "", file);
-	if (annotate[0] || (sweep[0] && loci_text_width(line) + 2 > text->columns))
-		snprintf(
-			line, sizeof(line), "next: %s%s", annotate, sweep); /* one line is enough */
+	if (wanted[0])
+		snprintf(annotate, sizeof(annotate), "loci\u00a0annotate\u00a0%s\u00a0%s", file,
+			shell_word(wanted, word, sizeof(word)));
+	snprintf(diff, sizeof(diff), "loci\u00a0diff\u00a0%s\u00a0OTHER.loci", file);
+	first = annotate[0] ? annotate : sweep[0] ? sweep : diff;
+	second = annotate[0] && sweep[0] ? sweep : first == diff ? "" : diff;
+	snprintf(line, sizeof(line), "next: %s%s%s", first, second[0] ? text->glyph->separator : "",
+		second);
+	if (loci_text_width(line) + 2 > text->columns) /* one line is enough */
+		snprintf(line, sizeof(line), "next: %s", first);
 	loci_text_paragraph(text, LOCI_STYLE_DIM, 2, line);
 }
 
@@ -87,7 +89,7 @@ int loci_report_screen(
 	const struct loci_subject *subject, const struct loci_text *text, struct loci_err *err)
 {
 	struct loci_screen screen = { .subject = subject, .text = text };
-	const struct loci_function_row *function;
+	char wanted[LOCI_SCREEN_WANTED];
 	int r;
 
 	loci_verdict(subject, &screen.verdict);
@@ -101,12 +103,12 @@ int loci_report_screen(
 	loci_screen_curve(&screen);
 	if (loci_screen_levels(&screen) < 0)
 		return loci_err_nomem(err);
-	r = loci_screen_blame(&screen, &function, err);
+	r = loci_screen_blame(&screen, wanted, err);
 	if (r < 0)
 		return r;
 	fputc('\n', text->out);
 	if (screen.verdict.kind != LOCI_VERDICT_ALL_NEW)
 		print_percentiles(&screen);
-	print_next(&screen, function);
+	print_next(&screen, wanted);
 	return 0;
 }

@@ -21,10 +21,10 @@ void loci_screen_header(const struct loci_screen *screen);
 void loci_screen_histogram(const struct loci_screen *screen);
 void loci_screen_curve(const struct loci_screen *screen);
 int loci_screen_levels(const struct loci_screen *screen);
-/* The worst lines and pairs; nothing where none were recorded. *ret_function: where the worst line
- * is, or NULL. */
-int loci_screen_blame(const struct loci_screen *screen,
-	const struct loci_function_row **ret_function, struct loci_err *err);
+/* The worst lines and pairs; nothing where none were recorded. *ret_wanted, LOCI_SCREEN_WANTED
+ * bytes: what to annotate next, or "". */
+#define LOCI_SCREEN_WANTED 64
+int loci_screen_blame(const struct loci_screen *screen, char *ret_wanted, struct loci_err *err);
 
 /* A level as a line across a histogram, its size under the rows' labels: "L1 ─ 48 KiB ────". */
 void loci_screen_rule(const struct loci_text *text, const struct loci_subject *subject,

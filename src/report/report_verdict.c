@@ -13,6 +13,7 @@
 #define NOTABLE     0.01  /* a share worth a sentence */
 #define MINOR       0.001 /* a share not worth a clause */
 #define SCATTERED   0.1   /* of the misses: a line that makes less is not to blame */
+#define NAME_BYTES  48    /* of a line or an object */
 
 struct sentence {
 	const struct loci_subject *subject;
@@ -267,8 +268,10 @@ static void say_walk(struct sentence *s, const struct loci_culprit *culprit)
 		say(s, ", first touches%s", culprit->object ? " of" : "");
 	else if (culprit->object)
 		say(s, ",");
-	if (culprit->object)
-		say(s, " %.120s", loci_name_object(culprit->object, name, sizeof(name)));
+	if (culprit->object) {
+		loci_name_object(&culprit->catalogue, culprit->object, name, sizeof(name));
+		say(s, " %s", loci_name_clip(name, NAME_BYTES));
+	}
 	if (!culprit->object || !detail->has_stride)
 		return;
 	if (!detail->is_mostly_regular)
@@ -302,7 +305,7 @@ static void say_culprit(struct sentence *s)
 		sizeof(name));
 	if (!name[0])
 		loci_name_site(&culprit->catalogue, culprit->site, name, sizeof(name));
-	say(s, " of those at %.120s", name);
+	say(s, " of those at %s", loci_name_clip(name, NAME_BYTES));
 	say_walk(s, culprit);
 	say(s, ".");
 }

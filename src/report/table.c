@@ -33,6 +33,12 @@ void loci_table_yield(struct loci_table *table, unsigned column, enum loci_cut c
 	table->least[column] = least;
 }
 
+void loci_table_spare(struct loci_table *table, unsigned column, unsigned rank)
+{
+	assert(column < table->n_columns);
+	table->rank[column] = rank;
+}
+
 static int grow(struct loci_table *table)
 {
 	size_t cap = table->cap ? 2 * table->cap : 64;
@@ -118,14 +124,46 @@ static void print_row(const struct loci_table *table, const struct loci_text *te
 	fputc('\n', text->out);
 }
 
-/* Takes from the widest of the columns that give way until the table fits, or none can. */
-static void fit(const struct loci_table *table, unsigned columns, unsigned indent, unsigned *width)
+/* How wide the table is at least, or as it is. */
+static unsigned table_width(
+	const struct loci_table *table, unsigned indent, const unsigned *width, bool at_least)
 {
 	unsigned total = indent;
 
-	for (unsigned i = 0; i < table->n_columns; i++)
-		if (!table->hidden[i])
-			total += width[i] + (total > indent ? GAP : 0);
+	for (unsigned i = 0; i < table->n_columns; i++) {
+		unsigned own = width[i];
+
+		if (table->hidden[i])
+			continue;
+		if (at_least && table->cut[i] && table->least[i] < own)
+			own = table->least[i];
+		total += own + (total > indent ? GAP : 0);
+	}
+	return total;
+}
+
+/* Leaves columns out until the rest can give way enough, or none can be spared. */
+static void spare(
+	struct loci_table *table, unsigned columns, unsigned indent, const unsigned *width)
+{
+	while (table_width(table, indent, width, true) > columns) {
+		unsigned first = table->n_columns;
+
+		for (unsigned i = 0; i < table->n_columns; i++)
+			if (table->rank[i] && !table->hidden[i] &&
+				(first == table->n_columns || table->rank[i] > table->rank[first]))
+				first = i;
+		if (first == table->n_columns)
+			return;
+		table->hidden[first] = true;
+	}
+}
+
+/* Takes from the widest of the columns that give way until the table fits, or none can. */
+static void fit(const struct loci_table *table, unsigned columns, unsigned indent, unsigned *width)
+{
+	unsigned total = table_width(table, indent, width, false);
+
 	for (; total > columns; total--) {
 		unsigned widest = table->n_columns;
 
@@ -139,7 +177,7 @@ static void fit(const struct loci_table *table, unsigned columns, unsigned inden
 	}
 }
 
-int loci_table_print(const struct loci_table *table, const struct loci_text *text, unsigned indent)
+int loci_table_print(struct loci_table *table, const struct loci_text *text, unsigned indent)
 {
 	struct loci_table_cell title[LOCI_TABLE_COLUMNS];
 	unsigned width[LOCI_TABLE_COLUMNS] = { 0 };
@@ -160,6 +198,7 @@ int loci_table_print(const struct loci_table *table, const struct loci_text *tex
 		if (own > width[i % table->n_columns])
 			width[i % table->n_columns] = own;
 	}
+	spare(table, text->columns, indent, width);
 	fit(table, text->columns, indent, width);
 	if (has_title)
 		print_row(table, text, indent, width, title);

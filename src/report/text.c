@@ -189,6 +189,15 @@ const char *loci_text_shorten(const struct loci_text *text, const char *string, 
 		snprintf(buf, size, "%s", string);
 		return buf;
 	}
+	if (cut == LOCI_CUT_PLACE) {
+		size_t length = strcspn(string, " ");
+		char first[256];
+
+		snprintf(first, sizeof(first), "%.*s", (int)length, string);
+		if (loci_text_width(first) + 1 + dots < cells)
+			return loci_text_shorten(text, string, cells, LOCI_CUT_END, buf, size);
+		return loci_text_shorten(text, first, cells, LOCI_CUT_FRONT, buf, size);
+	}
 	keep = cells > dots ? cells - dots : 0;
 	head = cut == LOCI_CUT_FRONT ? 0 : cut == LOCI_CUT_END ? keep : (keep + 1) / 2;
 	snprintf(buf, size, "%.*s%s%s", (int)(after_cells(string, head) - string), string,
@@ -283,6 +292,22 @@ void loci_text_paragraph(
 	if (coloured)
 		fputs("\033[0m", text->out);
 	fputc('\n', text->out);
+}
+
+const char *loci_text_unbroken(char *buf, size_t size, const char *words)
+{
+	size_t used = 0;
+
+	for (; *words && used + 3 < size; words++) {
+		if (*words == ' ') {
+			memcpy(buf + used, NO_BREAK_SPACE, 2);
+			used += 2;
+		} else {
+			buf[used++] = *words;
+		}
+	}
+	buf[used] = '\0';
+	return buf;
 }
 
 const char *loci_text_bar(const struct loci_text *text, double fraction, unsigned cells, char *buf,

@@ -48,7 +48,14 @@ void loci_text_print(const struct loci_text *text, enum loci_style style, const 
  * writing. Newlines stay. Everything printed here passes through it. Returns string. */
 char *loci_text_disarm(char *string);
 
-enum loci_cut { LOCI_CUT_NONE, LOCI_CUT_FRONT, LOCI_CUT_MIDDLE, LOCI_CUT_END };
+enum loci_cut {
+	LOCI_CUT_NONE,
+	LOCI_CUT_FRONT,
+	LOCI_CUT_MIDDLE,
+	LOCI_CUT_END,
+	LOCI_CUT_PLACE, /* "mm.c:14 mul": the function first, then the file's front, never the line
+			 */
+};
 /* string, or where it is wider than cells what is left with an ellipsis in place of its front,
  * middle or end. Returns buf. */
 const char *loci_text_shorten(const struct loci_text *text, const char *string, unsigned cells,
@@ -60,6 +67,9 @@ void loci_text_rule(const struct loci_text *text, unsigned n);
  * stay on one line with what they join. */
 void loci_text_paragraph(
 	const struct loci_text *text, enum loci_style style, unsigned indent, const char *words);
+
+/* Spaces made such that a paragraph does not break at them. Returns buf. */
+const char *loci_text_unbroken(char *buf, size_t size, const char *words);
 
 /* A bar of at most `cells` cells, in eighths where Unicode is there; what is not nothing shows.
  * Returns buf, which wants 3 * cells + 1 bytes; *ret_width, where not NULL, is its width. */

@@ -36,6 +36,13 @@ bool loci_scan_is_name(const struct loci_scan *s, size_t i)
 	return loci_scan_is_word(s, i) && !loci_scan_is_keyword(s, i) && !loci_scan_is(s, i, "new");
 }
 
+static bool ends_type(const struct loci_scan *s, size_t i)
+{
+	static const char *const signs[] = { ";", "{", "}", "=", "==", "!=", "!", "&&", "||" };
+
+	return loci_scan_is_one_of(s, i, signs, LOCI_ARRAY_SIZE(signs));
+}
+
 /* From the '>' at close back to its '<', as far as only a type's tokens lie between. */
 size_t loci_scan_angle_opening(const struct loci_scan *s, size_t close)
 {
@@ -46,8 +53,7 @@ size_t loci_scan_angle_opening(const struct loci_scan *s, size_t close)
 			depth++;
 		else if (loci_scan_is(s, i, "<") && --depth == 0)
 			return i;
-		else if (loci_scan_is(s, i, ";") || loci_scan_is(s, i, "{") ||
-			loci_scan_is(s, i, "}") || loci_scan_is(s, i, "="))
+		else if (ends_type(s, i))
 			break;
 	}
 	return s->n;
@@ -62,8 +68,7 @@ size_t loci_scan_angle_closing(const struct loci_scan *s, size_t open)
 			depth++;
 		else if (loci_scan_is(s, i, ">") && --depth == 0)
 			return i;
-		else if (loci_scan_is(s, i, ";") || loci_scan_is(s, i, "{") ||
-			loci_scan_is(s, i, "}"))
+		else if (ends_type(s, i))
 			break;
 	}
 	return s->n;

@@ -15,8 +15,8 @@ bool loci_assigned_join(
 	size_t used = 0;
 
 	for (size_t i = from; i < to; i++) {
-		bool space = i > from && tokens[i].kind == LOCI_TOKEN_WORD &&
-			tokens[i - 1].kind == LOCI_TOKEN_WORD;
+		bool space = i > from && tokens[i].kind != LOCI_TOKEN_SIGN &&
+			tokens[i - 1].kind != LOCI_TOKEN_SIGN;
 
 		if (tokens[i].length + space >= LOCI_ASSIGNED_MAX - used) {
 			*ret = '\0';

@@ -49,7 +49,7 @@ count "$stream" "^ALLOC t1 $(hex 70101) " 0
 count "$stream" "^ALLOC t1 $(hex 70103) " 1
 
 # Locks and threads: 4 threads, 1000 rounds each.
-listen "$work/threads" >out || fail "threads exited with $?"
+listen "$work/four_threads" >out || fail "threads exited with $?"
 read -r counters lock <out
 counters=$((counters))
 count "$stream" "^SYNC t[2-5] 0 ${lock#0x} " 4000

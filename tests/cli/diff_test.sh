@@ -84,4 +84,26 @@ expect 1 loci diff a.loci nothere.loci
 expect 2 loci diff --nothing a.loci b.loci
 expect 0 loci diff -h
 has out 'usage: loci diff'
+# by line and object, matched by what survives rebuilding
+make_profile old.loci matrix
+cp old.loci new.loci
+python3 - new.loci <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE site SET line = line + 2")
+db.execute("UPDATE site SET site_key = 'other' WHERE line = 25")
+(worst,), = db.execute("SELECT id FROM site JOIN level_count ON owner = 'site' AND owner_id = id AND"
+    " level_id = 1 ORDER BY misses DESC LIMIT 1")
+db.execute("UPDATE level_count SET misses = misses / 8 WHERE owner = 'site' AND owner_id = ?", (worst,))
+db.execute("UPDATE level_count SET misses = misses / 8 WHERE owner = 'object' AND owner_id = 2")
+db.commit()
+END
+expect 0 loci diff old.loci new.loci
+same diff-moved
+narrow 60
+has out 'mm.c:17 dot, b'
+expect 0 loci diff --json old.loci new.loci
+valid diff
+expect 0 loci diff old.loci a.loci # a run without sites has nothing to match
+lacks out 'by line'
 finish

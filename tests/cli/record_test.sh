@@ -99,7 +99,7 @@ has out alive
 for signal in SEGV KILL ABRT TERM; do
 	rm -f sh.loci
 	expect $((128 + $(kill -l $signal))) loci record sh -c "kill -$signal \$\$"
-	expect 0 sqlite3 sh.loci 'SELECT complete, note, references_ > 1000 FROM (SELECT *, "references" AS references_ FROM run)'
+	expect 0 sqlite3 sh.loci 'SELECT complete, note, refs > 1000 FROM run'
 	has out "0|"
 	has out "(SIG$signal)"
 	has out "|1"
@@ -111,7 +111,7 @@ has err "4 processes"
 expect 0 loci record --no-follow sh -c 'sh -c "/bin/true; :"; /bin/true'
 lacks err processes
 expect 7 loci record sh -c 'exec sh -c "exec sh -c \"exit 7\""'
-has err "3 processes"
+lacks err processes
 
 # Interrupted, terminated. The program says when it is ready, through a pipe.
 mkfifo ready go
@@ -154,8 +154,11 @@ totals live.loci >live.csv
 totals again.loci | cmp -s - live.csv || fail "the trace differs from the run"
 [ -s live.csv ] || fail "no totals"
 expect 0 loci record -q -o live.loci --trace kept.trace sh -c '/bin/true; :'
-[ "$(ls kept.trace.* | wc -l)" = 1 ] || fail "traces: $(ls kept.trace*)"
-expect 0 loci analyse -q kept.trace.*
+ls kept.trace.* | grep -vxE 'kept\.trace\.[0-9]+(\.1)?' && fail "traces: $(ls kept.trace*)"
+[ "$(ls kept.trace.* | wc -l)" = 2 ] || fail "traces: $(ls kept.trace*)" # a fork, and its exec
+for trace in kept.trace*; do
+	expect 0 loci analyse -q -o again.loci $trace
+done
 
 # Other ways.
 expect 0 loci record -q -b 32,4K --cache L1=8K/2@32 --sets --verify --pairs none --no-kernel \
@@ -184,7 +187,7 @@ has out "exit 6"
 terminal interrupt loci record -o dead.loci sh -c 'echo ready; while :; do :; done'
 has out "signal 2"
 [ -s dead.loci ] || fail "no profile after Ctrl-C"
-terminal twice loci record -o dead.loci sh -c 'trap "" INT; echo ready; while :; do :; done'
+terminal twice loci record -o dead.loci sh -c 'trap "" INT; echo ready $$.; while :; do :; done'
 has out "signal 9"
 terminal stop loci record sh -c 'trap "echo continued; exit 4" CONT; echo ready; while :; do :; done'
 has out "stopped"

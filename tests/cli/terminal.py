@@ -5,11 +5,12 @@ Prints what it wrote and how it ended, "exit N" or "signal N". Scenarios wait fo
 says, never for time:
   watch      when the progress line is there, type "go" and Enter
   interrupt  when it says "ready", Ctrl-C
-  twice      when it says "ready", Ctrl-C every third of a second, a dozen times at most
+  twice      when it says "ready PID.", Ctrl-C every third of a second until that process is gone
   stop       when it says "ready", Ctrl-Z; the shell says "stopped" and has it go on
 """
 import os
 import pty
+import re
 import select
 import signal
 import sys
@@ -81,11 +82,13 @@ else:
 if scenario == "interrupt":
     os.write(fd, b"\x03")
 elif scenario == "twice":
-    for _ in range(12):
+    expect(b".")
+    program = re.search(rb"ready (\d+)\.", written).group(1).decode()
+    while os.path.exists("/proc/" + program):
         os.write(fd, b"\x03")
         pause = time.monotonic() + 0.3
-        while time.monotonic() < pause and b"signal" not in written:
-            read(0.1)
+        while time.monotonic() < pause and os.path.exists("/proc/" + program):
+            read(0.02)
 elif scenario == "stop":
     os.write(fd, b"\x1a")
     expect(b"stopped")

@@ -260,6 +260,7 @@ static void generations(void)
 	CHECK_U64(hit.generation, 2);
 	CHECK_U64(hit.low, 0x14000);
 	CHECK_U64(hit.bytes, 0x2000);
+	CHECK_U64(hit.begin, 0x10000);
 	hit = find(&bench, 0x16000, NO_CODE);
 	CHECK_U64(hit.generation, 1);
 	CHECK_U64(hit.bytes, 0xa000);
@@ -415,6 +416,7 @@ static void top_frame(void)
 	CHECK_STR(info(&bench, x.object).name, "x");
 	CHECK_STR(info(&bench, y.object).name, "y");
 	CHECK_U64(y.bytes, 4);
+	CHECK_U64(y.begin, -(uint64_t)0x18);
 	CHECK_STR(info(&bench, find(&bench, FRAME - 0x214, PROGRAM + 0x1125).object).name, "x");
 	spill = find(&bench, FRAME - 0x204, PROGRAM + 0x1105);
 	CHECK_STR(info(&bench, spill.object).name, "stack of f");
@@ -467,6 +469,8 @@ static void other_frames(void)
 	scoped = find(&bench, FRAME - 0x80, PROGRAM + 0x1210);
 	CHECK_STR(info(&bench, scoped.object).name, "scoped");
 	CHECK_U64(scoped.bytes, 0);
+	CHECK_U64(find(&bench, FRAME - 0x7c, PROGRAM + 0x1210).begin, FRAME - 0x80);
+	CHECK_U64(find(&bench, FRAME - 0xf0, PROGRAM + 0x1210).begin, FRAME - 0x100);
 	bench.frame[1].call_site = PROGRAM + 0x1025;
 	CHECK_STR(name_at(&bench, FRAME - 0x80), "scoped_too");
 	CHECK_STR(name_at(&bench, FRAME - 0x78), "stack of main");
@@ -548,6 +552,7 @@ static void odd_stacks(void)
 	main_spill = find(&bench, FRAME - 8, PROGRAM + 0x1050);
 	CHECK_U64(main_spill.bytes, 0);
 	CHECK_U64(main_spill.generation, 0);
+	CHECK_U64(find(&bench, FRAME - 0xf8, PROGRAM + 0x1050).begin, FRAME - 0x100);
 	push(&bench, thread + 0x8000, 3, PROGRAM + 0x1000, 0, 1);
 	CHECK_U64(find(&bench, thread + 0x7ff8, PROGRAM + 0x1050).generation, 1);
 	pop(&bench);

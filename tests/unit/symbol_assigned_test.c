@@ -209,14 +209,14 @@ int main(void)
 {
 	check_rows(c_rows, sizeof(c_rows) / sizeof(*c_rows), false);
 	check_rows(fortran_rows, sizeof(fortran_rows) / sizeof(*fortran_rows), true);
-	check_fixture("c-gcc-O0", 9);
-	check_fixture("c-gcc-O2", 9);
-	check_fixture("c-gcc-nopie", 9);
-	check_fixture("c-clang-O0", 9);
-	check_fixture("c-clang-O2", 9);
-	check_fixture("cpp-gcc-O0", 5);
-	check_fixture("cpp-gcc-O2", 5);
-	check_fixture("cpp-clang-O0-dwarf4", 5);
+	check_fixture("c-gcc-O0", 10);
+	check_fixture("c-gcc-O2", 10);
+	check_fixture("c-gcc-nopie", 10);
+	check_fixture("c-clang-O0", 10);
+	check_fixture("c-clang-O2", 10);
+	check_fixture("cpp-gcc-O0", 6);
+	check_fixture("cpp-gcc-O2", 6);
+	check_fixture("cpp-clang-O0-dwarf4", 6);
 	check_fixture("cpp-clang-O2", 4); /* it leaves out what is allocated for nothing */
 	check_fortran();
 	return check_status();

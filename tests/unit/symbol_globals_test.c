@@ -185,6 +185,21 @@ static void check_classes(const char *name)
 	fixture_close(&fixture);
 }
 
+/* What is copied into the program from a library is called "stdout@GLIBC_2.2.5" there. */
+static void check_copied(void)
+{
+	const struct loci_variable *globals;
+	struct loci_err err = { "" };
+	struct fixture fixture;
+	size_t n;
+
+	if (!fixture_open(&fixture, "c-gcc-nopie"))
+		return;
+	CHECK(loci_symbols_globals(fixture.symbols, fixture.module, &globals, &n, &err) == 0);
+	CHECK(named(globals, n, "stdout") != NULL);
+	fixture_close(&fixture);
+}
+
 /* Without debug information the symbols remain. */
 static void check_plain(void)
 {
@@ -249,6 +264,7 @@ int main(void)
 	check_wanted("fortran-gfortran-O0", in_fortran, sizeof(in_fortran) / sizeof(*in_fortran));
 	check_nm("/lib/x86_64-linux-gnu/libc.so.6");
 	CHECK(check_nm(LOCI_PROGRAM) > 100);
+	check_copied();
 	check_plain();
 	return check_status();
 }

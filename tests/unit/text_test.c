@@ -150,6 +150,10 @@ static void check_shorten(void)
 	CHECK_STR(SHORTEN("function", 3, NONE), "function");
 	CHECK_STR(SHORTEN("行列行列", 7, END), "行列.."); /* half a character does not fit */
 	CHECK_STR(SHORTEN("行列行列", 5, FRONT), "..列");
+	CHECK_STR(SHORTEN("mm.c:14 multiply", 16, PLACE), "mm.c:14 multiply");
+	CHECK_STR(SHORTEN("mm.c:14 multiply", 12, PLACE), "mm.c:14 mu..");
+	CHECK_STR(SHORTEN("mm.c:14 multiply", 9, PLACE), "mm.c:14");
+	CHECK_STR(SHORTEN("mm.c:14 multiply", 6, PLACE), "..c:14");
 #undef SHORTEN
 	fclose(text.out);
 	free(printed);

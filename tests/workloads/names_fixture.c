@@ -54,6 +54,14 @@ KEEP static void *my_malloc(size_t bytes)
 	return calloc(1, bytes);
 }
 
+/* What it returns is assigned to something better where it is inlined. */
+static inline __attribute__((always_inline)) void *wrapped(size_t bytes)
+{
+	void *memory = my_malloc(bytes);
+
+	return memory;
+}
+
 KEEP static char *pass(char *text)
 {
 	return text;
@@ -140,6 +148,8 @@ KEEP static struct tree_node *make(int n)
 	array[0] = n ? my_malloc(sizeof(**array)) : NULL; //= array[0] struct tree_node
 	colour_t *colours = my_malloc(3 * sizeof(colour_t)); //= colours colour_t
 	node->name = pass(my_malloc(3)); /* gcc says of both where the outer one stands */
+	struct point *points = wrapped(sizeof(*points)); //= points struct point
+	free(points);
 	free(untyped);
 	free(array[0]);
 	free(array);

@@ -77,13 +77,18 @@ template <class T> __attribute__((noinline)) void shapes::Node<T>::push(T value)
 	next->key = value + ++calls;
 }
 
-struct Owner {
+struct OwnerBase {
+	shapes::Node<int> *spare;
+};
+
+struct Owner : OwnerBase {
 	std::unique_ptr<shapes::Derived> held;
 	std::vector<shapes::Node<int> *> list;
 	__attribute__((noinline)) void fill()
 	{
 		held.reset(new shapes::Derived); //= held shapes::Derived
 		list.push_back(nullptr);
+		spare = new shapes::Node<int>; //= spare shapes::Node<int>
 		list[0] = new shapes::Node<int>(); //= list[0] shapes::Node<int>
 	}
 };

@@ -18,7 +18,7 @@
 #include "collect/valgrind/call.h"
 #include "collect/valgrind/control.h"
 #include "collect/valgrind/entry.h"
-#include "collect/valgrind/module.h"
+#include "collect/valgrind/modules.h"
 #include "collect/valgrind/out.h"
 
 /* Words that one instruction may write: eight guarded accesses with a block each, and some. */

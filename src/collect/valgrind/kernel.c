@@ -3,7 +3,7 @@
 #include "collect/valgrind/block.h"
 #include "collect/valgrind/control.h"
 #include "collect/valgrind/mapping.h"
-#include "collect/valgrind/module.h"
+#include "collect/valgrind/modules.h"
 #include "collect/valgrind/options.h"
 #include "collect/valgrind/out.h"
 #include "collect/valgrind/thread.h"

@@ -8,7 +8,7 @@
 #include "collect/valgrind/kernel.h"
 #include "collect/valgrind/mapping.h"
 #include "collect/valgrind/options.h"
-#include "collect/valgrind/process.h"
+#include "collect/valgrind/image.h"
 #include "collect/valgrind/thread.h"
 #include "version.h"
 
@@ -24,14 +24,14 @@ static void post_clo_init(void)
 	thread_init();
 	mapping_init();
 	kernel_init();
-	process_begin();
+	image_begin();
 	control_init();
 }
 
 static void fini(Int status)
 {
 	(void)status; /* always 0 */
-	process_end();
+	image_end();
 }
 
 static void pre_clo_init(void)
@@ -45,7 +45,7 @@ static void pre_clo_init(void)
 	VG_(basic_tool_funcs)(post_clo_init, instrument, fini);
 	VG_(needs_command_line_options)(options_process, options_print, options_print_debug);
 	VG_(needs_superblock_discards)(block_discard);
-	process_init();
+	image_init();
 }
 
 VG_DETERMINE_INTERFACE_VERSION(pre_clo_init)

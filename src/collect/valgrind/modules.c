@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "collect/valgrind/module.h"
+#include "collect/valgrind/modules.h"
 #include "collect/valgrind/mapping.h"
 #include "collect/valgrind/out.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "collect/valgrind/process.h"
+#include "collect/valgrind/image.h"
 #include "collect/valgrind/block.h"
 #include "collect/valgrind/control.h"
 #include "collect/valgrind/kernel.h"
 #include "collect/valgrind/mapping.h"
-#include "collect/valgrind/module.h"
+#include "collect/valgrind/modules.h"
 #include "collect/valgrind/options.h"
 #include "collect/valgrind/out.h"
 #include "collect/valgrind/thread.h"
@@ -17,7 +17,7 @@
 static uint64_t exit_status = STATUS_NONE; /* as wait(2) gives it */
 static Bool exec_pending;                  /* the stream was closed for it */
 
-void process_begin(void)
+void image_begin(void)
 {
 	uint64_t raw[3] = { (uint64_t)VG_(getppid)(), thread_time_ns(), 0 };
 
@@ -28,7 +28,7 @@ void process_begin(void)
 /* A stream that begins in the middle of a process's life. */
 static void begin_anew(void)
 {
-	process_begin();
+	image_begin();
 	module_tell_all();
 	mapping_tell_all();
 	block_tell_all();
@@ -36,7 +36,7 @@ static void begin_anew(void)
 	control_tell();
 }
 
-void process_end(void)
+void image_end(void)
 {
 	if (exit_status != STATUS_NONE)
 		out_mark(LOCI_MARK_END, exit_status, 0, NULL);
@@ -97,7 +97,7 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, S
 	}
 }
 
-void process_init(void)
+void image_init(void)
 {
 	VG_(needs_syscall_wrapper)(before_syscall, after_syscall);
 	VG_(atfork)(NULL, NULL, on_child);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The program's file and its libraries, as MODULE_LOAD and MODULE_UNLOAD: told when their code is
  * mapped or, at the latest, translated. All is read from the mapped file's own headers. */
-#ifndef LOCI_COLLECT_VALGRIND_MODULE_H
-#define LOCI_COLLECT_VALGRIND_MODULE_H
+#ifndef LOCI_COLLECT_VALGRIND_MODULES_H
+#define LOCI_COLLECT_VALGRIND_MODULES_H
 
 #include "collect/valgrind/core.h"
 
