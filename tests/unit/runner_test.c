@@ -223,6 +223,8 @@ struct result {
 	char complaint[256];
 };
 
+static bool reads_slowly; /* the program can always be ahead */
+
 static void *read_all(void *data)
 {
 	struct reader *reader = data;
@@ -230,6 +232,8 @@ static void *read_all(void *data)
 	ssize_t n;
 
 	while ((n = reader->source->ops->read(reader->source, words, 4096, NULL)) > 0) {
+		if (reads_slowly)
+			usleep(200);
 		reader->words += (uint64_t)n;
 		for (ssize_t i = 0; i < n; i++)
 			if (!loci_word_is_marker(words[i]))
@@ -370,6 +374,30 @@ static void test_exec(void)
 	CHECK_U64(images, 7);
 }
 
+/* The stream of what the process was ends when it is something else, not when it ends. */
+static void test_exec_lives(void)
+{
+	int fd = ready_pipe();
+	struct loci_runner *runner = begin("refs=100 exec refs=200 ready pause", true);
+	struct reader reader[2] = { 0 };
+	struct loci_source *end;
+
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK(loci_runner_next(runner, &reader[i].source, NULL) == 0);
+		pthread_create(&reader[i].thread, NULL, read_all, &reader[i]);
+	}
+	pthread_join(reader[0].thread, NULL); /* hangs if it waits for the process */
+	CHECK_U64(reader[0].references, 100);
+	await_ready(fd);
+	loci_runner_signal(runner, SIGTERM);
+	CHECK(loci_runner_next(runner, &end, NULL) == 0 && !end);
+	pthread_join(reader[1].thread, NULL);
+	CHECK_U64(reader[1].references, 200);
+	loci_runner_free(runner);
+	close(READY_FD);
+	close(fd);
+}
+
 static void test_killed(void)
 {
 	struct result result;
@@ -410,7 +438,9 @@ static void test_left(void)
 		pid_t left = 0;
 
 		await_ready(fd);
+		reads_slowly = true;
 		finish(runner, &result);
+		reads_slowly = false;
 		CHECK_U64(result.status, 0);
 		CHECK_U64(result.n, 2);
 		for (unsigned k = 0; k < result.n; k++) {
@@ -593,6 +623,7 @@ int main(int argc, char **argv)
 	test_one();
 	test_many();
 	test_exec();
+	test_exec_lives();
 	test_killed();
 	test_none();
 	test_left();
