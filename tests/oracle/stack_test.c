@@ -161,6 +161,7 @@ static void zero_beside(struct touches *t)
 
 	while (loci_stack_home(loci_stack_hash(beside), 8192))
 		beside++;
+	add(t, 12345, 0); /* is fed alone */
 	for (unsigned i = 0; i < 40; i++) {
 		add(t, beside, i % 3 == 0);
 		add(t, 0, 0);
