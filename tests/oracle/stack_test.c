@@ -153,6 +153,21 @@ static void late_zero(struct touches *t)
 		add(t, i % 50 ? 4000 + rnd(i) : 0, i % 4 == 0);
 }
 
+/* The same block, new at once after another of its bucket: the empty entry that the kernel found
+ * for it, whose key equals its hash, is that one's by now. */
+static void zero_beside(struct touches *t)
+{
+	uint64_t beside = 1;
+
+	while (loci_stack_home(loci_stack_hash(beside), 8192))
+		beside++;
+	add(t, 12345, 0); /* is fed alone */
+	for (unsigned i = 0; i < 40; i++) {
+		add(t, beside, i % 3 == 0);
+		add(t, 0, 0);
+	}
+}
+
 static void growing(struct touches *t)
 {
 	for (unsigned i = 0; i < MAX_TOUCHES; i++)
@@ -177,6 +192,7 @@ static const struct {
 	{ "alternating", alternating },
 	{ "first again", first_again },
 	{ "late zero", late_zero },
+	{ "zero beside", zero_beside },
 	{ "growing", growing },
 };
 
