@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Recording against Cachegrind: wall time of whole commands, medians of interleaved rounds.
 #
-#	bench/record.sh LOCI SCRATCH
+#	bench/record.sh BUILD SCRATCH
 #
 # ROUNDS (5) and SCALE (1: gzip -9 of 20 MB, two seconds of SQLite, one of Python, a sort of 50 MB,
 # two kernels; 0.1: a tenth) make it shorter.
 set -u
-loci=$1 scratch=$(realpath -m "$2")
+build=$(realpath "$1") scratch=$(realpath -m "$2")
+loci=$build/loci
 rounds=${ROUNDS:-5} scale=${SCALE:-1}
 missed=0
 here=$(cd "$(dirname "$0")" && pwd)
@@ -127,4 +128,17 @@ done
 rounds=5
 judge "record true, seconds above valgrind --tool=none true" \
 	"$(awk "BEGIN { print $(median "$scratch/time.true.record") - $(median "$scratch/time.true.none") }")" 0.5
+# What the recorder's memory grows by, a block: between a program of 1 and one of 4 million blocks.
+for million in 1 4; do
+	/usr/bin/env python3 - "$loci" "$scratch" $million <<-'PY'
+		import os, resource, subprocess, sys
+		loci, scratch, million = sys.argv[1:]
+		subprocess.run([loci, "record", "-q", "-o", scratch + "/bench.loci", "--", scratch + "/kernels",
+		                "sweep", million], stdout=subprocess.DEVNULL)
+		print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+	PY
+done >"$scratch/memory"
+judge "recorder's memory, bytes a block" \
+	"$(awk 'NR == 1 { a = $1 } NR == 2 { print ($1 - a) * 1024 / 3e6 }' "$scratch/memory")" 150
+exit $missed
 exit $missed
