@@ -76,6 +76,7 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 		return r;
 	}
 	a->batch = loci_relay_batch(a->relay);
+	a->joins = a->options->pairs != LOCI_PAIRS_ALL;
 	if (a->options->pairs != LOCI_PAIRS_NONE)
 		a->walk.log = a->batch->event;
 	return 0;
@@ -212,14 +213,41 @@ static uint64_t byte_mask(const struct loci_attribution *a, uint64_t offset, uin
 	return (to == 64 ? UINT64_MAX : (1ull << to) - 1) & ~((1ull << from) - 1);
 }
 
-static inline int put(struct loci_attribution *a, const struct loci_row_site *site, uint64_t block,
+/* A touch of the block touched before, which is dirty already if this one writes: a hit in every
+ * cache, at distance 0. */
+static inline void join(struct loci_attribution *a, struct loci_row_site *site, uint64_t use,
+	uint8_t is_write, uint64_t bytes)
+{
+	struct loci_batch *b = a->batch;
+	size_t i = b->n - 1;
+
+	b->more[i]++;
+	b->more_writes[i] += is_write;
+	b->left[i] = use;
+	a->bytes[i] |= bytes;
+	a->walk.contexts.node[a->walk.context].repeats++;
+	if (++site->repeats == UINT16_MAX) {
+		a->rows.row[site->row].repeats += UINT16_MAX;
+		site->repeats = 0;
+	}
+}
+
+static inline int put(struct loci_attribution *a, struct loci_row_site *site, uint64_t block,
 	uint8_t is_write, uint64_t bytes, struct loci_err *err)
 {
 	struct loci_batch *b = a->batch;
+	uint64_t use = a->use | site->row | (uint64_t)is_write << LOCI_USE_WRITE;
 	size_t n = b->n;
 
-	b->block[n] = block + ((uint64_t)site->generation << GENERATION_BITS);
-	b->use[n] = a->use | site->row | (uint64_t)is_write << LOCI_USE_WRITE;
+	block += (uint64_t)site->generation << GENERATION_BITS;
+	if (n && b->block[n - 1] == block && is_write <= b->is_write[n - 1] && a->joins &&
+		b->more[n - 1] != UINT32_MAX) {
+		join(a, site, use, is_write, bytes);
+		return 0;
+	}
+	b->block[n] = block;
+	b->use[n] = b->left[n] = use;
+	b->more[n] = b->more_writes[n] = 0;
 	b->born[n] = site->born;
 	b->is_write[n] = is_write;
 	a->owner[n] = site->row;
@@ -284,7 +312,7 @@ static int put_blocks(struct loci_attribution *a, uint32_t definition, uint64_t 
 	uint64_t size_bytes, struct loci_err *err)
 {
 	const struct loci_code_ref *ref = &a->code.ref[definition];
-	const struct loci_row_site *site = &a->rows.site[ref->site];
+	struct loci_row_site *site = &a->rows.site[ref->site];
 	uint64_t last = address + size_bytes - 1, block_bytes = 1ull << a->shift;
 
 	if (!size_bytes) /* an empty range */

@@ -58,6 +58,7 @@ struct loci_attribution {
 	struct loci_levels_eviction evicted[LOCI_BATCH];
 	unsigned shift; /* of the first block size */
 	uint64_t use;   /* of a touch now: context and loop entries */
+	bool joins;     /* touches of the block touched before are no elements of their own */
 	uint64_t references, straddles;
 	uint64_t *thread_refs; /* by number in walk */
 	size_t thread_cap;

@@ -50,10 +50,11 @@ void loci_rows_settle(struct loci_rows *rows, struct loci_row_site *site)
 	uint64_t regular = site->refs - site->irregular;
 
 	row->refs += site->refs;
+	row->repeats += site->repeats;
 	row->regular += regular;
 	if (regular)
 		vote(row, site->stride, regular);
-	site->refs = site->irregular = 0;
+	site->refs = site->irregular = site->repeats = 0;
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b)
@@ -127,7 +128,7 @@ int loci_rows_move(struct loci_rows *rows, uint32_t number, const struct loci_ob
 	site->serial = hit->serial ? hit->serial : &never;
 	site->seen = hit->serial ? hit->seen : 0;
 	site->framed = hit->framed;
-	site->generation = (uint32_t)hit->generation;
+	site->generation = (uint16_t)hit->generation;
 	site->born = born;
 	locate(&rows->row[row], offset);
 	return 0;

@@ -10,14 +10,17 @@
 #include "analyse/keymap.h"
 #include "analyse/object.h"
 
+#include <stddef.h>
+
 #define LOCI_NO_ROW      0u
 #define LOCI_ROW_HISTORY 0xffffu /* all of the last strides agree */
 
 struct loci_row {
 	uint32_t site, object;
 	uint64_t refs, regular;
-	int64_t stride; /* most frequent of the regular ones, as a majority vote goes .. */
-	uint64_t votes; /* .. and how many it is ahead */
+	uint64_t repeats; /* touches that are not in its histogram: of the block touched before */
+	int64_t stride;   /* most frequent of the regular ones, as a majority vote goes .. */
+	uint64_t votes;   /* .. and how many it is ahead */
 	/* Offsets in the object: the first, and what divides all differences from it. */
 	uint64_t first_offset, divisor;
 	uint64_t used_bytes; /* of the blocks it brought into the first level; in 1/64 of a block */
@@ -31,10 +34,11 @@ struct loci_row_site {
 	uint32_t row;
 	uint64_t last; /* address */
 	int64_t stride;
-	uint32_t generation;
-	uint32_t born; /* as in a batch */
-	uint32_t refs; /* since the row or the stride is this; not in the row yet */
+	uint32_t born;    /* as in a batch */
+	uint32_t refs;    /* since the row or the stride is this; not in the row yet */
+	uint16_t repeats; /* not in the row yet */
 	uint16_t history;
+	uint16_t generation;
 	uint8_t framed;
 	/* A second cache line: only where something changes. */
 	int64_t previous;   /* stride */
@@ -42,6 +46,7 @@ struct loci_row_site {
 	uint8_t started;
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct loci_row_site) == 128, "two cache lines");
+_Static_assert(offsetof(struct loci_row_site, previous) == 64, "the first for what is common");
 
 struct loci_rows {
 	struct loci_row *row; /* row 0 takes what finds no room */
