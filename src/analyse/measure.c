@@ -86,39 +86,17 @@ static inline int count(
 	return count_pair(measure, batch, i, bin);
 }
 
-static int feed(struct loci_measure *measure, struct loci_err *err)
+static int feed(struct loci_measure *measure, const struct loci_batch *batch, struct loci_err *err)
 {
-	struct loci_measure_touches *t = &measure->touches;
 	bool pairs = measure->pair_kind != LOCI_PAIRS_NONE;
-	int r = loci_grain_touches(measure->grain, t->block, t->is_write, pairs ? t->use : NULL,
-		t->n, t->distance, pairs ? t->last_use : NULL, err);
+	struct loci_stack_runs runs = { .block = batch->block,
+		.is_write = batch->is_write,
+		.more = batch->more,
+		.more_writes = batch->more_writes,
+		.left = pairs ? batch->left : NULL };
 
-	for (size_t k = 0; r == 0 && k < t->n; k++)
-		if (t->from[k] != UINT32_MAX) {
-			measure->distance[t->from[k]] = t->distance[k];
-			measure->last_use[t->from[k]] = t->last_use[k];
-		}
-	t->n = 0;
-	return r;
-}
-
-/* Repetitions and the touch they follow may come in any order but for the last use. */
-static int feed_batch(
-	struct loci_measure *measure, const struct loci_batch *batch, struct loci_err *err)
-{
-	struct loci_measure_touches *t = &measure->touches;
-	int r = 0;
-
-	for (uint32_t i = 0; r == 0 && i < batch->n; i++)
-		for (uint32_t k = 0; r == 0 && k <= batch->more[i]; k++) {
-			t->block[t->n] = batch->block[i];
-			t->is_write[t->n] = k ? k <= batch->more_writes[i] : batch->is_write[i];
-			t->use[t->n] = k ? batch->left[i] : batch->use[i];
-			t->from[t->n++] = k ? UINT32_MAX : i;
-			if (t->n == LOCI_GRAIN_TOUCHES)
-				r = feed(measure, err);
-		}
-	return r == 0 ? feed(measure, err) : r;
+	return loci_grain_runs(measure->grain, &runs, batch->n, measure->distance,
+		pairs ? measure->last_use : NULL, err);
 }
 
 int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
@@ -134,7 +112,7 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 	if (loci_spread_reserve(&measure->rows, batch->n_rows) < 0 ||
 		loci_spread_reserve(&measure->contexts, batch->n_contexts) < 0)
 		return loci_err_nomem(err);
-	r = feed_batch(measure, batch, err);
+	r = feed(measure, batch, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; r == 0 && i < batch->n; i++) {

@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) __m512i kernel_hashes(__m512i block
 }
 
 /* Of 64 touches, where runs end, and which runs are written. Returns how many there are. */
-static inline __attribute__((always_inline)) size_t kernel_put_runs(struct loci_stack_runs *runs,
+static inline __attribute__((always_inline)) size_t kernel_put_runs(struct loci_stack_chunk *runs,
 	size_t n, const uint64_t *block, uint32_t at, uint64_t end, uint64_t written)
 {
 	__m512i after = _mm512_add_epi32(_mm512_set1_epi32((int)at),
@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) struct kernel_ends kernel_ends(
 	return ends;
 }
 
-static inline __attribute__((always_inline)) size_t kernel_put_runs(struct loci_stack_runs *runs,
+static inline __attribute__((always_inline)) size_t kernel_put_runs(struct loci_stack_chunk *runs,
 	size_t n, const uint64_t *block, uint32_t at, uint64_t end, uint64_t written)
 {
 	if (end == UINT64_MAX) { /* no runs: streams that have none need not look for them */
@@ -166,9 +166,30 @@ static inline __attribute__((always_inline)) void kernel_homes(const uint64_t *h
 
 #endif
 
-/* Finds the runs and counts all but their first touches. Returns how many there are, after which
- * the last hash goes on for as long as the kernel looks ahead. */
-static inline __attribute__((always_inline)) size_t kernel_collapse(struct loci_stack_runs *runs,
+/* The last of n hashes goes on for as long as the kernel looks ahead. */
+static inline __attribute__((always_inline)) void kernel_pad(
+	struct loci_stack_chunk *runs, size_t n)
+{
+	for (size_t i = n; i < n + 3 * LOCI_STACK_BATCH; i++)
+		runs->hash[i] = runs->hash[n - 1];
+}
+
+/* Runs that the caller has found: only hashes are wanted. */
+static inline __attribute__((always_inline)) void kernel_hash_runs(
+	struct loci_stack_chunk *runs, const uint64_t *block, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + LOCI_STACK_BATCH <= n; i += LOCI_STACK_BATCH)
+		for (size_t k = 0; k < LOCI_STACK_BATCH; k++) /* by vectors */
+			runs->hash[i + k] = loci_stack_hash(block[i + k]);
+	for (; i < n; i++)
+		runs->hash[i] = loci_stack_hash(block[i]);
+	kernel_pad(runs, n);
+}
+
+/* Finds the runs and counts all but their first touches. Returns how many there are. */
+static inline __attribute__((always_inline)) size_t kernel_collapse(struct loci_stack_chunk *runs,
 	const struct loci_stack_touches *t, struct loci_stack_counts *counts)
 {
 	uint64_t writes = 0, written_runs = 0;
@@ -187,8 +208,7 @@ static inline __attribute__((always_inline)) size_t kernel_collapse(struct loci_
 		written_runs += kernel_popcount(written);
 		n = kernel_put_runs(runs, n, t->block + at, (uint32_t)at, ends.end, written);
 	}
-	for (size_t i = n; i < n + 3 * LOCI_STACK_BATCH; i++)
-		runs->hash[i] = runs->hash[n - 1];
+	kernel_pad(runs, n);
 	counts->stack[0] += t->n - n;
 	counts->time[1] += t->n - n;
 	counts->dirty[0] += writes - written_runs;
