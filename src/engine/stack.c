@@ -194,28 +194,6 @@ static int check_time(const struct loci_stack *stack, uint64_t n, struct loci_er
 	return loci_err_set(err, EOVERFLOW, "more than 2^%d touches", 64 - LOCI_STACK_BIN_BITS);
 }
 
-static uint64_t sum(const uint32_t *count, size_t n)
-{
-	uint64_t total = 0;
-
-	for (size_t i = 0; i < n; i++)
-		total += count[i];
-	return total;
-}
-
-/* After its first touch a run holds nothing but distances of 0 and times of 1, and its writes have
- * the dirty level 0. */
-static void count_rest(struct loci_stack *stack, const struct loci_stack_touches *runs)
-{
-	uint64_t more = sum(runs->more, runs->n), writes = sum(runs->more_writes, runs->n);
-
-	stack->counts->stack[0] += more;
-	stack->counts->time[1] += more;
-	stack->counts->dirty[0] += writes;
-	if (stack->sample)
-		stack->sample->writes += writes;
-}
-
 static int feed(
 	struct loci_stack *stack, const struct loci_stack_touches *touches, struct loci_err *err)
 {
@@ -234,8 +212,6 @@ static int feed(
 			for (size_t i = 0; some.is_write && i < take; i++)
 				stack->sample->writes += some.is_write[i];
 		}
-		if (some.more)
-			count_rest(stack, &some);
 		stack->kernel(stack, &some);
 	}
 	return 0;
@@ -276,6 +252,18 @@ int loci_stack_feed_uses(struct loci_stack *stack, const uint64_t *block, const 
 	return r < 0 ? r : feed(stack, &touches, err);
 }
 
+/* The touches after the first ones, or that they are few enough. */
+static uint64_t most_after(const struct loci_stack *stack, const uint32_t *more, size_t n)
+{
+	uint64_t total = 0;
+
+	if (n < (LOCI_STACK_MAX_TIME - stack->now) >> 33)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		total += more[i];
+	return total;
+}
+
 int loci_stack_feed_runs(struct loci_stack *stack, const struct loci_stack_runs *runs, size_t n,
 	uint64_t *ret_distance, uint64_t *ret_last_use, struct loci_err *err)
 {
@@ -287,7 +275,7 @@ int loci_stack_feed_runs(struct loci_stack *stack, const struct loci_stack_runs 
 		.n = n,
 		.ret_distance = ret_distance,
 		.ret_last_use = ret_last_use };
-	int r = check_time(stack, n + sum(runs->more, n), err);
+	int r = check_time(stack, n + most_after(stack, runs->more, n), err);
 
 	if (r == 0 && runs->left)
 		r = check_uses(stack, err);

@@ -281,16 +281,27 @@ INLINE void kernel_third_stage(struct loci_stack *stack, const struct kernel_rin
 	}
 }
 
+/* After its first touch a run holds nothing but distances of 0 and times of 1, and its writes have
+ * the dirty level 0. */
+INLINE void kernel_count_rest(struct loci_stack *stack, uint64_t touches, uint64_t writes)
+{
+	stack->counts->stack[0] += touches;
+	stack->counts->time[1] += touches;
+	stack->counts->dirty[0] += writes;
+	if (stack->sample)
+		stack->sample->writes += writes;
+}
+
 INLINE void kernel_loop(
 	struct loci_stack *stack, const struct loci_stack_touches *t, struct kernel_mode mode)
 {
 	struct kernel_ranks ranks;
 	struct kernel_ring ring;
-	uint64_t now = stack->now;
+	uint64_t now = stack->now, writes = 0;
 	size_t n = t->n;
 
 	if (mode.runs)
-		kernel_hash_runs(&stack->runs, t->block, n);
+		writes = kernel_hash_runs(&stack->runs, t);
 	else
 		n = kernel_collapse(&stack->runs, t, stack->counts);
 	if (t->ret_distance && !mode.runs)
@@ -320,6 +331,8 @@ INLINE void kernel_loop(
 		}
 	}
 	kernel_store_ranks(&ranks, stack->rank);
+	if (mode.runs)
+		kernel_count_rest(stack, now - stack->now - n, writes);
 	stack->now = mode.runs ? now : now + t->n;
 }
 

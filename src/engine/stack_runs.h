@@ -174,18 +174,29 @@ static inline __attribute__((always_inline)) void kernel_pad(
 		runs->hash[i] = runs->hash[n - 1];
 }
 
-/* Runs that the caller has found: only hashes are wanted. */
-static inline __attribute__((always_inline)) void kernel_hash_runs(
-	struct loci_stack_chunk *runs, const uint64_t *block, size_t n)
+/* Runs that the caller has found: only hashes are wanted. Returns how many writes there are after
+ * the first touches. */
+static inline __attribute__((always_inline)) uint64_t kernel_hash_runs(
+	struct loci_stack_chunk *runs, const struct loci_stack_touches *t)
 {
+	uint64_t writes[LOCI_STACK_BATCH] = { 0 };
 	size_t i = 0;
 
-	for (; i + LOCI_STACK_BATCH <= n; i += LOCI_STACK_BATCH)
-		for (size_t k = 0; k < LOCI_STACK_BATCH; k++) /* by vectors */
-			runs->hash[i + k] = loci_stack_hash(block[i + k]);
-	for (; i < n; i++)
-		runs->hash[i] = loci_stack_hash(block[i]);
-	kernel_pad(runs, n);
+	for (; i + LOCI_STACK_BATCH <= t->n; i += LOCI_STACK_BATCH) {
+		/* a constant number of times each: by vectors */
+		for (size_t k = 0; k < LOCI_STACK_BATCH; k++)
+			runs->hash[i + k] = loci_stack_hash(t->block[i + k]);
+		for (size_t k = 0; k < LOCI_STACK_BATCH; k++)
+			writes[k] += t->more_writes[i + k];
+	}
+	for (; i < t->n; i++) {
+		runs->hash[i] = loci_stack_hash(t->block[i]);
+		writes[0] += t->more_writes[i];
+	}
+	kernel_pad(runs, t->n);
+	for (size_t k = 1; k < LOCI_STACK_BATCH; k++)
+		writes[0] += writes[k];
+	return writes[0];
 }
 
 /* Finds the runs and counts all but their first touches. Returns how many there are. */

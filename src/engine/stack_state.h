@@ -155,8 +155,7 @@ struct loci_stack_touches {
 	uint64_t *ret_last_use;
 };
 
-/* Processes n <= chunk touches, for which map and slots have room. Of runs it counts the first
- * touches only; time goes on by all. */
+/* Processes n <= chunk touches, for which map and slots have room. */
 typedef void loci_stack_kernel(struct loci_stack *stack, const struct loci_stack_touches *touches);
 loci_stack_kernel loci_stack_run_scalar, loci_stack_run_avx2, loci_stack_run_avx512;
 
