@@ -15,15 +15,6 @@ struct loci_measure_stack {
 	size_t n, cap;
 };
 
-/* A batch, touch by touch. */
-struct loci_measure_touches {
-	size_t n;
-	uint64_t block[LOCI_GRAIN_TOUCHES], use[LOCI_GRAIN_TOUCHES];
-	uint8_t is_write[LOCI_GRAIN_TOUCHES];
-	uint32_t from[LOCI_GRAIN_TOUCHES]; /* the batch's number; UINT32_MAX: a repetition */
-	uint64_t distance[LOCI_GRAIN_TOUCHES], last_use[LOCI_GRAIN_TOUCHES];
-};
-
 struct loci_measure {
 	struct loci_grain_engine *grain; /* borrowed */
 	enum loci_analyse_pairs pair_kind;
@@ -35,7 +26,8 @@ struct loci_measure {
 	uint64_t clock;   /* at a touch not long ago */
 	uint64_t distance[LOCI_BATCH];
 	uint64_t last_use[LOCI_BATCH];
-	struct loci_measure_touches touches;
+	uint8_t bin[LOCI_BATCH];
+	uint16_t listed[LOCI_BATCH]; /* touches that are far, or of a pair */
 };
 
 void loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *grain,

@@ -34,7 +34,7 @@
 
 /* What callers give, and so what a body of the loop is compiled for. */
 struct kernel_mode {
-	bool sampling, uses;
+	bool sampling, uses, runs;
 };
 
 /* Of runs: after the first stage the home, after the second the slot of the entry, plus UNSURE if
@@ -211,14 +211,30 @@ INLINE void kernel_second_stage(
 	__builtin_prefetch(&stack->slots.near[slot >> 9], 1);
 }
 
+struct kernel_run {
+	size_t first, last;  /* elements of the caller's arrays */
+	uint64_t begin, end; /* times of the first and the last touch */
+	uint32_t is_write;
+};
+
+/* now: of the chunk's first touch; of runs that the caller gave, of this one's. */
+INLINE struct kernel_run kernel_run(const struct loci_stack_chunk *runs, size_t i,
+	const struct loci_stack_touches *t, uint64_t now, struct kernel_mode mode)
+{
+	uint32_t first = runs->start[i], last = runs->start[i + 1] - 1;
+
+	if (mode.runs)
+		return (struct kernel_run){ i, i, now, now + t->more[i], t->is_write[i] };
+	return (struct kernel_run){ first, last, now + first, now + last, runs->is_write[i] };
+}
+
 /* A run, as one touch: the rest of it is counted already (stack_runs.h). */
 INLINE void kernel_third_stage(struct loci_stack *stack, const struct kernel_ring *ring,
-	struct kernel_ranks *ranks, size_t i, const struct loci_stack_touches *t, uint64_t now,
-	struct kernel_mode mode)
+	struct kernel_ranks *ranks, size_t i, const struct loci_stack_touches *t,
+	struct kernel_run run, struct kernel_mode mode)
 {
 	struct loci_stack_counts *counts = stack->counts;
-	uint32_t first = stack->runs.start[i], last = stack->runs.start[i + 1] - 1;
-	uint32_t is_write = stack->runs.is_write[i], *entry = (uint32_t *)ring->found[i % RING];
+	uint32_t is_write = run.is_write, *entry = (uint32_t *)ring->found[i % RING];
 	uint64_t *time = counts->time, stamp, distance, last_use = 0;
 	uint32_t bin, bin_time, dirty, place;
 
@@ -229,7 +245,7 @@ INLINE void kernel_third_stage(struct loci_stack *stack, const struct kernel_rin
 	}
 	place = *entry - 1;
 	stamp = *loci_stack_stamp(entry);
-	bin_time = loci_stack_bin(now + first - (stamp >> LOCI_STACK_BIN_BITS));
+	bin_time = loci_stack_bin(run.begin - (stamp >> LOCI_STACK_BIN_BITS));
 	dirty = stamp & LOCI_STACK_BIN_COLD;
 	if (place < LOCI_STACK_TOP) {
 		distance = bin = kernel_raise(ranks, place);
@@ -256,26 +272,41 @@ INLINE void kernel_third_stage(struct loci_stack *stack, const struct kernel_rin
 	dirty = dirty > bin ? dirty : bin;
 	counts->dirty[dirty] += is_write;
 	dirty &= is_write - 1;
-	*loci_stack_stamp(entry) = (now + last) << LOCI_STACK_BIN_BITS | dirty;
+	*loci_stack_stamp(entry) = run.end << LOCI_STACK_BIN_BITS | dirty;
 	if (t->ret_distance)
-		t->ret_distance[first] = distance;
+		t->ret_distance[run.first] = distance;
 	if (mode.uses) {
-		stack->use[place] = t->use[last];
-		t->ret_last_use[first] = last_use;
+		stack->use[place] = t->use[run.last];
+		t->ret_last_use[run.first] = last_use;
 	}
+}
+
+/* After its first touch a run holds nothing but distances of 0 and times of 1, and its writes have
+ * the dirty level 0. */
+INLINE void kernel_count_rest(struct loci_stack *stack, uint64_t touches, uint64_t writes)
+{
+	stack->counts->stack[0] += touches;
+	stack->counts->time[1] += touches;
+	stack->counts->dirty[0] += writes;
+	if (stack->sample)
+		stack->sample->writes += writes;
 }
 
 INLINE void kernel_loop(
 	struct loci_stack *stack, const struct loci_stack_touches *t, struct kernel_mode mode)
 {
-	size_t n = kernel_collapse(&stack->runs, t, stack->counts);
 	struct kernel_ranks ranks;
 	struct kernel_ring ring;
-	uint64_t now = stack->now;
+	uint64_t now = stack->now, writes = 0;
+	size_t n = t->n;
 
-	if (t->ret_distance)
+	if (mode.runs)
+		writes = kernel_hash_runs(&stack->runs, t);
+	else
+		n = kernel_collapse(&stack->runs, t, stack->counts);
+	if (t->ret_distance && !mode.runs)
 		memset(t->ret_distance, 0, t->n * sizeof(*t->ret_distance));
-	if (mode.uses)
+	if (mode.uses && !mode.runs)
 		memcpy(t->ret_last_use + 1, t->use, (t->n - 1) * sizeof(*t->use));
 	kernel_load_ranks(&ranks, stack->rank);
 	for (size_t i = 0; i < AHEAD_HOME; i += BATCH)
@@ -289,21 +320,44 @@ INLINE void kernel_loop(
 
 		kernel_first_stage(stack, &ring, from + AHEAD_HOME, mode);
 		for (size_t i = from; i < to; i++) {
+			struct kernel_run run;
+
 			__builtin_prefetch((void *)ring.found[(i + AHEAD_HOME) % RING], 1);
 			kernel_second_stage(stack, &ring, i + AHEAD_FIND, mode);
-			kernel_third_stage(stack, &ring, &ranks, i, t, now, mode);
+			run = kernel_run(&stack->runs, i, t, now, mode);
+			kernel_third_stage(stack, &ring, &ranks, i, t, run, mode);
+			if (mode.runs)
+				now = run.end + 1;
 		}
 	}
 	kernel_store_ranks(&ranks, stack->rank);
-	stack->now = now + t->n;
+	if (mode.runs)
+		kernel_count_rest(stack, now - stack->now - n, writes);
+	stack->now = mode.runs ? now : now + t->n;
 }
 
 /* One body for each combination of what callers give, so that the loop does not ask. */
+static void kernel_runs(struct loci_stack *stack, const struct loci_stack_touches *t)
+{
+	if (stack->sample && t->use)
+		kernel_loop(stack, t, (struct kernel_mode){ true, true, true });
+	else if (stack->sample)
+		kernel_loop(stack, t, (struct kernel_mode){ true, false, true });
+	else if (t->use)
+		kernel_loop(stack, t, (struct kernel_mode){ false, true, true });
+	else
+		kernel_loop(stack, t, (struct kernel_mode){ false, false, true });
+}
+
 void KERNEL_NAME(struct loci_stack *stack, const struct loci_stack_touches *t)
 {
-	struct loci_stack_touches touches = { t->block, t->is_write, NULL, t->n, NULL, NULL };
+	struct loci_stack_touches touches = {
+		.block = t->block, .is_write = t->is_write, .n = t->n
+	};
 
-	if (stack->sample && t->use)
+	if (t->more)
+		kernel_runs(stack, t);
+	else if (stack->sample && t->use)
 		kernel_loop(stack, t, (struct kernel_mode){ .sampling = true, .uses = true });
 	else if (stack->sample)
 		kernel_loop(stack, t, (struct kernel_mode){ .sampling = true });

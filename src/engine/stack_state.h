@@ -144,10 +144,11 @@ struct loci_stack_sample {
 };
 
 /* As loci_stack_feed_uses takes and gives; NULL: all but block; use and ret_last_use both or none.
- */
+ * If more is given they are runs, as loci_stack_feed_runs has them, use being what they leave. */
 struct loci_stack_touches {
 	const uint64_t *block;
 	const uint8_t *is_write;
+	const uint32_t *more, *more_writes;
 	const uint64_t *use;
 	size_t n;
 	uint64_t *ret_distance;
@@ -162,7 +163,7 @@ loci_stack_kernel loci_stack_run_scalar, loci_stack_run_avx2, loci_stack_run_avx
 #define LOCI_STACK_MAX_CHUNK 4096
 #define LOCI_STACK_BATCH     16 /* runs that a stage of the kernel takes at once */
 
-struct loci_stack_runs {
+struct loci_stack_chunk {
 	uint64_t hash[LOCI_STACK_MAX_CHUNK + 3 * LOCI_STACK_BATCH + 64];
 	uint32_t
 		start[LOCI_STACK_MAX_CHUNK + 64]; /* of run i; of the one after the last: the end */
@@ -189,7 +190,7 @@ struct loci_stack {
 	struct loci_stack_tuning tuning;
 	uint64_t max_bytes;
 	struct loci_stack_sample *sample; /* NULL while exact */
-	struct loci_stack_runs runs;      /* of the chunk at hand */
+	struct loci_stack_chunk runs;     /* of the chunk at hand */
 };
 
 int loci_stack_new_tuned(const struct loci_stack_options *options,
