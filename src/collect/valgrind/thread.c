@@ -5,6 +5,7 @@
 #include "collect/valgrind/fault.h"
 #include "collect/valgrind/mapping.h"
 #include "collect/valgrind/out.h"
+#include "collect/valgrind/random.h"
 
 struct thread {
 	UInt id; /* the stream's; 0: none */
@@ -112,6 +113,8 @@ static void on_first_instruction(ThreadId tid)
 	thread_is_current(tid);
 	if (thread->parent)
 		tell_sync(LOCI_SYNC_THREAD_BEGIN, thread->id);
+	else
+		random_fix(VG_(get_SP)(tid));
 }
 
 static void on_exit(ThreadId tid)
