@@ -88,6 +88,7 @@ struct loci_hist_key {
 struct loci_thread_totals {
 	uint32_t thread; /* the stream's id */
 	uint64_t references;
+	int64_t process_id; /* a row of process; 0: unknown */
 };
 
 /* Written to a temporary name beside path; commit renames over path; close without commit removes.
