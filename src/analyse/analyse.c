@@ -197,9 +197,9 @@ static int put_processes(
 
 	for (size_t i = 0; r == 0 && i < a->n_processes; i++) {
 		const struct loci_process_totals *process = &a->process[i];
-		struct loci_process_row row = { .id = (int64_t)i + 1,
-			.pid = process->pid,
-			.command = process->program };
+		struct loci_process_row row = {
+			.id = (int64_t)i + 1, .pid = process->pid, .command = process->program
+		};
 
 		/* a number may be used again: the latest before it is meant */
 		for (size_t k = 0; k < i; k++)

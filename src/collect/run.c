@@ -46,6 +46,7 @@ struct loci_runner {
 	bool follow;
 	bool rescanning; /* names may have been missed */
 	unsigned streams;
+	double recorded_s, all_s; /* where there are windows */
 	char version[32];
 	char complaint[512];
 };
@@ -247,6 +248,7 @@ static void wait_for_more(struct loci_runner *runner)
 		return;
 	while (waitpid(runner->pid, &runner->watch.status, 0) < 0 && errno == EINTR)
 		;
+	loci_gate_times(&runner->gate, &runner->recorded_s, &runner->all_s);
 	__atomic_store_n(&runner->watch.ended, true, __ATOMIC_RELEASE);
 }
 
@@ -277,8 +279,7 @@ static int open_first(struct loci_runner *runner, struct loci_source **ret, stru
 		loci_source_close(source);
 		return 0;
 	}
-	if (!runner->streams++)
-		loci_gate_begin(&runner->gate);
+	runner->streams++;
 	*ret = source;
 	return 0;
 }
@@ -335,6 +336,12 @@ void loci_runner_toggle(struct loci_runner *runner)
 int loci_runner_status(const struct loci_runner *runner)
 {
 	return runner->watch.status;
+}
+
+void loci_runner_times(const struct loci_runner *runner, double *ret_recorded_s, double *ret_all_s)
+{
+	*ret_recorded_s = runner->recorded_s;
+	*ret_all_s = runner->all_s;
 }
 
 pid_t loci_runner_pid(const struct loci_runner *runner)

@@ -11,7 +11,8 @@
 
 struct loci_control {
 	uint32_t recording; /* 0 or 1; read a few thousand times a second at the least */
-	uint32_t reserved[1023];
+	uint32_t running;   /* set by the collector: the program has begun, times count from here */
+	uint32_t reserved[1022];
 };
 
 #endif

@@ -89,8 +89,7 @@ static int add_threads(
 			return loci_err_nomem(err);
 		totals->thread = (uint32_t)(merge->n_threads - 1);
 		totals->references = thread[i].references;
-		totals->process_id =
-			loci_fold_process(&merge->fold, profile, thread[i].process_id);
+		totals->process_id = loci_fold_process(&merge->fold, profile, thread[i].process_id);
 	}
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #define LOCI_PROFILE_VERSION 1
 
@@ -84,6 +85,12 @@ struct loci_hist_key {
 	enum loci_owner owner;
 	int64_t owner_id;
 };
+
+/* Whether only a part of its references was to be recorded: some functions', or some time's. */
+static inline bool loci_run_is_part(const struct loci_run *run)
+{
+	return run->capabilities && run->capabilities[0] && !strstr(run->capabilities, "complete");
+}
 
 struct loci_thread_totals {
 	uint32_t thread; /* the stream's id */

@@ -194,8 +194,8 @@ int loci_by_json_row(struct loci_blame *blame, const struct loci_blame_row *row,
 	loci_pair_number(json, "references", row->refs);
 	loci_pair_number(json, "touches", blame->has_touches ? row->touches : NAN);
 	loci_pair_number(json, "misses", blame->has_misses ? row->misses : NAN);
-	loci_pair_number(json, "share",
-		blame->has_misses ? loci_blame_share(blame, row->misses) : NAN);
+	loci_pair_number(
+		json, "share", blame->has_misses ? loci_blame_share(blame, row->misses) : NAN);
 	loci_pair_number(json, "writebacks",
 		blame->has_writebacks && blame->has_misses ? row->writebacks : NAN);
 	loci_pair_object(json, "level_misses");

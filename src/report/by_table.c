@@ -110,8 +110,9 @@ static void add_writebacks(struct loci_table *table, const struct source *s)
 	char number[LOCI_UNITS_MAX];
 
 	loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
-		!s->blame->has_misses            ? ""
-			: s->blame->has_writebacks ? loci_units_count(number, s->row->writebacks) : "-");
+		!s->blame->has_misses              ? ""
+			: s->blame->has_writebacks ? loci_units_count(number, s->row->writebacks)
+						   : "-");
 }
 
 static void add_distance(struct loci_table *table, const struct source *s)
@@ -487,8 +488,8 @@ static size_t rows_shown(const struct loci_by *by)
 	size_t n = by->blame->n_rows < by->max_rows ? by->blame->n_rows : by->max_rows;
 
 	/* without misses there is nothing to blame */
-	while (by->blame->has_misses && by->max_rows != SIZE_MAX && by->sort == LOCI_BLAME_BY_MISSES && n > 0 &&
-		!(by->blame->row[n - 1].misses > 0))
+	while (by->blame->has_misses && by->max_rows != SIZE_MAX &&
+		by->sort == LOCI_BLAME_BY_MISSES && n > 0 && !(by->blame->row[n - 1].misses > 0))
 		n--;
 	return n;
 }

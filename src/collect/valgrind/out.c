@@ -31,7 +31,10 @@ static struct loci_stream_info stream_info(void)
 			LOCI_CAP_OBJECTS | LOCI_CAP_ORDER,
 		.origin = "loci " LOCI_VERSION ", valgrind " LOCI_VALGRIND_VERSION };
 
-	info.capabilities |= options.windows ? LOCI_CAP_WINDOWS : LOCI_CAP_COMPLETE;
+	if (options.windows)
+		info.capabilities |= LOCI_CAP_WINDOWS;
+	else if (!options.only && !options.skip)
+		info.capabilities |= LOCI_CAP_COMPLETE;
 	return info;
 }
 
