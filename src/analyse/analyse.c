@@ -74,6 +74,14 @@ void loci_analysis_note(struct loci_analysis *analysis, const char *text)
 	pthread_mutex_unlock(&analysis->lock);
 }
 
+void loci_analysis_miss(struct loci_analysis *analysis, const char *text)
+{
+	pthread_mutex_lock(&analysis->lock);
+	loci_analysis_add_note(analysis, text);
+	analysis->incomplete = true;
+	pthread_mutex_unlock(&analysis->lock);
+}
+
 static const char *capabilities(uint32_t bits, char *buf, size_t size)
 {
 	static const struct {

@@ -407,11 +407,14 @@ static void say_how(const struct record_args *args, const struct loci_launch *la
 }
 
 /* Why a program that ran left nothing to analyse. */
-static int nothing(const struct record_args *args, struct loci_err *err)
+static int nothing(
+	const struct record_args *args, const struct loci_err *unread, struct loci_err *err)
 {
 	const char *complaint = loci_runner_complaint(live.runner);
 	const struct loci_run_options *run = &args->run;
 
+	if (unread->text[0])
+		return loci_err_set(err, ENODATA, "nothing was recorded: %s", unread->text);
 	if (complaint[0])
 		return loci_err_set(err, ENODATA, "nothing was recorded: %s", complaint);
 	return loci_err_set(err, ENODATA, "nothing was recorded: %s",
@@ -484,10 +487,10 @@ static int conclude(
 	int r;
 
 	if (!loci_analysis_references(crew->analysis))
-		return nothing(args, err);
+		return nothing(args, &crew->unread, err);
 	note_part(args, crew->analysis);
 	if (crew->unread.text[0])
-		loci_analysis_note(crew->analysis, crew->unread.text);
+		loci_analysis_miss(crew->analysis, crew->unread.text);
 	r = loci_analysis_write(crew->analysis, args->output, &summary, err);
 	if (r < 0)
 		return r;

@@ -7,6 +7,7 @@
 #include "collect/gate.h"
 #include "collect/launch.h"
 #include "collect/program.h"
+#include "collect/run_control.h"
 #include "collect/spawn.h"
 #include "collect/watched.h"
 #include "stream/ring.h"
@@ -45,6 +46,7 @@ struct loci_runner {
 	pid_t pid;
 	bool follow;
 	bool rescanning; /* names may have been missed */
+	bool asked;      /* for processes without a ring */
 	unsigned streams;
 	double recorded_s, all_s; /* where there are windows */
 	char version[32];
@@ -284,6 +286,42 @@ static int open_first(struct loci_runner *runner, struct loci_source **ret, stru
 	return 0;
 }
 
+/* Processes that could not say what they did. */
+static unsigned count_unheard(const struct loci_runner *runner)
+{
+	DIR *dir = opendir(loci_rundir_path(runner->dir));
+	struct dirent *entry;
+	unsigned n = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		unsigned image;
+		int end = 0;
+		pid_t pid;
+
+		n += sscanf(entry->d_name, "%d.%u" LOCI_RUN_UNHEARD "%n", &pid, &image, &end) ==
+				2 &&
+			end && (runner->follow || pid == runner->pid);
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static int say_unheard(struct loci_runner *runner, struct loci_err *err)
+{
+	unsigned n = runner->asked ? 0 : count_unheard(runner);
+
+	runner->asked = true;
+	if (!n)
+		return 0;
+	return loci_err_set(err, ENOSPC,
+		"%u process%s not recorded: no room for the ring in %.*s; make room there, or name "
+		"another directory in TMPDIR",
+		n, n == 1 ? " was" : "es were",
+		(int)(strrchr(loci_rundir_path(runner->dir), '/') - loci_rundir_path(runner->dir)),
+		loci_rundir_path(runner->dir));
+}
+
 int loci_runner_next(struct loci_runner *runner, struct loci_source **ret, struct loci_err *err)
 {
 	*ret = NULL;
@@ -304,7 +342,7 @@ int loci_runner_next(struct loci_runner *runner, struct loci_source **ret, struc
 		}
 		if (ended) {
 			loci_watch_stop(&runner->watch);
-			return 0;
+			return say_unheard(runner, err);
 		}
 		wait_for_more(runner);
 	}
