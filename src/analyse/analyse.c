@@ -36,8 +36,10 @@ void loci_analysis_free(struct loci_analysis *a)
 		return;
 	for (unsigned i = 0; i < a->n_grains; i++)
 		loci_grain_sum_fini(&a->grain[i]);
-	for (size_t i = 0; i < a->n_processes; i++)
+	for (size_t i = 0; i < a->n_processes; i++) {
+		free(a->process[i].program);
 		free(a->process[i].thread);
+	}
 	free(a->process);
 	if (a->attributed)
 		loci_ledger_fini(&a->ledger);
@@ -69,6 +71,14 @@ void loci_analysis_note(struct loci_analysis *analysis, const char *text)
 {
 	pthread_mutex_lock(&analysis->lock);
 	loci_analysis_add_note(analysis, text);
+	pthread_mutex_unlock(&analysis->lock);
+}
+
+void loci_analysis_miss(struct loci_analysis *analysis, const char *text)
+{
+	pthread_mutex_lock(&analysis->lock);
+	loci_analysis_add_note(analysis, text);
+	analysis->incomplete = true;
 	pthread_mutex_unlock(&analysis->lock);
 }
 
@@ -174,6 +184,7 @@ static int put_threads(struct loci_analysis *a, struct loci_profile *profile, st
 			struct loci_thread_totals totals = process->thread[k];
 
 			totals.thread += base;
+			totals.process_id = process->pid ? (int64_t)i + 1 : 0;
 			next = totals.thread + 1;
 			r = loci_profile_put_thread(profile, &totals, err);
 		}
@@ -194,7 +205,9 @@ static int put_processes(
 
 	for (size_t i = 0; r == 0 && i < a->n_processes; i++) {
 		const struct loci_process_totals *process = &a->process[i];
-		struct loci_process_row row = { .id = (int64_t)i + 1, .pid = process->pid };
+		struct loci_process_row row = {
+			.id = (int64_t)i + 1, .pid = process->pid, .command = process->program
+		};
 
 		/* a number may be used again: the latest before it is meant */
 		for (size_t k = 0; k < i; k++)

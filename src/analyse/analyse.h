@@ -70,6 +70,8 @@ int loci_analysis_read(
 uint64_t loci_analysis_references(const struct loci_analysis *analysis);
 /* A sentence for the profile's note ("killed by signal 9"). */
 void loci_analysis_note(struct loci_analysis *analysis, const char *text);
+/* The same of something that is missing: the profile is incomplete. */
+void loci_analysis_miss(struct loci_analysis *analysis, const char *text);
 int loci_analysis_write(struct loci_analysis *analysis, const char *path,
 	struct loci_analyse_summary *ret, struct loci_err *err);
 

@@ -15,6 +15,7 @@
 struct loci_process_totals {
 	int64_t pid, parent_pid; /* 0: unknown */
 	uint64_t start_ns;       /* monotonic */
+	char *program;           /* the file that ran; NULL: unknown */
 	uint64_t references, loads, stores, fetches, bulk, lost;
 	struct loci_thread_totals *thread;
 	size_t n_threads;
