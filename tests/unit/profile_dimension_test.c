@@ -249,7 +249,8 @@ static void write_all(void)
 	struct loci_err err = { "" };
 
 	LOCI_DIMENSIONS(PUT)
-	CHECK(loci_profile_put_thread(profile, &(struct loci_thread_totals){ 7, 1 }, &err) == 0);
+	CHECK(loci_profile_put_thread(profile,
+		      &(struct loci_thread_totals){ .thread = 7, .references = 1 }, &err) == 0);
 	if (loci_profile_commit(profile, &err) < 0)
 		CHECK_FAIL("%s", err.text);
 	loci_profile_close(profile);
