@@ -44,17 +44,23 @@ static void vote(struct loci_row *row, int64_t stride, uint64_t n)
 	}
 }
 
+void loci_rows_settle_repeats(struct loci_rows *rows, struct loci_row_site *site)
+{
+	rows->row[site->row].repeats += site->repeats;
+	site->repeats = 0;
+}
+
 void loci_rows_settle(struct loci_rows *rows, struct loci_row_site *site)
 {
 	struct loci_row *row = &rows->row[site->row];
 	uint64_t regular = site->refs - site->irregular;
 
 	row->refs += site->refs;
-	row->repeats += site->repeats;
 	row->regular += regular;
 	if (regular)
 		vote(row, site->stride, regular);
-	site->refs = site->irregular = site->repeats = 0;
+	site->refs = site->irregular = 0;
+	loci_rows_settle_repeats(rows, site);
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b)

@@ -36,7 +36,7 @@ struct loci_row_site {
 	int64_t stride;
 	uint32_t born;    /* as in a batch */
 	uint32_t refs;    /* since the row or the stride is this; not in the row yet */
-	uint16_t repeats; /* not in the row yet */
+	uint16_t repeats; /* not in the row yet, either */
 	uint16_t history;
 	uint16_t generation;
 	uint8_t framed;
@@ -70,5 +70,7 @@ void loci_rows_stride(
 	struct loci_rows *rows, struct loci_row_site *site, int64_t stride, uint64_t offset);
 /* What sites have counted goes to their rows. */
 void loci_rows_settle(struct loci_rows *rows, struct loci_row_site *site);
+
+void loci_rows_settle_repeats(struct loci_rows *rows, struct loci_row_site *site);
 
 #endif
