@@ -67,6 +67,17 @@ static void stack_freep(struct loci_stack **stack)
 	loci_stack_free(*stack);
 }
 
+/* A place not taken yet must not be taken for a block's, whatever its hash: its key has no hint
+ * that leads to it. The last place, where most lead to, is taken first. */
+static void no_hints(struct loci_stack *stack)
+{
+	memset(stack->hint, LOCI_STACK_TOP - 1, sizeof(stack->hint));
+	for (unsigned i = 0; i < LOCI_STACK_TOP; i++)
+		stack->key[i] = 1;
+	stack->hint[1ull >> LOCI_STACK_HINT_SHIFT] = 0;
+	stack->key[0] = UINT64_MAX;
+}
+
 int loci_stack_new_tuned(const struct loci_stack_options *options,
 	const struct loci_stack_tuning *tuning, struct loci_stack **ret, struct loci_err *err)
 {
@@ -82,6 +93,7 @@ int loci_stack_new_tuned(const struct loci_stack_options *options,
 	stack->now = 1;
 	for (unsigned i = 0; i < LOCI_STACK_TOP; i++)
 		stack->rank[i] = (uint8_t)i;
+	no_hints(stack);
 	stack->counts = calloc(1, sizeof(*stack->counts));
 	if (!stack->counts || loci_stack_map_init(&stack->map, tuning) < 0 ||
 		loci_stack_slots_init(&stack->slots, tuning->min_slots, 0, options->keep_uses,

@@ -85,6 +85,14 @@ static inline __attribute__((always_inline)) size_t kernel_put_runs(struct loci_
 	return n;
 }
 
+/* Of n blocks, a multiple of 16. */
+static inline __attribute__((always_inline)) void kernel_hash(
+	const uint64_t *block, size_t n, uint64_t *ret)
+{
+	for (size_t i = 0; i < n; i += 8)
+		_mm512_storeu_si512(ret + i, kernel_hashes(_mm512_loadu_si512(block + i)));
+}
+
 /* The homes of n hashes, a multiple of 16. */
 static inline __attribute__((always_inline)) void kernel_homes(const uint64_t *hash, size_t n,
 	struct loci_stack_bucket *bucket, uint64_t n_homes, uintptr_t *ret)
@@ -157,6 +165,13 @@ static inline __attribute__((always_inline)) size_t kernel_put_runs(struct loci_
 	return n;
 }
 
+static inline __attribute__((always_inline)) void kernel_hash(
+	const uint64_t *block, size_t n, uint64_t *ret)
+{
+	for (size_t i = 0; i < n; i++)
+		ret[i] = loci_stack_hash(block[i]);
+}
+
 static inline __attribute__((always_inline)) void kernel_homes(const uint64_t *hash, size_t n,
 	struct loci_stack_bucket *bucket, uint64_t n_homes, uintptr_t *ret)
 {
@@ -179,21 +194,21 @@ static inline __attribute__((always_inline)) void kernel_pad(
 static inline __attribute__((always_inline)) uint64_t kernel_hash_runs(
 	struct loci_stack_chunk *runs, const struct loci_stack_touches *t)
 {
+	const uint64_t *block = t->block;
+	const uint32_t *more_writes = t->more_writes;
 	uint64_t writes[LOCI_STACK_BATCH] = { 0 };
-	size_t i = 0;
+	size_t i = 0, n = t->n;
 
-	for (; i + LOCI_STACK_BATCH <= t->n; i += LOCI_STACK_BATCH) {
-		/* a constant number of times each: by vectors */
-		for (size_t k = 0; k < LOCI_STACK_BATCH; k++)
-			runs->hash[i + k] = loci_stack_hash(t->block[i + k]);
-		for (size_t k = 0; k < LOCI_STACK_BATCH; k++)
-			writes[k] += t->more_writes[i + k];
+	for (; i + LOCI_STACK_BATCH <= n; i += LOCI_STACK_BATCH) {
+		kernel_hash(block + i, LOCI_STACK_BATCH, runs->hash + i);
+		for (size_t k = 0; k < LOCI_STACK_BATCH; k++) /* by vectors */
+			writes[k] += more_writes[i + k];
 	}
-	for (; i < t->n; i++) {
-		runs->hash[i] = loci_stack_hash(t->block[i]);
-		writes[0] += t->more_writes[i];
+	for (; i < n; i++) {
+		runs->hash[i] = loci_stack_hash(block[i]);
+		writes[0] += more_writes[i];
 	}
-	kernel_pad(runs, t->n);
+	kernel_pad(runs, n);
 	for (size_t k = 1; k < LOCI_STACK_BATCH; k++)
 		writes[0] += writes[k];
 	return writes[0];
