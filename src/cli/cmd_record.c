@@ -414,7 +414,11 @@ static int nothing(
 	const struct loci_run_options *run = &args->run;
 
 	if (unread->text[0])
-		return loci_err_set(err, ENODATA, "nothing was recorded: %s", unread->text);
+		return loci_err_set(err, ENODATA, "nothing was recorded: %s%s", unread->text,
+			strstr(unread->text, "out of memory")
+				? "; record less of the program (--only, --duration) or on a "
+				  "larger machine"
+				: "");
 	if (complaint[0])
 		return loci_err_set(err, ENODATA, "nothing was recorded: %s", complaint);
 	return loci_err_set(err, ENODATA, "nothing was recorded: %s",
@@ -494,7 +498,7 @@ static int conclude(
 	const char *complaint;
 	int r;
 
-	if (!loci_analysis_references(crew->analysis))
+	if (loci_analysis_is_empty(crew->analysis))
 		return nothing(args, &crew->unread, err);
 	note_part(args, crew->analysis);
 	if (crew->unread.text[0])
