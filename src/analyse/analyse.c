@@ -58,6 +58,16 @@ uint64_t loci_analysis_references(const struct loci_analysis *analysis)
 	return atomic_load_explicit(&analysis->references, memory_order_relaxed);
 }
 
+bool loci_analysis_is_empty(struct loci_analysis *analysis)
+{
+	bool empty;
+
+	pthread_mutex_lock(&analysis->lock);
+	empty = !analysis->n_processes;
+	pthread_mutex_unlock(&analysis->lock);
+	return empty || !loci_analysis_references(analysis);
+}
+
 /* Once: 50 processes may all have met the same. */
 void loci_analysis_add_note(struct loci_analysis *a, const char *text)
 {
@@ -230,7 +240,9 @@ static int put_attributed(
 		.note_data = a };
 	int r;
 
-	if (!a->attributed)
+	if (a->torn)
+		loci_analysis_add_note(a, "no room to add up code and data: they are left out");
+	if (!a->attributed || a->torn)
 		return 0;
 	pthread_mutex_lock(&a->symbols_lock);
 	r = loci_publish(&a->ledger, &options, profile, err);
@@ -291,7 +303,7 @@ int loci_analysis_write(struct loci_analysis *a, const char *path, struct loci_a
 	ret->verified = a->verified;
 	if (!ret->references && a->interrupted)
 		r = loci_err_set(err, EINTR, "interrupted before the first reference");
-	else if (!ret->references)
+	else if (!ret->references || !a->n_processes)
 		r = loci_err_set(err, ENODATA, "%s: no references in it (%.*s)%s%s",
 			a->options->command ? a->options->command : "the trace",
 			(int)sizeof(a->info.origin), a->info.origin, a->note[0] ? ": " : "",

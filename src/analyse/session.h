@@ -40,6 +40,7 @@ struct loci_analysis {
 	size_t n_processes;
 	uint64_t verified;
 	bool attributed; /* ledger is in use: some process was attributed */
+	bool torn;       /* ledger has a part of some process only: it is of no use */
 	struct loci_ledger ledger;
 	char note[512];
 };

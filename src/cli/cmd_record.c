@@ -414,7 +414,11 @@ static int nothing(
 	const struct loci_run_options *run = &args->run;
 
 	if (unread->text[0])
-		return loci_err_set(err, ENODATA, "nothing was recorded: %s", unread->text);
+		return loci_err_set(err, ENODATA, "nothing was recorded: %s%s", unread->text,
+			strstr(unread->text, "out of memory")
+				? "; record less of the program (--only, --duration) or on a "
+				  "larger machine"
+				: "");
 	if (complaint[0])
 		return loci_err_set(err, ENODATA, "nothing was recorded: %s", complaint);
 	return loci_err_set(err, ENODATA, "nothing was recorded: %s",
@@ -425,13 +429,21 @@ static int nothing(
 					   : "the collector saw no reference");
 }
 
-/* What a reader must know of a recording that was to be a part of the run only. */
+/* What a reader must know that was left out. */
 static void note_part(const struct record_args *args, struct loci_analysis *analysis)
 {
 	const struct loci_run_options *run = &args->run;
 	char text[256], recorded[LOCI_UNITS_MAX], all[LOCI_UNITS_MAX];
+	unsigned unwatched = loci_runner_unwatched(live.runner);
 	double recorded_s, all_s;
 
+	if (unwatched) {
+		snprintf(text, sizeof(text),
+			"%u program%s ran unwatched: of 32 bits, with the rights of another user, "
+			"or not to be read",
+			unwatched, unwatched == 1 ? "" : "s");
+		loci_analysis_note(analysis, text);
+	}
 	loci_runner_times(live.runner, &recorded_s, &all_s);
 	if (loci_run_has_windows(run)) {
 		snprintf(text, sizeof(text),
@@ -486,7 +498,7 @@ static int conclude(
 	const char *complaint;
 	int r;
 
-	if (!loci_analysis_references(crew->analysis))
+	if (loci_analysis_is_empty(crew->analysis))
 		return nothing(args, &crew->unread, err);
 	note_part(args, crew->analysis);
 	if (crew->unread.text[0])

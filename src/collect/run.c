@@ -286,8 +286,8 @@ static int open_first(struct loci_runner *runner, struct loci_source **ret, stru
 	return 0;
 }
 
-/* Processes that could not say what they did. */
-static unsigned count_unheard(const struct loci_runner *runner)
+/* Processes that left this word instead of a ring. */
+static unsigned count_word(const struct loci_runner *runner, const char *word)
 {
 	DIR *dir = opendir(loci_rundir_path(runner->dir));
 	struct dirent *entry;
@@ -298,9 +298,9 @@ static unsigned count_unheard(const struct loci_runner *runner)
 		int end = 0;
 		pid_t pid;
 
-		n += sscanf(entry->d_name, "%d.%u" LOCI_RUN_UNHEARD "%n", &pid, &image, &end) ==
-				2 &&
-			end && (runner->follow || pid == runner->pid);
+		n += sscanf(entry->d_name, "%d.%u%n", &pid, &image, &end) == 2 && end &&
+			!strcmp(entry->d_name + end, word) &&
+			(runner->follow || pid == runner->pid);
 	}
 	if (dir)
 		closedir(dir);
@@ -309,7 +309,7 @@ static unsigned count_unheard(const struct loci_runner *runner)
 
 static int say_unheard(struct loci_runner *runner, struct loci_err *err)
 {
-	unsigned n = runner->asked ? 0 : count_unheard(runner);
+	unsigned n = runner->asked ? 0 : count_word(runner, LOCI_RUN_UNHEARD);
 
 	runner->asked = true;
 	if (!n)
@@ -376,6 +376,11 @@ int loci_runner_status(const struct loci_runner *runner)
 	return runner->watch.status;
 }
 
+unsigned loci_runner_unwatched(const struct loci_runner *runner)
+{
+	return count_word(runner, LOCI_RUN_UNWATCHED);
+}
+
 void loci_runner_times(const struct loci_runner *runner, double *ret_recorded_s, double *ret_all_s)
 {
 	*ret_recorded_s = runner->recorded_s;
@@ -408,13 +413,15 @@ const char *loci_runner_complaint(struct loci_runner *runner)
 	char line[256];
 
 	runner->complaint[0] = 0;
-	if (log && WIFSIGNALED(status) && WTERMSIG(status) == SIGILL &&
-		find_line(log, "unhandled instruction", line, sizeof(line)))
+	if (log && find_line(log, "unhandled instruction", line, sizeof(line)))
 		snprintf(runner->complaint, sizeof(runner->complaint),
-			"Valgrind %s does not know an instruction of this program (%s), most "
-			"likely "
-			"of AVX-512: build it without (-march=x86-64-v3, or -mno-avx512f)",
-			runner->version, line);
+			"Valgrind %s does not know an instruction of %s (%s), most likely of "
+			"AVX-512: build it without (-march=x86-64-v3, or -mno-avx512f)",
+			runner->version,
+			WIFSIGNALED(status) && WTERMSIG(status) == SIGILL
+				? "this program"
+				: "a program that this one started",
+			line);
 	else if (!runner->streams && log && find_line(log, "loci: ", line, sizeof(line)))
 		snprintf(runner->complaint, sizeof(runner->complaint), "the collector says: %s",
 			line + strlen("loci: "));

@@ -11,7 +11,9 @@
 #define LOCI_CONTROL_FILE "control"
 
 /* Instead of a ring "PID.N.ring", an empty file "PID.N.unheard": there was no room for one. */
-#define LOCI_RUN_UNHEARD ".unheard"
+#define LOCI_RUN_UNHEARD   ".unheard"
+/* And "PID.N.unwatched": the process became a program that cannot be watched. */
+#define LOCI_RUN_UNWATCHED ".unwatched"
 
 struct loci_control {
 	uint32_t recording; /* 0 or 1; read a few thousand times a second at the least */

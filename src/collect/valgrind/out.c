@@ -126,6 +126,18 @@ static Int take_number(const HChar *dir)
 	return -1;
 }
 
+/* An empty file takes no room. */
+static void leave_word(const HChar *dir, const HChar *word, Int n)
+{
+	HChar path[PATH_BYTES];
+	SysRes r;
+
+	VG_(snprintf)(path, sizeof(path), "%s/%d.%d%s", dir, VG_(getpid)(), n, word);
+	r = VG_(open)(path, VKI_O_CREAT | VKI_O_WRONLY, 0600);
+	if (!sr_isError(r))
+		VG_(close)((Int)sr_Res(r));
+}
+
 static SizeT ring_bytes(const struct size *size)
 {
 	return LOCI_RING_HEADER_BYTES + size->n_words * sizeof(uint64_t);
@@ -185,10 +197,7 @@ static Bool open_ring(const HChar *dir)
 	VG_(snprintf)(final, sizeof(final), "%s/%d.%d.ring", dir, pid, n);
 	VG_(snprintf)(lock, sizeof(lock), "%s/lock", dir);
 	if (!make_some_ring(dir, made, lock)) {
-		/* an empty file takes no room */
-		VG_(snprintf)(made, sizeof(made), "%s/.%d.%d", dir, pid, n);
-		VG_(snprintf)(final, sizeof(final), "%s/%d.%d" LOCI_RUN_UNHEARD, dir, pid, n);
-		VG_(rename)(made, final);
+		leave_word(dir, LOCI_RUN_UNHEARD, n);
 		return False;
 	}
 	return VG_(rename)(made, final) == 0;
@@ -207,6 +216,12 @@ void out_close(void)
 	out.ring.cursor = out.ring.chunk + (*out.ring.head - out.ring.base);
 	loci_ring_producer_close(&out.ring);
 	go_quiet();
+}
+
+void out_leave(const HChar *dir)
+{
+	if (dir && VG_(strlen)(dir) + 64 <= PATH_BYTES)
+		leave_word(dir, LOCI_RUN_UNWATCHED, take_number(dir));
 }
 
 Bool out_is_quiet(void)
