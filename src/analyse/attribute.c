@@ -105,7 +105,7 @@ static inline int refer_run(
 		}
 		if (!size_bytes)
 			size_bytes = a->code.site[refs[i].site].size_bytes;
-		r = loci_touch_refer(a, definition, run->address[i], size_bytes, err);
+		r = loci_touch_refer(a, &refs[i], run->address[i], size_bytes, err);
 		if (r < 0)
 			return r;
 		references++;
@@ -128,7 +128,7 @@ static int refer_alone(struct loci_attribution *a, const struct loci_ref *ref, s
 		r = loci_flow_special(a, ref->definition, ref->address, err);
 	if (r)
 		return r < 0 ? r : loci_flow_end(a, ref->definition, ref->address, 0, err);
-	r = loci_touch_refer(a, ref->definition, ref->address, ref->size_bytes, err);
+	r = loci_touch_refer(a, &a->code.ref[ref->definition], ref->address, ref->size_bytes, err);
 	return r < 0 ? r : loci_flow_end(a, ref->definition, ref->address, 1, err);
 }
 

@@ -43,15 +43,16 @@ static uint32_t born_at(const struct loci_attribution *a, uint32_t epoch)
 	return birth->clock ? birth->clock : 1;
 }
 
-int loci_touch_find(
-	struct loci_attribution *a, uint32_t definition, uint64_t address, struct loci_err *err)
+/* The object that the site's reference is in. */
+static int find(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
+	struct loci_err *err)
 {
 	struct loci_object_hit hit = { 0 };
 	uint64_t offset;
 	int r;
 
 	pthread_mutex_lock(a->symbols_lock);
-	r = loci_objects_find(a->objects, address, a->code.address[definition],
+	r = loci_objects_find(a->objects, address, a->code.address[ref - a->code.ref],
 		&a->walk.level->shadow, &hit, err);
 	pthread_mutex_unlock(a->symbols_lock);
 	if (r < 0)
@@ -59,17 +60,15 @@ int loci_touch_find(
 	offset = address - a->walk.base[hit.framed] - hit.low;
 	if (!hit.bytes && !offset) /* nothing is known of where the object begins */
 		offset = LOCI_NO_OFFSET;
-	if (loci_rows_move(&a->rows, a->code.ref[definition].site, &hit, offset,
-		    born_at(a, hit.epoch)) < 0)
+	if (loci_rows_move(&a->rows, ref->site, &hit, offset, born_at(a, hit.epoch)) < 0)
 		return loci_err_nomem(err);
 	return 0;
 }
 
 /* A reference of several blocks: each is a touch of the object it is in. */
-static int put_blocks(struct loci_attribution *a, uint32_t definition, uint64_t address,
+static int put_blocks(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
 	uint64_t size_bytes, struct loci_err *err)
 {
-	const struct loci_code_ref *ref = &a->code.ref[definition];
 	struct loci_row_site *site = &a->rows.site[ref->site];
 	uint64_t last = address + size_bytes - 1, block_bytes = 1ull << a->shift;
 
@@ -83,9 +82,7 @@ static int put_blocks(struct loci_attribution *a, uint32_t definition, uint64_t 
 	for (;;) {
 		uint64_t end = address | (block_bytes - 1), offset = address & (block_bytes - 1);
 		uint64_t n = (end < last ? end : last) - address + 1;
-		int r = loci_touch_holds(a, site, address)
-			? 0
-			: loci_touch_find(a, definition, address, err);
+		int r = loci_touch_holds(a, site, address) ? 0 : find(a, ref, address, err);
 
 		if (r == 0)
 			r = loci_touch_put(a, site, address >> a->shift, ref->is_write,
@@ -96,10 +93,9 @@ static int put_blocks(struct loci_attribution *a, uint32_t definition, uint64_t 
 	}
 }
 
-static int feed_others(struct loci_attribution *a, uint32_t definition, uint64_t address,
-	uint64_t size_bytes, struct loci_err *err)
+static int feed_others(struct loci_attribution *a, const struct loci_code_ref *ref,
+	uint64_t address, uint64_t size_bytes, struct loci_err *err)
 {
-	const struct loci_code_ref *ref = &a->code.ref[definition];
 	bool bulk = a->code.site[ref->site].flags & LOCI_REF_BULK;
 	uint64_t generation = (uint64_t)a->rows.site[ref->site].generation << LOCI_GENERATION_BITS;
 	int r = 0;
@@ -110,10 +106,25 @@ static int feed_others(struct loci_attribution *a, uint32_t definition, uint64_t
 	return r;
 }
 
-int loci_touch_blocks(struct loci_attribution *a, uint32_t definition, uint64_t address,
+int loci_touch_blocks(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
 	uint64_t size_bytes, struct loci_err *err)
 {
-	int r = size_bytes ? feed_others(a, definition, address, size_bytes, err) : 0;
+	int r = size_bytes ? feed_others(a, ref, address, size_bytes, err) : 0;
 
-	return r < 0 ? r : put_blocks(a, definition, address, size_bytes, err);
+	return r < 0 ? r : put_blocks(a, ref, address, size_bytes, err);
+}
+
+int loci_touch_elsewhere(struct loci_attribution *a, const struct loci_code_ref *ref,
+	uint64_t address, uint64_t size_bytes, struct loci_err *err)
+{
+	struct loci_row_site *site = &a->rows.site[ref->site];
+	int r = find(a, ref, address, err);
+
+	if (r < 0)
+		return r;
+	if (site->started)
+		loci_rows_step(&a->rows, site, address, loci_touch_low(a, site));
+	else
+		loci_rows_start(site, address);
+	return loci_touch_go(a, ref, site, address, size_bytes, err);
 }

@@ -18,18 +18,24 @@ int loci_attribution_complete(struct loci_attribution *a, struct loci_err *err);
 /* Passes the batch on; another takes its place. */
 int loci_attribution_flush(struct loci_attribution *a, struct loci_err *err);
 
-/* Finds the object that the site's reference is in. */
-int loci_touch_find(
-	struct loci_attribution *a, uint32_t definition, uint64_t address, struct loci_err *err);
-/* A reference that is not within one block of the first size, or is wanted at other sizes too. */
-int loci_touch_blocks(struct loci_attribution *a, uint32_t definition, uint64_t address,
+/* A reference that is not where its site's last one was. */
+int loci_touch_elsewhere(struct loci_attribution *a, const struct loci_code_ref *ref,
+	uint64_t address, uint64_t size_bytes, struct loci_err *err);
+/* One that is not within one block of the first size, or is wanted at other sizes too. */
+int loci_touch_blocks(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
 	uint64_t size_bytes, struct loci_err *err);
+
+/* Where what the site knows begins. */
+static inline uint64_t loci_touch_low(
+	const struct loci_attribution *a, const struct loci_row_site *site)
+{
+	return site->low + (a->walk.base[1] & -(uint64_t)site->framed);
+}
 
 static inline bool loci_touch_holds(
 	const struct loci_attribution *a, const struct loci_row_site *site, uint64_t address)
 {
-	return address - a->walk.base[site->framed] - site->low < site->bytes &&
-		*site->serial == site->seen;
+	return address - loci_touch_low(a, site) < site->bytes && *site->serial == site->seen;
 }
 
 /* The bytes of a block, a bit each; of smaller or larger blocks, the 64ths. */
@@ -91,32 +97,28 @@ static inline int loci_touch_put(struct loci_attribution *a, struct loci_row_sit
 	return n + 1 == LOCI_BATCH ? loci_attribution_flush(a, err) : 0;
 }
 
-static inline int loci_touch_refer(struct loci_attribution *a, uint32_t definition,
-	uint64_t address, uint64_t size_bytes, struct loci_err *err)
+/* A reference whose site's row is known and told of it. */
+static inline int loci_touch_go(struct loci_attribution *a, const struct loci_code_ref *ref,
+	struct loci_row_site *site, uint64_t address, uint64_t size_bytes, struct loci_err *err)
 {
-	const struct loci_code_ref *ref = &a->code.ref[definition];
-	struct loci_row_site *site = &a->rows.site[ref->site];
 	unsigned shift = a->shift;
 	uint64_t block_bytes = 1ull << shift, offset = address & (block_bytes - 1);
-	int64_t stride;
 
-	if (!loci_touch_holds(a, site, address)) {
-		int r = loci_touch_find(a, definition, address, err);
-
-		if (r < 0)
-			return r;
-	}
-	stride = (int64_t)(address - site->last);
-	site->last = address;
-	if (stride != site->stride || site->history != LOCI_ROW_HISTORY)
-		loci_rows_stride(
-			&a->rows, site, stride, address - a->walk.base[site->framed] - site->low);
-	if (++site->refs == UINT32_MAX)
-		loci_rows_settle(&a->rows, site);
-	if (size_bytes - 1 >= block_bytes - offset || a->n_grains > 1)
-		return loci_touch_blocks(a, definition, address, size_bytes, err);
+	if (__builtin_expect(size_bytes - 1 >= block_bytes - offset || a->n_grains > 1, 0))
+		return loci_touch_blocks(a, ref, address, size_bytes, err);
 	return loci_touch_put(a, site, address >> shift, ref->is_write,
 		loci_touch_bytes(shift, offset, size_bytes), err);
+}
+
+static inline int loci_touch_refer(struct loci_attribution *a, const struct loci_code_ref *ref,
+	uint64_t address, uint64_t size_bytes, struct loci_err *err)
+{
+	struct loci_row_site *site = &a->rows.site[ref->site];
+
+	if (__builtin_expect(!loci_touch_holds(a, site, address), 0))
+		return loci_touch_elsewhere(a, ref, address, size_bytes, err);
+	loci_rows_step(&a->rows, site, address, loci_touch_low(a, site));
+	return loci_touch_go(a, ref, site, address, size_bytes, err);
 }
 
 #endif
