@@ -215,8 +215,6 @@ INLINE void kernel_second_stage(
 	}
 	slot = *entry;
 	ring->found[i % RING] = (uintptr_t)entry + (!match | !slot ? UNSURE : 0);
-	if (stack->slots.n_lines <= NEAR_LINES)
-		return;
 	/* Never a branch: whether a block is deep is hard to predict. */
 	is_deep = -(uint32_t)(slot >= LOCI_STACK_DEEP);
 	if (mode.sampling)
@@ -224,6 +222,8 @@ INLINE void kernel_second_stage(
 	slot = ((slot - LOCI_STACK_DEEP) & is_deep) | (64 & ~is_deep);
 	if (mode.uses)
 		__builtin_prefetch(&stack->slots.use[loci_stack_use_index(slot)]);
+	if (stack->slots.n_lines <= NEAR_LINES)
+		return;
 	__builtin_prefetch(&stack->slots.line[slot >> 9], 1);
 	__builtin_prefetch(&stack->slots.near[slot >> 9], 1);
 }
