@@ -67,13 +67,14 @@ static inline int loci_spread_near_count(struct loci_spread *spread, uint32_t ow
 	return 0;
 }
 
-/* The bin of a distance as the stack engine gives it. */
+/* The bin of a distance as the stack engine gives it. LOCI_UNSAMPLED is one less than infinite. */
 static inline unsigned loci_spread_bin(uint64_t distance)
 {
-	if (distance == LOCI_INFINITE)
-		return LOCI_SPREAD_COLD;
-	/* LOCI_UNSAMPLED */
-	return distance == LOCI_INFINITE - 1 ? LOCI_SPREAD_UNSAMPLED : loci_bin_coarse(distance);
+	if (__builtin_expect(distance < LOCI_COARSE_LINEAR, 1))
+		return (unsigned)distance;
+	if (__builtin_expect(distance >= LOCI_INFINITE - 1, 0))
+		return LOCI_SPREAD_COLD - (distance != LOCI_INFINITE);
+	return loci_bin_coarse(distance);
 }
 
 /* Any bin, any count. 0 or -ENOMEM. */

@@ -215,8 +215,6 @@ INLINE void kernel_second_stage(
 	}
 	slot = *entry;
 	ring->found[i % RING] = (uintptr_t)entry + (!match | !slot ? UNSURE : 0);
-	if (stack->slots.n_lines <= NEAR_LINES)
-		return;
 	/* Never a branch: whether a block is deep is hard to predict. */
 	is_deep = -(uint32_t)(slot >= LOCI_STACK_DEEP);
 	if (mode.sampling)
@@ -224,6 +222,8 @@ INLINE void kernel_second_stage(
 	slot = ((slot - LOCI_STACK_DEEP) & is_deep) | (64 & ~is_deep);
 	if (mode.uses)
 		__builtin_prefetch(&stack->slots.use[loci_stack_use_index(slot)]);
+	if (stack->slots.n_lines <= NEAR_LINES)
+		return;
 	__builtin_prefetch(&stack->slots.line[slot >> 9], 1);
 	__builtin_prefetch(&stack->slots.near[slot >> 9], 1);
 }
@@ -276,8 +276,9 @@ INLINE struct kernel_touch kernel_touch_top(struct loci_stack *stack, struct ker
 	return touch;
 }
 
-INLINE struct kernel_touch kernel_touch_found(struct loci_stack *stack, struct kernel_ranks *ranks,
-	uintptr_t found, uint64_t hash, struct kernel_mode mode)
+/* A function by itself, so that the loop keeps its registers. */
+static __attribute__((noinline)) struct kernel_touch kernel_touch_found(struct loci_stack *stack,
+	struct kernel_ranks *ranks, uintptr_t found, uint64_t hash, struct kernel_mode mode)
 {
 	struct kernel_deep deep = { .entry = kernel_entry(stack, found, hash, mode), .hash = hash };
 	uint32_t slot = *deep.entry;
@@ -305,8 +306,12 @@ INLINE void kernel_third_stage(struct loci_stack *stack, const struct kernel_rin
 
 	if (__builtin_expect(stack->key[hint] == hash, 1))
 		touch = kernel_touch_top(stack, ranks, hint, mode);
-	else
-		touch = kernel_touch_found(stack, ranks, ring->found[i % RING], hash, mode);
+	else {
+		struct kernel_ranks copy = *ranks; /* else they would always be in memory */
+
+		touch = kernel_touch_found(stack, &copy, ring->found[i % RING], hash, mode);
+		*ranks = copy;
+	}
 	bin_time = loci_stack_bin(run.begin - (touch.stamp >> LOCI_STACK_BIN_BITS));
 	dirty = touch.stamp & LOCI_STACK_BIN_COLD;
 	if (__builtin_expect(touch.bin >= LOCI_STACK_BIN_UNKNOWN, 0))
