@@ -565,6 +565,7 @@ static int record(struct record_args *args)
 		return status;
 	}
 	catch_signals();
+	loci_product_offline();
 	if (args->verbose)
 		say_how(args, &launch);
 	loci_crew_init(&crew);
