@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What make demo shows: a report of the slow order, and the difference that the better one makes.
+# Not under sanitizers.
 . "$SRC/tests/cli/expect.sh"
 
 expect 0 env BUILD="$BUILD" "$SRC/scripts/demo.sh"
