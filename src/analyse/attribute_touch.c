@@ -126,5 +126,5 @@ int loci_touch_elsewhere(struct loci_attribution *a, const struct loci_code_ref 
 		loci_rows_step(&a->rows, site, address, loci_touch_low(a, site));
 	else
 		loci_rows_start(site, address);
-	return loci_touch_go(a, ref, site, address, size_bytes, err);
+	return loci_touch_go(a, ref, site, address, size_bytes, a->shift, a->n_grains == 1, err);
 }
