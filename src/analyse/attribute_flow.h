@@ -46,9 +46,13 @@ LOCI_HOT void loci_flow_leave(struct loci_attribution *a, uint32_t definition)
 LOCI_HOT int loci_flow_end(
 	struct loci_attribution *a, uint32_t definition, uint64_t address, struct loci_err *err)
 {
-	if (loci_flow_in_kernel(a, definition))
+	unsigned flags = a->code.blocks[a->code.block[definition]].flags;
+
+	if (__builtin_expect(flags & LOCI_CODE_KERNEL, 0))
 		return 0;
-	loci_flow_leave(a, definition);
+	a->walk.level->last = definition;
+	if (__builtin_expect(!(flags & LOCI_CODE_OUTSIDE), 1))
+		a->walk.frame->last = a->code.address[definition];
 	if (!(a->code.ref[definition].kind & LOCI_CODE_RETURN) || address < a->walk.base[1] ||
 		!a->walk.level->shadow.n)
 		return 0;

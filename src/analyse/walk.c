@@ -342,6 +342,8 @@ static int push_loop(struct loci_walk *walk, uint32_t number)
 	};
 	log_loops(walk, (uint32_t)level->n_loops++, loop->proven ? number : LOCI_UNPROVEN,
 		walk->clock);
+	walk->loop_end = loop->end;
+	walk->innermost = loop->proven ? number : LOCI_NO_LOOP;
 	return 0;
 }
 
@@ -377,6 +379,8 @@ static void iterate(struct loci_walk *walk, size_t n)
 	if (!loop->proven)
 		log_loops(walk, (uint32_t)(n - 1), entry->loop, entry->time);
 	loop->proven = true;
+	walk->loop_end = loop->end;
+	walk->innermost = entry->loop;
 }
 
 int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool again)
@@ -403,7 +407,10 @@ int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool a
 	} else {
 		if (n > walk->frame->loops && level->loop[n - 1].address == block->address)
 			n--; /* entered anew */
-		cut_loops(walk, n);
+		if (n != level->n_loops) {
+			cut_loops(walk, n);
+			refresh_loops(walk);
+		}
 		if (back && !block->loop && new_loop(walk, block) < 0)
 			return -ENOMEM;
 		if (back)
@@ -411,6 +418,5 @@ int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool a
 		if (block->loop && push_loop(walk, block->loop) < 0)
 			return -ENOMEM;
 	}
-	refresh_loops(walk);
 	return 0;
 }
