@@ -33,6 +33,8 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 	if (r == 0)
 		r = loci_objects_new(a->symbols, &a->objects, err);
 	if (r == 0)
+		loci_objects_guard(a->objects, a->symbols_lock);
+	if (r == 0)
 		r = loci_attribution_open_levels(a, err);
 	loci_measure_init(&a->measure, a->grain[0], a->options->pairs, a->n_levels);
 	if (r == 0)
@@ -56,9 +58,7 @@ void loci_attribution_free(struct loci_attribution *a)
 	loci_relay_free(a->relay); /* before what its thread uses */
 	loci_measure_fini(&a->measure);
 	loci_levels_free(a->levels);
-	pthread_mutex_lock(a->symbols_lock);
 	loci_objects_free(a->objects);
-	pthread_mutex_unlock(a->symbols_lock);
 	loci_rows_fini(&a->rows);
 	loci_walk_fini(&a->walk);
 	loci_code_fini(&a->code);
@@ -178,14 +178,12 @@ static int take_event(
 	if (r < 0)
 		return r;
 	loci_flow_count(a);
-	pthread_mutex_lock(a->symbols_lock);
 	r = loci_objects_event(
 		a->objects, event, a->decoder, &a->walk.level->shadow, a->references, err);
 	if (r == 0 && event->kind == LOCI_MARK_ALLOC)
 		bear(a, event->raw[0]);
 	if (r == 0 && event->kind == LOCI_MARK_RESIZE && event->raw[0] != event->raw[1])
 		bear(a, event->raw[1]);
-	pthread_mutex_unlock(a->symbols_lock);
 	return r;
 }
 

@@ -51,10 +51,8 @@ static int find(struct loci_attribution *a, const struct loci_code_ref *ref, uin
 	uint64_t offset;
 	int r;
 
-	pthread_mutex_lock(a->symbols_lock);
 	r = loci_objects_find(a->objects, address, a->code.address[ref - a->code.ref],
 		&a->walk.level->shadow, &hit, err);
-	pthread_mutex_unlock(a->symbols_lock);
 	if (r < 0)
 		return r;
 	offset = address - a->walk.base[hit.framed] - hit.low;
