@@ -33,6 +33,8 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 	if (r == 0)
 		r = loci_objects_new(a->symbols, &a->objects, err);
 	if (r == 0)
+		loci_objects_guard(a->objects, a->symbols_lock);
+	if (r == 0)
 		r = loci_attribution_open_levels(a, err);
 	loci_measure_init(&a->measure, a->grain[0], a->options->pairs, a->n_levels);
 	if (r == 0)
@@ -56,9 +58,7 @@ void loci_attribution_free(struct loci_attribution *a)
 	loci_relay_free(a->relay); /* before what its thread uses */
 	loci_measure_fini(&a->measure);
 	loci_levels_free(a->levels);
-	pthread_mutex_lock(a->symbols_lock);
 	loci_objects_free(a->objects);
-	pthread_mutex_unlock(a->symbols_lock);
 	loci_rows_fini(&a->rows);
 	loci_walk_fini(&a->walk);
 	loci_code_fini(&a->code);
@@ -79,39 +79,39 @@ static void bear(struct loci_attribution *a, uint64_t address)
 	loci_flow_refresh(a);
 }
 
-static inline int refer_run(
-	struct loci_attribution *a, const struct loci_ref_run *run, struct loci_err *err)
+LOCI_HOT int refer_run(struct loci_attribution *a, const struct loci_ref_run *run, unsigned shift,
+	bool alone, struct loci_err *err)
 {
-	const struct loci_code_ref *refs = a->code.ref + run->definition;
-	uint64_t references = 0;
-	int r;
+	const struct loci_code_ref *ref = a->code.ref + run->definition;
+	uint32_t definition = run->definition;
+	const uint64_t *address = run->address, *end = address + run->n, *uncounted = address;
 
-	for (uint32_t i = 0; i < run->n; i++) {
-		uint32_t definition = run->definition + i;
-		uint64_t size_bytes = refs[i].size_bytes;
+	for (; address < end; address++, ref++, definition++) {
+		uint64_t size_bytes = ref->size_bytes;
+		int r;
 
-		if (refs[i].kind & LOCI_CODE_SPECIAL) {
-			if (i)
+		if (ref->kind & LOCI_CODE_SPECIAL) {
+			if (address > run->address)
 				loci_flow_leave(a, definition - 1);
-			if (!loci_flow_passes(a, refs[i].kind, definition)) {
-				a->here.refs += references;
-				references = 0;
-				r = loci_flow_special(a, definition, run->address[i], err);
+			if (!loci_flow_passes(a, ref, definition)) {
+				a->here.refs += (uint64_t)(address - uncounted);
+				uncounted = address;
+				r = loci_flow_special(a, definition, *address, err);
 				if (r < 0)
 					return r;
+				uncounted += r;
 				if (r)
 					continue;
 			}
 		}
-		if (!size_bytes)
-			size_bytes = a->code.site[refs[i].site].size_bytes;
-		r = loci_touch_refer(a, &refs[i], run->address[i], size_bytes, err);
+		if (__builtin_expect(!size_bytes, 0))
+			size_bytes = a->code.site[ref->site].size_bytes;
+		r = loci_touch_refer(a, ref, *address, size_bytes, shift, alone, err);
 		if (r < 0)
 			return r;
-		references++;
 	}
-	return loci_flow_end(
-		a, run->definition + run->n - 1, run->address[run->n - 1], references, err);
+	a->here.refs += (uint64_t)(end - uncounted);
+	return loci_flow_end(a, definition - 1, end[-1], err);
 }
 
 /* A reference by itself: a range, or one that was not in a run. */
@@ -127,9 +127,11 @@ static int refer_alone(struct loci_attribution *a, const struct loci_ref *ref, s
 	if (a->code.ref[ref->definition].kind & LOCI_CODE_SPECIAL)
 		r = loci_flow_special(a, ref->definition, ref->address, err);
 	if (r)
-		return r < 0 ? r : loci_flow_end(a, ref->definition, ref->address, 0, err);
-	r = loci_touch_refer(a, &a->code.ref[ref->definition], ref->address, ref->size_bytes, err);
-	return r < 0 ? r : loci_flow_end(a, ref->definition, ref->address, 1, err);
+		return r < 0 ? r : loci_flow_end(a, ref->definition, ref->address, err);
+	r = loci_touch_refer(a, &a->code.ref[ref->definition], ref->address, ref->size_bytes,
+		a->shift, a->n_grains == 1, err);
+	a->here.refs += r == 0;
+	return r < 0 ? r : loci_flow_end(a, ref->definition, ref->address, err);
 }
 
 static int switch_thread(struct loci_attribution *a, uint32_t thread, struct loci_err *err)
@@ -176,14 +178,12 @@ static int take_event(
 	if (r < 0)
 		return r;
 	loci_flow_count(a);
-	pthread_mutex_lock(a->symbols_lock);
 	r = loci_objects_event(
 		a->objects, event, a->decoder, &a->walk.level->shadow, a->references, err);
 	if (r == 0 && event->kind == LOCI_MARK_ALLOC)
 		bear(a, event->raw[0]);
 	if (r == 0 && event->kind == LOCI_MARK_RESIZE && event->raw[0] != event->raw[1])
 		bear(a, event->raw[1]);
-	pthread_mutex_unlock(a->symbols_lock);
 	return r;
 }
 
@@ -207,8 +207,12 @@ static int take_runs(struct loci_attribution *a, size_t n, struct loci_err *err)
 
 	if (r == 0 && thread != a->walk.thread[a->walk.at].id)
 		r = switch_thread(a, thread, err);
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = refer_run(a, &a->runs[i], err);
+	if (a->shift == 6 && a->n_grains == 1)
+		for (size_t i = 0; r == 0 && i < n; i++)
+			r = refer_run(a, &a->runs[i], 6, true, err);
+	else
+		for (size_t i = 0; r == 0 && i < n; i++)
+			r = refer_run(a, &a->runs[i], a->shift, a->n_grains == 1, err);
 	return r;
 }
 

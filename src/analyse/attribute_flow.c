@@ -32,14 +32,12 @@ void loci_flow_refresh(struct loci_attribution *a)
 
 /* A block that starts at the instruction that was last is that instruction again, unless it goes on
  * with what that is to store. */
-static int start(struct loci_attribution *a, uint32_t definition)
+static bool comes_again(const struct loci_attribution *a, uint32_t definition)
 {
-	struct loci_code *code = &a->code;
+	const struct loci_code_ref *ref = a->code.ref;
 	uint32_t last = a->walk.level->last;
-	bool again = last != LOCI_NO_DEFINITION &&
-		(code->ref[last].is_write || !code->ref[definition].is_write);
 
-	return loci_walk_start(&a->walk, &code->blocks[code->block[definition]], again);
+	return last != LOCI_NO_DEFINITION && (ref[last].is_write || !ref[definition].is_write);
 }
 
 /* Control is where a block begins. */
@@ -82,7 +80,8 @@ int loci_flow_special(
 	if (kind & LOCI_CODE_FRAME)
 		r = loci_walk_enter(&a->walk, definition, address);
 	else if (kind & LOCI_CODE_FIRST && flows)
-		r = start(a, definition);
+		r = loci_walk_start(&a->walk, &a->code.blocks[a->code.block[definition]],
+			comes_again(a, definition));
 	if (r < 0)
 		return loci_err_nomem(err);
 	if (kind & LOCI_CODE_OVER && flows)

@@ -19,22 +19,23 @@ int loci_flow_special(
 /* A load that may have been a return. */
 int loci_flow_return(struct loci_attribution *a, uint64_t address, struct loci_err *err);
 
-static inline bool loci_flow_in_kernel(const struct loci_attribution *a, uint32_t definition)
+LOCI_HOT bool loci_flow_in_kernel(const struct loci_attribution *a, uint32_t definition)
 {
 	return a->code.blocks[a->code.block[definition]].flags & LOCI_CODE_KERNEL;
 }
 
 /* Whether nothing need be done before a special reference, or has been. */
-static inline bool loci_flow_passes(struct loci_attribution *a, unsigned kind, uint32_t definition)
+LOCI_HOT bool loci_flow_passes(
+	struct loci_attribution *a, const struct loci_code_ref *ref, uint32_t definition)
 {
 	const struct loci_code_block *block = &a->code.blocks[a->code.block[definition]];
 
-	return (kind & LOCI_CODE_SPECIAL) == LOCI_CODE_FIRST && !block->flags && a->flow &&
+	return (ref->kind & LOCI_CODE_SPECIAL) == LOCI_CODE_FIRST && !block->flags && a->flow &&
 		loci_walk_passes(&a->walk, block);
 }
 
 /* The last reference seen was of this definition. */
-static inline void loci_flow_leave(struct loci_attribution *a, uint32_t definition)
+LOCI_HOT void loci_flow_leave(struct loci_attribution *a, uint32_t definition)
 {
 	a->walk.level->last = definition;
 	if (!(a->code.blocks[a->code.block[definition]].flags & LOCI_CODE_OUTSIDE))
@@ -42,13 +43,16 @@ static inline void loci_flow_leave(struct loci_attribution *a, uint32_t definiti
 }
 
 /* After the last reference of a run. */
-static inline int loci_flow_end(struct loci_attribution *a, uint32_t definition, uint64_t address,
-	uint64_t references, struct loci_err *err)
+LOCI_HOT int loci_flow_end(
+	struct loci_attribution *a, uint32_t definition, uint64_t address, struct loci_err *err)
 {
-	a->here.refs += references;
-	if (loci_flow_in_kernel(a, definition))
+	unsigned flags = a->code.blocks[a->code.block[definition]].flags;
+
+	if (__builtin_expect(flags & LOCI_CODE_KERNEL, 0))
 		return 0;
-	loci_flow_leave(a, definition);
+	a->walk.level->last = definition;
+	if (__builtin_expect(!(flags & LOCI_CODE_OUTSIDE), 1))
+		a->walk.frame->last = a->code.address[definition];
 	if (!(a->code.ref[definition].kind & LOCI_CODE_RETURN) || address < a->walk.base[1] ||
 		!a->walk.level->shadow.n)
 		return 0;

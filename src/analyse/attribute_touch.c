@@ -51,10 +51,8 @@ static int find(struct loci_attribution *a, const struct loci_code_ref *ref, uin
 	uint64_t offset;
 	int r;
 
-	pthread_mutex_lock(a->symbols_lock);
 	r = loci_objects_find(a->objects, address, a->code.address[ref - a->code.ref],
 		&a->walk.level->shadow, &hit, err);
-	pthread_mutex_unlock(a->symbols_lock);
 	if (r < 0)
 		return r;
 	offset = address - a->walk.base[hit.framed] - hit.low;
@@ -126,5 +124,5 @@ int loci_touch_elsewhere(struct loci_attribution *a, const struct loci_code_ref 
 		loci_rows_step(&a->rows, site, address, loci_touch_low(a, site));
 	else
 		loci_rows_start(site, address);
-	return loci_touch_go(a, ref, site, address, size_bytes, err);
+	return loci_touch_go(a, ref, site, address, size_bytes, a->shift, a->n_grains == 1, err);
 }

@@ -6,6 +6,9 @@
 
 #include "analyse/attribute.h"
 
+/* Compiled once for the common block size and once for all. */
+#define LOCI_HOT static inline __attribute__((always_inline))
+
 #define LOCI_GENERATION_BITS 48 /* above what an address has, whatever the block size */
 
 int loci_attribution_open_levels(struct loci_attribution *a, struct loci_err *err);
@@ -26,20 +29,19 @@ int loci_touch_blocks(struct loci_attribution *a, const struct loci_code_ref *re
 	uint64_t size_bytes, struct loci_err *err);
 
 /* Where what the site knows begins. */
-static inline uint64_t loci_touch_low(
-	const struct loci_attribution *a, const struct loci_row_site *site)
+LOCI_HOT uint64_t loci_touch_low(const struct loci_attribution *a, const struct loci_row_site *site)
 {
 	return site->low + (a->walk.base[1] & -(uint64_t)site->framed);
 }
 
-static inline bool loci_touch_holds(
+LOCI_HOT bool loci_touch_holds(
 	const struct loci_attribution *a, const struct loci_row_site *site, uint64_t address)
 {
 	return address - loci_touch_low(a, site) < site->bytes && *site->serial == site->seen;
 }
 
 /* The bytes of a block, a bit each; of smaller or larger blocks, the 64ths. */
-static inline uint64_t loci_touch_bytes(unsigned shift, uint64_t offset, uint64_t n)
+LOCI_HOT uint64_t loci_touch_bytes(unsigned shift, uint64_t offset, uint64_t n)
 {
 	uint64_t from, to;
 
@@ -58,8 +60,8 @@ static inline uint64_t loci_touch_bytes(unsigned shift, uint64_t offset, uint64_
 
 /* A touch of the block touched before, which is dirty already if this one writes: a hit in every
  * cache, at distance 0. */
-static inline void loci_touch_join(struct loci_attribution *a, struct loci_row_site *site,
-	uint64_t use, uint8_t is_write, uint64_t bytes)
+LOCI_HOT void loci_touch_join(struct loci_attribution *a, struct loci_row_site *site, uint64_t use,
+	uint8_t is_write, uint64_t bytes)
 {
 	struct loci_batch *b = a->batch;
 	size_t i = b->n - 1;
@@ -73,8 +75,8 @@ static inline void loci_touch_join(struct loci_attribution *a, struct loci_row_s
 		loci_rows_settle_repeats(&a->rows, site);
 }
 
-static inline int loci_touch_put(struct loci_attribution *a, struct loci_row_site *site,
-	uint64_t block, uint8_t is_write, uint64_t bytes, struct loci_err *err)
+LOCI_HOT int loci_touch_put(struct loci_attribution *a, struct loci_row_site *site, uint64_t block,
+	uint8_t is_write, uint64_t bytes, struct loci_err *err)
 {
 	struct loci_batch *b = a->batch;
 	uint64_t use = a->use | site->row | (uint64_t)is_write << LOCI_USE_WRITE;
@@ -97,28 +99,28 @@ static inline int loci_touch_put(struct loci_attribution *a, struct loci_row_sit
 	return n + 1 == LOCI_BATCH ? loci_attribution_flush(a, err) : 0;
 }
 
-/* A reference whose site's row is known and told of it. */
-static inline int loci_touch_go(struct loci_attribution *a, const struct loci_code_ref *ref,
-	struct loci_row_site *site, uint64_t address, uint64_t size_bytes, struct loci_err *err)
+/* A reference whose site's row is known and told of it. alone: no other block size is wanted. */
+LOCI_HOT int loci_touch_go(struct loci_attribution *a, const struct loci_code_ref *ref,
+	struct loci_row_site *site, uint64_t address, uint64_t size_bytes, unsigned shift,
+	bool alone, struct loci_err *err)
 {
-	unsigned shift = a->shift;
 	uint64_t block_bytes = 1ull << shift, offset = address & (block_bytes - 1);
 
-	if (__builtin_expect(size_bytes - 1 >= block_bytes - offset || a->n_grains > 1, 0))
+	if (__builtin_expect(size_bytes - 1 >= block_bytes - offset || !alone, 0))
 		return loci_touch_blocks(a, ref, address, size_bytes, err);
 	return loci_touch_put(a, site, address >> shift, ref->is_write,
 		loci_touch_bytes(shift, offset, size_bytes), err);
 }
 
-static inline int loci_touch_refer(struct loci_attribution *a, const struct loci_code_ref *ref,
-	uint64_t address, uint64_t size_bytes, struct loci_err *err)
+LOCI_HOT int loci_touch_refer(struct loci_attribution *a, const struct loci_code_ref *ref,
+	uint64_t address, uint64_t size_bytes, unsigned shift, bool alone, struct loci_err *err)
 {
 	struct loci_row_site *site = &a->rows.site[ref->site];
 
 	if (__builtin_expect(!loci_touch_holds(a, site, address), 0))
 		return loci_touch_elsewhere(a, ref, address, size_bytes, err);
 	loci_rows_step(&a->rows, site, address, loci_touch_low(a, site));
-	return loci_touch_go(a, ref, site, address, size_bytes, err);
+	return loci_touch_go(a, ref, site, address, size_bytes, shift, alone, err);
 }
 
 #endif

@@ -60,10 +60,16 @@ static int answer_module(struct loci_objects *objects, uint64_t address, struct 
 	struct loci_object_hit *ret, struct loci_err *err)
 {
 	uint64_t low, last;
+	bool asks = !loaded->asked;
 	uint32_t object;
-	int r = loci_loaded_object(
-		loaded, objects->symbols, &objects->table, address, &object, &low, &last, err);
+	int r;
 
+	if (asks)
+		loci_objects_lock(objects);
+	r = loci_loaded_object(
+		loaded, objects->symbols, &objects->table, address, &object, &low, &last, err);
+	if (asks)
+		loci_objects_unlock(objects);
 	if (r < 0)
 		return r;
 	answer(objects, address, object, low, last, &loaded->serial, ret);
@@ -108,10 +114,18 @@ static int frame_place(struct loci_objects *objects, const struct loci_shadow *s
 	uint64_t pc = i + 1 == shadow->n ? code_address : frame[1].call_site, bias;
 	int r = loci_stack_function(
 		&objects->stack, &objects->modules, frame, ret_function, &bias, err);
+	bool asks;
 
-	return r < 0 ? r
-		     : loci_function_place(*ret_function, objects->symbols,
-			       (int64_t)(address - frame->address), pc - bias, ret, err);
+	if (r < 0)
+		return r;
+	asks = !(*ret_function)->asked && (*ret_function)->symbol_module != UINT32_MAX;
+	if (asks)
+		loci_objects_lock(objects);
+	r = loci_function_place(*ret_function, objects->symbols,
+		(int64_t)(address - frame->address), pc - bias, ret, err);
+	if (asks)
+		loci_objects_unlock(objects);
+	return r;
 }
 
 /* Relative to the top frame: the same on every call. Above the return address only parameters are

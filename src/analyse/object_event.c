@@ -306,9 +306,12 @@ static int on_load(struct loci_objects *objects, const struct event *event, stru
 		.bias = raw[0],
 		.low = raw[1],
 		.last = last_of(raw[1], raw[2] ? raw[2] : 1) };
-	int r = loci_symbols_module(objects->symbols, path ? path : "",
-		raw[5] ? (const uint8_t *)(raw + 6) : NULL, raw[5], &loaded.symbol_module, err);
+	int r;
 
+	loci_objects_lock(objects);
+	r = loci_symbols_module(objects->symbols, path ? path : "",
+		raw[5] ? (const uint8_t *)(raw + 6) : NULL, raw[5], &loaded.symbol_module, err);
+	loci_objects_unlock(objects);
 	if (r < 0)
 		return r;
 	loaded.parted = has_finer(objects, loaded.low, loaded.last);
@@ -399,6 +402,11 @@ int loci_objects_new(struct loci_symbols *symbols, struct loci_objects **ret, st
 	}
 	*ret = objects;
 	return 0;
+}
+
+void loci_objects_guard(struct loci_objects *objects, pthread_mutex_t *symbols_lock)
+{
+	objects->symbols_lock = symbols_lock;
 }
 
 void loci_objects_free(struct loci_objects *objects)

@@ -18,6 +18,7 @@
 
 struct loci_objects {
 	struct loci_symbols *symbols;
+	pthread_mutex_t *symbols_lock; /* NULL: nobody else uses them */
 	struct loci_object_table table;
 	struct loci_heap *heap, *registered;
 	struct loci_modules modules;
@@ -40,6 +41,18 @@ struct loci_objects {
 };
 
 extern const struct loci_shadow loci_no_frames;
+
+static inline void loci_objects_lock(const struct loci_objects *objects)
+{
+	if (objects->symbols_lock)
+		pthread_mutex_lock(objects->symbols_lock);
+}
+
+static inline void loci_objects_unlock(const struct loci_objects *objects)
+{
+	if (objects->symbols_lock)
+		pthread_mutex_unlock(objects->symbols_lock);
+}
 
 /* Counts odd stacks again; what was said relative to frames holds no longer. */
 void loci_objects_review_stacks(struct loci_objects *objects);

@@ -36,35 +36,54 @@ void loci_walk_fini(struct loci_walk *walk)
 	*walk = (struct loci_walk){ 0 };
 }
 
-/* The top frame is another, or its loops are. */
+/* The loops of the top frame are others. */
+static void refresh_loops(struct loci_walk *walk)
+{
+	const struct loci_walk_level *level = walk->level;
+	const struct loci_loop_entry *entry;
+
+	walk->loop_end = UINT64_MAX;
+	walk->innermost = LOCI_NO_LOOP;
+	if (level->n_loops <= walk->frame->loops)
+		return;
+	entry = &level->loop[level->n_loops - 1];
+	walk->loop_end = entry->end;
+	if (walk->loop[entry->loop].proven)
+		walk->innermost = entry->loop;
+}
+
+/* The top frame is another. */
 static void refresh(struct loci_walk *walk)
 {
 	struct loci_walk_level *level = walk->level;
 	const struct loci_shadow *shadow = &level->shadow;
+	const struct loci_shadow_frame *top = shadow->n ? &shadow->frame[shadow->n - 1] : NULL;
 
 	walk->frame = &level->frame[shadow->n];
-	walk->loop_end = UINT64_MAX;
-	walk->innermost = LOCI_NO_LOOP;
-	if (level->n_loops > walk->frame->loops) {
-		const struct loci_loop_entry *entry = &level->loop[level->n_loops - 1];
-
-		walk->loop_end = entry->end;
-		if (walk->loop[entry->loop].proven)
-			walk->innermost = entry->loop;
-	}
-	walk->base[1] = shadow->n ? shadow->frame[shadow->n - 1].address : 0;
-	walk->context = shadow->n ? shadow->frame[shadow->n - 1].context : LOCI_CONTEXT_ROOT;
+	walk->base[1] = top ? top->address : 0;
+	walk->entry = top ? top->entry : 0;
+	walk->context = top ? top->context : LOCI_CONTEXT_ROOT;
+	refresh_loops(walk);
 }
 
-/* Says what the current stack of loops is like now; of several such in a row the last is enough. */
+/* Says what the current stack of loops is like now. What the event before said of entries that are
+ * gone is forgotten if no touch came between. */
 static void log_loops(struct loci_walk *walk, uint32_t length, uint32_t loop, uint64_t time)
 {
-	if (walk->log)
-		walk->log[walk->n_log++] = (struct loci_loop_event){ .touch = walk->touch,
-			.stack = walk->level->stack,
-			.length = length,
-			.loop = loop,
-			.time = time };
+	struct loci_loop_event *event;
+
+	if (!walk->log)
+		return;
+	event = &walk->log[walk->n_log];
+	if (walk->n_log && event[-1].touch == walk->touch &&
+		event[-1].stack == walk->level->stack && event[-1].length >= length)
+		event--;
+	*event = (struct loci_loop_event){ .touch = walk->touch,
+		.stack = walk->level->stack,
+		.length = length,
+		.loop = loop,
+		.time = time };
+	walk->n_log = (size_t)(event - walk->log) + 1;
 }
 
 static void cut_loops(struct loci_walk *walk, size_t n)
@@ -323,6 +342,8 @@ static int push_loop(struct loci_walk *walk, uint32_t number)
 	};
 	log_loops(walk, (uint32_t)level->n_loops++, loop->proven ? number : LOCI_UNPROVEN,
 		walk->clock);
+	walk->loop_end = loop->end;
+	walk->innermost = loop->proven ? number : LOCI_NO_LOOP;
 	return 0;
 }
 
@@ -358,14 +379,8 @@ static void iterate(struct loci_walk *walk, size_t n)
 	if (!loop->proven)
 		log_loops(walk, (uint32_t)(n - 1), entry->loop, entry->time);
 	loop->proven = true;
-}
-
-/* Whether the block lies before its function's entry: a compiler puts what it thinks rare apart. */
-static bool outside(const struct loci_walk *walk, const struct loci_code_block *block)
-{
-	const struct loci_shadow *shadow = &walk->level->shadow;
-
-	return shadow->n && block->address < shadow->frame[shadow->n - 1].entry;
+	walk->loop_end = loop->end;
+	walk->innermost = entry->loop;
 }
 
 int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool again)
@@ -379,7 +394,8 @@ int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool a
 		return 0;
 	if (block->function != walk->frame->function)
 		settle(walk, block);
-	if (outside(walk, block)) {
+	/* before its function's entry: a compiler puts what it thinks rare apart */
+	if (block->address < walk->entry) {
 		block->flags |= LOCI_CODE_OUTSIDE;
 		return 0;
 	}
@@ -391,7 +407,10 @@ int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool a
 	} else {
 		if (n > walk->frame->loops && level->loop[n - 1].address == block->address)
 			n--; /* entered anew */
-		cut_loops(walk, n);
+		if (n != level->n_loops) {
+			cut_loops(walk, n);
+			refresh_loops(walk);
+		}
 		if (back && !block->loop && new_loop(walk, block) < 0)
 			return -ENOMEM;
 		if (back)
@@ -399,6 +418,5 @@ int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool a
 		if (block->loop && push_loop(walk, block->loop) < 0)
 			return -ENOMEM;
 	}
-	refresh(walk);
 	return 0;
 }

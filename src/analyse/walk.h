@@ -87,6 +87,7 @@ struct loci_walk {
 	uint64_t loop_end;             /* of the innermost loop of the frame */
 	uint32_t innermost;            /* this loop, if it is proven */
 	uint64_t base[2];              /* 0, and the top frame's address */
+	uint64_t entry;                /* of its function; 0: no frame */
 	uint32_t context;
 	/* Where loop events go; NULL: nobody wants them. touch is the owner's. */
 	struct loci_loop_event *log;
