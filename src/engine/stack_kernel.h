@@ -9,11 +9,12 @@
  * changes anything, so an entry found early is where it was, an empty one found may still be, and
  * otherwise the search is repeated. A block that a hint finds in the top needs no entry.
  *
- * What bounds the speed (AVX-512, a Zen 4 virtual machine): instructions. Runs of gzip take some 80
- * each where a hint finds the block, as it does for 19 in 20. From run to run hangs only the update
- * of the ranks, some 7 cycles, as long as they stay in a register. Where 1e6 blocks are touched at
- * random the map no longer fits in any cache, and the prefetches wait for one of the core's miss
- * buffers to get free; words of uses are one line more to read for each deep reuse.
+ * What bounds the speed (AVX-512, a Zen 4 virtual machine) seems to be instructions: runs of gzip
+ * take some 80 each where the block is in the top, as more than nine in ten are. From run to run
+ * hangs only the update of the ranks, some 7 cycles, as long as they stay in a register. Where 1e6
+ * blocks are touched at random the map no longer fits in any cache, and the prefetches wait for one
+ * of the core's miss buffers to get free; words of uses are one line more to read for each deep
+ * reuse.
  *
  * Tried without gain: homes that keep neighbouring blocks together (overflow costs more than it
  * saves), prefetching to the second level only, other distances between the stages, a whole batch
