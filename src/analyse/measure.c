@@ -100,8 +100,7 @@ static int count_near(struct loci_measure *measure, const struct loci_batch *bat
 		unsigned bin = loci_spread_bin(measure->distance[i]);
 		uint64_t use = batch->use[i];
 
-		measure->bin[i] = (uint8_t)bin;
-		measure->listed[n] = (uint16_t)i;
+		measure->listed[n] = bin << 16 | i;
 		n += bin >= nearest;
 		r |= loci_spread_near_count(&rows, loci_use_row(use), bin);
 		r |= loci_spread_near_count(&contexts, loci_use_context(use), bin);
@@ -109,9 +108,9 @@ static int count_near(struct loci_measure *measure, const struct loci_batch *bat
 	return r < 0 ? r : (int)n;
 }
 
-static int count_listed(struct loci_measure *measure, const struct loci_batch *batch, unsigned i)
+static int count_listed(
+	struct loci_measure *measure, const struct loci_batch *batch, unsigned i, unsigned bin)
 {
-	unsigned bin = measure->bin[i];
 	uint64_t use = batch->use[i];
 
 	if (bin >= LOCI_SPREAD_NEAR &&
@@ -139,11 +138,11 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 	n = count_near(measure, batch);
 	r = n < 0 ? n : 0;
 	for (int k = 0; r == 0 && k < n; k++) {
-		unsigned i = measure->listed[k];
+		unsigned i = measure->listed[k] & UINT16_MAX, bin = measure->listed[k] >> 16;
 
 		for (; r == 0 && event < end && event->touch <= i; event++)
 			r = apply(measure, event);
-		r |= count_listed(measure, batch, i);
+		r |= count_listed(measure, batch, i, bin);
 	}
 	for (; r == 0 && event < end; event++)
 		r = apply(measure, event);

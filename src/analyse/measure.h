@@ -26,8 +26,7 @@ struct loci_measure {
 	uint64_t clock;   /* at a touch not long ago */
 	uint64_t distance[LOCI_BATCH];
 	uint64_t last_use[LOCI_BATCH];
-	uint8_t bin[LOCI_BATCH];
-	uint16_t listed[LOCI_BATCH]; /* touches that are far, or of a pair */
+	uint32_t listed[LOCI_BATCH]; /* touches that are far, or of a pair: bin << 16 | touch */
 };
 
 void loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *grain,

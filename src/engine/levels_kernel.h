@@ -109,6 +109,22 @@ INLINE struct taken level_take(struct loci_level *level, uint64_t block)
 	return taken;
 }
 
+/* The children of a level will be asked for a block: that its stamp comes from far is else found
+ * out only when the block has come. */
+INLINE void children_expect(
+	const struct loci_levels *levels, const struct loci_level *level, uint64_t block)
+{
+	for (unsigned children = level->children; children; children &= children - 1) {
+		const struct loci_level *child = &levels->level[__builtin_ctz(children)];
+		uint64_t base = loci_levels_set(child, block) * child->stride;
+
+		for (unsigned i = 0; !child->is_list && i < child->stride; i += 8) {
+			__builtin_prefetch(child->block + base + i, 1);
+			__builtin_prefetch(child->stamp + base + i, 1);
+		}
+	}
+}
+
 static uint64_t level_enter(struct loci_levels *levels, struct loci_level *level, uint64_t block,
 	struct taken inner, uint8_t *missed);
 
@@ -141,8 +157,10 @@ static uint64_t level_enter(struct loci_levels *levels, struct loci_level *level
 	slot = level->is_list ? loci_levels_list_find(level, block)
 			      : level_find(level, block, level->stride);
 	if (slot == LOCI_LEVELS_NONE) {
-		struct taken taken = level_take(level, block);
+		struct taken taken;
 
+		children_expect(levels, level, block);
+		taken = level_take(level, block);
 		*missed |= level->bit;
 		dirty = children_enter(levels, level, block, taken, missed);
 		slot = taken.slot;
@@ -161,10 +179,12 @@ static __attribute__((noinline)) uint32_t root_miss(struct loci_levels *levels,
 	struct loci_level *level, struct loci_levels_batch *batch, size_t touch)
 {
 	uint64_t block = batch->block[touch];
-	struct taken taken = level_take(level, block);
 	bool is_first = level == levels->level;
 	uint8_t missed = level->bit;
+	struct taken taken;
 
+	children_expect(levels, level, block);
+	taken = level_take(level, block);
 	if (is_first && taken.leaving)
 		batch->ret_evicted[batch->n_evicted++] = (struct loci_levels_eviction){
 			.owner = levels->owner[taken.slot],

@@ -3,26 +3,23 @@
  * KERNEL_NAME and include it, each compiled for its instruction set. Only the primitives of
  * stack_vector.h differ between them.
  *
- * Touches first become runs of touches of one block, and these hashes, by vectors where there are
- * any (stack_runs.h). Runs pass through three stages, some runs apart: ask for the bucket; find the
- * entry and ask for the bits of its slot; count. Only the last changes anything, so an entry found
- * early is where it was, an empty one found may still be, and otherwise the search is repeated.
+ * Touches first become runs of touches of one block, unless the caller has found those, and these
+ * hashes, by vectors where there are any (stack_runs.h). Runs pass through three stages, some runs
+ * apart: ask for the bucket; find the entry and ask for the bits of its slot; count. Only the last
+ * changes anything, so an entry found early is where it was, an empty one found may still be, and
+ * otherwise the search is repeated. A block that a hint finds in the top needs no entry.
  *
- * What bounds the speed (2e7 touches, a Zen 4 virtual machine, AVX-512):
- *	program traces  8 ns a touch of gzip, of which runs leave 72 %; about 100 instructions a
- *run, three quarters of them in the last stage. A fifth of the touches leave the top, and whether
- *they do is hard to predict. From run to run hangs only the update of the ranks, some 7 cycles, as
- *long as they stay in a register uniform 1e4     19 ns: instructions again, everything being in the
- *second-level cache 1e6 blocks      33-37 ns: the map no longer fits in any cache; a third of the
- *time goes into prefetches that wait for one of the core's miss buffers to get free uniform 1e7 60
- *ns: the same from memory, and a fifth for the system's clearing of pages and for growth Words of
- *uses cost 1.3 ns a touch of gzip, but 25 ns where 1e6 blocks are touched at random: each deep
- *reuse then reads one line more from memory.
+ * What bounds the speed (AVX-512, a Zen 4 virtual machine) seems to be instructions: runs of gzip
+ * take some 80 each where the block is in the top, as more than nine in ten are. From run to run
+ * hangs only the update of the ranks, some 7 cycles, as long as they stay in a register. Where 1e6
+ * blocks are touched at random the map no longer fits in any cache, and the prefetches wait for one
+ * of the core's miss buffers to get free; words of uses are one line more to read for each deep
+ * reuse.
  *
  * Tried without gain: homes that keep neighbouring blocks together (overflow costs more than it
  * saves), prefetching to the second level only, other distances between the stages, a whole batch
- * of runs at a time through each stage (prefetches come in bursts), a function of its own for deep
- * blocks (the ranks then pass through memory). */
+ * of runs at a time through each stage (prefetches come in bursts), counting the bins of a chunk
+ * after it instead of run by run. */
 #include "engine/stack_runs.h"
 
 /* How many runs ahead of counting a home is asked for and an entry looked for. */
