@@ -11,6 +11,8 @@
 
 #define UNKNOWN      0.01 /* share of the misses that is worth a word */
 #define TAB_CELLS    8
+#define NARROW       120 /* columns of a terminal below which indentation is the first to give way */
+#define NARROW_TAB   2
 #define OBJECT_CELLS 12
 #define HOT          0.1 /* of the misses */
 #define WARM         0.01
@@ -22,7 +24,7 @@ struct margin {
 };
 
 /* Tabs become spaces, since a margin stands before them; the rest text.c disarms. */
-static const char *expand(const char *source, char *buf, size_t size)
+static const char *expand(const char *source, unsigned tab_cells, char *buf, size_t size)
 {
 	unsigned column = 0;
 	size_t used = 0;
@@ -31,7 +33,7 @@ static const char *expand(const char *source, char *buf, size_t size)
 		if (*source == '\t') {
 			do {
 				buf[used++] = ' ';
-			} while (++column % TAB_CELLS && used + 1 < size);
+			} while (++column % tab_cells && used + 1 < size);
 		} else {
 			buf[used++] = *source;
 			column += ((unsigned char)*source & 0xc0) != 0x80;
@@ -122,7 +124,9 @@ static void print_line(const struct loci_text *text, const struct margin *margin
 		print_figures(text, margin, lines, line);
 	else
 		loci_text_spaces(text, FIGURES + margin->object + 1);
-	expand(line->text ? line->text : "", source, sizeof(source));
+	expand(line->text ? line->text : "",
+		text->is_terminal && text->columns < NARROW ? NARROW_TAB : TAB_CELLS, source,
+		sizeof(source));
 	/* a pipe has no right margin */
 	if (text->is_terminal && text->columns > left)
 		loci_text_shorten(
