@@ -78,7 +78,7 @@ static void memory_close(struct loci_source *source)
 static void load(const char *path, struct memory_source *m)
 {
 	static const struct loci_source_ops ops = { memory_read, memory_progress, memory_close };
-	struct loci_source *trace;
+	struct loci_source *trace = NULL;
 	struct loci_err err = { "" };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 

@@ -83,7 +83,7 @@ static void put_code(struct loci_profile *profile, int64_t n)
 		check(loci_profile_put_site(profile,
 			&(struct loci_site_row){ i, text, i / 20 + 1, 0, 0, 1, (unsigned)i,
 				(unsigned)draw(80), draw(3) ? "load" : "store", NULL, 8,
-				(uint64_t)i * 5, draw(100000) },
+				(uint64_t)i * 5, draw(100000), 0 },
 			&err));
 		check(loci_profile_put_access(profile,
 			&(struct loci_access_row){ i, i, i / 20 + 1, 0, draw(100000),

@@ -15,8 +15,9 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
-set(long "loci takes a trace of a program's memory references and tells how far apart the
- reuses of its data are, exactly, and how the program would fare on any cache.")
+set(long "loci runs a program, or takes a trace of its memory references, and tells how far apart
+ the reuses of its data are, exactly, which code and data they belong to, and how the program would
+ fare on any cache.")
 function(package component section text)
   set(name CPACK_DEBIAN_${component}_PACKAGE)
   string(TOUPPER ${name} upper)
@@ -31,6 +32,19 @@ function(package component section text)
   install(FILES ${CMAKE_BINARY_DIR}/changelog.Debian.gz DESTINATION ${dir} COMPONENT ${component})
 endfunction()
 package(loci devel "data-locality profiler")
+# The tool holds a copy of Valgrind's core, which works with that version's launcher only; of which
+# revision of the package does not matter.
+if(TARGET loci-valgrind)
+  execute_process(COMMAND dpkg-query -W -f "\${Version}" valgrind
+    OUTPUT_VARIABLE installed ERROR_QUIET)
+  string(REGEX MATCH "^[0-9]+:" epoch "${installed}")
+  set(CPACK_DEBIAN_LOCI_PACKAGE_DEPENDS
+    "valgrind (>= ${epoch}${VALGRIND_VERSION}), valgrind (<< ${epoch}${VALGRIND_VERSION}.1~)")
+  # All of Valgrind's tools are static.
+  file(WRITE ${CMAKE_BINARY_DIR}/overrides "loci: statically-linked-binary *loci-amd64-linux*\n")
+  install(FILES ${CMAKE_BINARY_DIR}/overrides RENAME loci COMPONENT loci
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides)
+endif()
 package(libloci0 libs "data-locality profiler, library")
 package(libloci-dev libdevel "data-locality profiler, development files")
 set(CPACK_DEBIAN_LIBLOCI-DEV_PACKAGE_DEPENDS

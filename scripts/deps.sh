@@ -13,7 +13,7 @@ build="gcc libc6-dev make cmake pkg-config|pkgconf libsqlite3-dev libzstd-dev zl
 lint="git clang-format-14 clang-tidy-14|clang-tidy"
 fuzz="clang-14|clang libclang-rt-14-dev|libclang-rt-dev"
 deb="dpkg-dev file"
-tools="bash g++ binutils python3 python3-jsonschema sqlite3 valgrind zstd gzip groff-base"
+tools="bash g++ binutils python3 python3-jsonschema sqlite3 valgrind zstd gzip groff-base xz-utils dwz"
 
 dry_run=
 wanted=
@@ -23,7 +23,7 @@ for purpose; do
 	demo | build) wanted="$wanted $build" ;;
 	lint) wanted="$wanted $build $lint" ;;
 	fuzz) wanted="$wanted $build $fuzz" ;;
-	bench) wanted="$wanted $build bash valgrind gzip" ;;
+	bench) wanted="$wanted $build bash valgrind gzip sqlite3" ;;
 	deb) wanted="$wanted $build $deb lintian" ;;
 	test) wanted="$wanted $build $lint $fuzz $deb $tools" ;;
 	*)

@@ -180,7 +180,7 @@ static inline struct loci_profile *attributed(
 #define GET(profile, row, rows)                    \
 	const struct loci_##row##_row *row = NULL; \
 	size_t n_##row = 0;                        \
-	CHECK(loci_profile_##rows(profile, &row, &n_##row, NULL) == 0)
+	CHECK(loci_profile_##rows(profile, &(row), &n_##row, NULL) == 0)
 
 static inline const char *function_name(struct loci_profile *profile, int64_t id)
 {

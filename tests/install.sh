@@ -25,11 +25,25 @@ DESTDIR=$dir/root cmake --install "$BUILD" >"$dir/log" 2>&1 || {
 prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:[^=]*=//p' "$BUILD/CMakeCache.txt")
 root=$dir/root$prefix
 
-for file in bin/loci share/man/man1/loci.1 share/bash-completion/completions/loci; do
+for file in bin/loci share/man/man1/loci.1 share/man/man1/loci-record.1 share/man/man1/loci-annotate.1 \
+	share/man/man1/loci-doctor.1 share/bash-completion/completions/loci; do
 	[ -f "$root/$file" ] || fail "$file is not installed"
 done
 must "$root/bin/loci" --version
 must bash -n "$root/share/bash-completion/completions/loci"
+
+# It records with what was installed, and with nothing of the build.
+if [ -x "$BUILD/libexec/loci/loci-amd64-linux" ] && command -v valgrind >/dev/null; then
+	tools=$(find "$root" -name loci-amd64-linux)
+	[ -x "$tools" ] || fail "the collector's tool is not installed"
+	for file in vgpreload_core-amd64-linux.so default.supp; do
+		[ -f "${tools%/*}/$file" ] || fail "$file is not beside the tool, or leads nowhere"
+	done
+	(cd "$dir" && "$root/bin/loci" record -q -o p.loci sh -c 'echo $VALGRIND_LIB; /bin/true' >lib 2>log) ||
+		fail "the installed loci does not record: $(cat "$dir/log")"
+	[ "$(cat "$dir/lib")" = "${tools%/*}" ] || fail "records with the tool in $(cat "$dir/lib")"
+	must "$root/bin/loci" report "$dir/p.loci"
+fi
 
 # A manual page renders without a warning.
 if command -v groff >/dev/null; then

@@ -23,13 +23,28 @@ for deb in "$BUILD"/deb/*.deb; do
 	dpkg-deb -x "$deb" "$dir/root" || fail "$deb cannot be unpacked"
 done
 "$dir/root/usr/bin/loci" --version >/dev/null || fail "the packaged loci does not run"
-[ -f "$dir/root/usr/share/man/man1/loci.1.gz" ] || fail "loci.1.gz is missing"
+for page in loci loci-record loci-annotate loci-doctor; do
+	[ -f "$dir/root/usr/share/man/man1/$page.1.gz" ] || fail "$page.1.gz is missing"
+done
 
 program=$(echo "$BUILD"/deb/loci_*.deb)
 depends=$(dpkg-deb -f "$program" Depends)
-for library in libc6 libsqlite3-0 libzstd1 zlib1g; do
+for library in libc6 libsqlite3-0 libzstd1 zlib1g libdw1; do
 	[[ $depends == *$library* ]] || fail "loci does not depend on $library: $depends"
 done
+
+# The collector comes along, stripped and with its links, and needs the Valgrind it was built for.
+if [ -x "$BUILD/libexec/loci/loci-amd64-linux" ]; then
+	version=$(pkg-config --modversion valgrind)
+	for relation in ">=" "<<"; do
+		[[ $depends =~ valgrind\ \($relation\ ([0-9]+:)?${version//./\\.} ]] ||
+			fail "loci does not depend on valgrind ($relation $version): $depends"
+	done
+	if command -v valgrind >/dev/null; then
+		(cd "$dir" && root/usr/bin/loci record -q true && root/usr/bin/loci report true.loci >/dev/null) ||
+			fail "the packaged loci does not record"
+	fi
+fi
 
 if [ -n "${LINTIAN-}" ]; then
 	lintian --allow-root --fail-on error \

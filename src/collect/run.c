@@ -409,19 +409,18 @@ static bool find_line(FILE *log, const char *text, char *line, size_t size)
 const char *loci_runner_complaint(struct loci_runner *runner)
 {
 	int status = runner->watch.status;
+	bool is_own = WIFSIGNALED(status) && WTERMSIG(status) == SIGILL;
 	loci_autofclose FILE *log = fdopen(dup(runner->log), "r");
 	char line[256];
 
 	runner->complaint[0] = 0;
-	if (log && find_line(log, "unhandled instruction", line, sizeof(line)))
+	if (log && (is_own || runner->streams > 1) &&
+		find_line(log, "unhandled instruction", line, sizeof(line)))
 		snprintf(runner->complaint, sizeof(runner->complaint),
 			"Valgrind %s does not know an instruction of %s (%s), most likely of "
 			"AVX-512: build it without (-march=x86-64-v3, or -mno-avx512f)",
 			runner->version,
-			WIFSIGNALED(status) && WTERMSIG(status) == SIGILL
-				? "this program"
-				: "a program that this one started",
-			line);
+			is_own ? "this program" : "a program that this one started", line);
 	else if (!runner->streams && log && find_line(log, "loci: ", line, sizeof(line)))
 		snprintf(runner->complaint, sizeof(runner->complaint), "the collector says: %s",
 			line + strlen("loci: "));

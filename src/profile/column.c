@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN(column, type, member)                                                \
-	{                                                                        \
-		.name = column, COLUMN_##type, offsetof(struct loci_run, member) \
+#define RUN(column, type, member)                                                  \
+	{                                                                          \
+		.name = (column), COLUMN_##type, offsetof(struct loci_run, member) \
 	}
 #define GRAIN(member, type)                                                         \
 	{                                                                           \

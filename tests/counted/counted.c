@@ -5,7 +5,11 @@
 #include <stdlib.h>
 
 #define LINES 1000
-#define KEEP  __attribute__((noinline, noclone))
+#ifdef __clang__ /* makes no clones */
+#define KEEP __attribute__((noinline))
+#else
+#define KEEP __attribute__((noinline, noclone))
+#endif
 
 struct line {
 	volatile long first, second;

@@ -97,8 +97,10 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, S
 	(void)n_args;
 	if (exec_pending && number == __NR_execve) {
 		exec_pending = False;
-		if (exec_unwatched)
+		if (exec_unwatched) {
 			VG_(clo_trace_children) = True;
+			out_return(options.run_dir);
+		}
 		exec_unwatched = False;
 		begin_anew();
 	} else if (is_fork(number, args) && !sr_isError(result) && sr_Res(result)) {

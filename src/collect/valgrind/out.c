@@ -34,6 +34,7 @@ static struct {
 	SizeT mapped_bytes;
 	uint64_t n_strings;
 	Int offset;
+	Int left; /* the number out_leave took; -1: none */
 } out;
 
 static struct loci_stream_info stream_info(void)
@@ -126,13 +127,18 @@ static Int take_number(const HChar *dir)
 	return -1;
 }
 
+static void word_path(HChar path[PATH_BYTES], const HChar *dir, const HChar *word, Int n)
+{
+	VG_(snprintf)(path, PATH_BYTES, "%s/%d.%d%s", dir, VG_(getpid)(), n, word);
+}
+
 /* An empty file takes no room. */
 static void leave_word(const HChar *dir, const HChar *word, Int n)
 {
 	HChar path[PATH_BYTES];
 	SysRes r;
 
-	VG_(snprintf)(path, sizeof(path), "%s/%d.%d%s", dir, VG_(getpid)(), n, word);
+	word_path(path, dir, word, n);
 	r = VG_(open)(path, VKI_O_CREAT | VKI_O_WRONLY, 0600);
 	if (!sr_isError(r))
 		VG_(close)((Int)sr_Res(r));
@@ -220,8 +226,21 @@ void out_close(void)
 
 void out_leave(const HChar *dir)
 {
-	if (dir && VG_(strlen)(dir) + 64 <= PATH_BYTES)
-		leave_word(dir, LOCI_RUN_UNWATCHED, take_number(dir));
+	out.left = -1;
+	if (!dir || VG_(strlen)(dir) + 64 > PATH_BYTES)
+		return;
+	out.left = take_number(dir);
+	leave_word(dir, LOCI_RUN_UNWATCHED, out.left);
+}
+
+void out_return(const HChar *dir)
+{
+	HChar path[PATH_BYTES];
+
+	if (out.left < 0)
+		return;
+	word_path(path, dir, LOCI_RUN_UNWATCHED, out.left);
+	VG_(unlink)(path);
 }
 
 Bool out_is_quiet(void)

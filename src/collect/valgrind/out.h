@@ -28,6 +28,8 @@ void out_open(const HChar *dir);
 void out_close(void);
 /* Tells the recorder that the process goes on as a program that cannot be watched. */
 void out_leave(const HChar *dir);
+/* It did not: the exec failed. */
+void out_return(const HChar *dir);
 /* Whether anybody listens. */
 Bool out_is_quiet(void);
 
