@@ -211,7 +211,7 @@ INLINE void kernel_second_stage(
 		}
 	}
 	slot = *entry;
-	ring->found[i % RING] = (uintptr_t)entry + (!match | !slot ? UNSURE : 0);
+	ring->found[i % RING] = (uintptr_t)entry + ((!match | !slot) ? UNSURE : 0);
 	/* Never a branch: whether a block is deep is hard to predict. */
 	is_deep = -(uint32_t)(slot >= LOCI_STACK_DEEP);
 	if (mode.sampling)

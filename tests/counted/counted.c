@@ -8,7 +8,7 @@
 #ifdef __clang__ /* makes no clones */
 #define KEEP __attribute__((noinline))
 #else
-#define KEEP __attribute__((noinline, noclone))
+#define KEEP __attribute__((noinline))
 #endif
 
 struct line {
