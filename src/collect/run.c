@@ -286,21 +286,36 @@ static int open_first(struct loci_runner *runner, struct loci_source **ret, stru
 	return 0;
 }
 
-/* Processes that left this word instead of a ring. */
+static bool has_pid(const pid_t *pids, unsigned n, pid_t pid)
+{
+	while (n > 0)
+		if (pids[--n] == pid)
+			return true;
+	return false;
+}
+
+/* Processes that left this word instead of a ring; once each, whatever they became by exec. */
 static unsigned count_word(const struct loci_runner *runner, const char *word)
 {
 	DIR *dir = opendir(loci_rundir_path(runner->dir));
+	loci_autofree pid_t *pids = NULL;
 	struct dirent *entry;
 	unsigned n = 0;
 
 	while (dir && (entry = readdir(dir))) {
 		unsigned image;
 		int end = 0;
-		pid_t pid;
+		pid_t pid, *larger;
 
-		n += sscanf(entry->d_name, "%d.%u%n", &pid, &image, &end) == 2 && end &&
-			!strcmp(entry->d_name + end, word) &&
-			(runner->follow || pid == runner->pid);
+		if (sscanf(entry->d_name, "%d.%u%n", &pid, &image, &end) != 2 ||
+			strcmp(entry->d_name + end, word) != 0 || has_pid(pids, n, pid) ||
+			(!runner->follow && pid != runner->pid))
+			continue;
+		larger = realloc(pids, (n + 1) * sizeof(*pids));
+		if (!larger)
+			break;
+		pids = larger;
+		pids[n++] = pid;
 	}
 	if (dir)
 		closedir(dir);

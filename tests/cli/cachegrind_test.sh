@@ -17,7 +17,7 @@ misses() {
 compare() {
 	local cache size ways line theirs ours
 	expect 0 loci record -q --no-kernel --sets --pairs none -b 64,32 -o p.loci -- "$@"
-	for cache in 32768,8,64 49152,12,64 16384,4,64 8192,1,64 65536,2,64 32768,8,32; do
+	for cache in $caches; do
 		IFS=, read -r size ways line <<<"$cache"
 		theirs=$(misses "$cache" "$@")
 		ours=$(sqlite3 p.loci "select cast(misses as integer) from v_cache where ways = $ways
@@ -28,11 +28,16 @@ compare() {
 	done
 }
 
+caches="32768,8,64 49152,12,64 16384,4,64 8192,1,64 65536,2,64 32768,8,32"
 head -c 200000 "$LOCI" >text
 compare "$BUILD/examples/matmul" ijk
 compare gzip -9 -c text
-# Of 64 bytes each: Cachegrind counts a reference that straddles two lines as one miss at most, and
-# sort copies what it sorts by 32 bytes at a time.
+# Cachegrind counts a reference that straddles two lines as one miss at most. Lines of 64 bytes in a
+# buffer that malloc aligns, copied by no more than 16 bytes at a time, hardly ever do.
 base64 -w 63 text >lines
+export GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2_Usable,-AVX_Fast_Unaligned_Load,-AVX2,-AVX
+# With few sets and ways the stack collides with the buffer or not by a few bytes more in the
+# environment, and the two tools' own differ: Cachegrind's misses of 8192,1,64 move by 15 %.
+caches=${caches/8192,1,64/32768,4,64}
 compare sort lines
 finish
