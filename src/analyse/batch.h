@@ -37,13 +37,14 @@ static inline unsigned loci_use_write(uint64_t use)
 }
 
 struct loci_batch {
-	size_t n, n_events;
+	size_t n, n_events, n_seconds;
 	size_t n_rows, n_contexts; /* numbers in use so far */
 	uint64_t block[LOCI_BATCH];
 	uint64_t use[LOCI_BATCH];
 	uint8_t is_write[LOCI_BATCH];
-	uint8_t missed[LOCI_BATCH]; /* levels */
-	uint32_t born[LOCI_BATCH];  /* the time its memory was allocated; 0: long ago, or never */
+	uint8_t missed[LOCI_BATCH];  /* levels */
+	uint32_t second[LOCI_BATCH]; /* which are the second halves of references over two blocks */
+	uint32_t born[LOCI_BATCH];   /* the time its memory was allocated; 0: long ago, or never */
 	struct loci_loop_event event[LOCI_BATCH_EVENTS];
 };
 

@@ -24,6 +24,9 @@ struct loci_grain_engine {
 	size_t n;
 	uint64_t block[BATCH];
 	uint8_t is_write[BATCH];
+	size_t n_seconds;
+	uint32_t second[BATCH];
+	struct loci_sets_halves halves;
 	uint64_t distance[BATCH]; /* only while verifying */
 };
 
@@ -154,7 +157,8 @@ int loci_grain_touches(struct loci_grain_engine *grain, const uint64_t *block,
 			  grain->stack, block, is_write, use, n, ret_distance, ret_last_use, err)
 		: loci_stack_feed(grain->stack, block, is_write, n, ret_distance, err);
 	if (r == 0 && grain->sets)
-		r = loci_sets_feed(grain->sets, block, is_write, n, err);
+		r = loci_sets_feed_halves(grain->sets, block, is_write, n, &grain->halves, err);
+	grain->halves.n = 0;
 	if (r == 0 && verifying)
 		r = verify(grain, block, is_write, n, ret_distance, err);
 	return r;
@@ -164,7 +168,9 @@ static int flush(struct loci_grain_engine *grain, struct loci_err *err)
 {
 	size_t n = grain->n;
 
+	loci_grain_halves(grain, grain->second, grain->n_seconds);
 	grain->n = 0;
+	grain->n_seconds = 0;
 	return loci_grain_touches(grain, grain->block, grain->is_write, NULL, n, NULL, NULL, err);
 }
 
@@ -173,10 +179,18 @@ void loci_grain_straddled(struct loci_grain_engine *grain, uint64_t references)
 	grain->straddles += references;
 }
 
-/* A reference that covers several blocks: one touch each, in address order. */
-static int spread(struct loci_grain_engine *grain, uint64_t first, uint64_t last, bool is_write,
-	struct loci_err *err)
+void loci_grain_halves(struct loci_grain_engine *grain, const uint32_t *second, size_t n)
 {
+	grain->halves = (struct loci_sets_halves){ second, n };
+}
+
+/* A reference that covers several blocks: one touch each, in address order. Of one over more than
+ * two, each is thought of as a reference of its own. */
+static int spread(struct loci_grain_engine *grain, uint64_t first, uint64_t last, bool is_write,
+	bool bulk, struct loci_err *err)
+{
+	bool halves = !bulk && last - first == 1;
+
 	for (uint64_t block = first;; block++) {
 		if (grain->n == BATCH) {
 			int r = flush(grain, err);
@@ -184,6 +198,8 @@ static int spread(struct loci_grain_engine *grain, uint64_t first, uint64_t last
 			if (r < 0)
 				return r;
 		}
+		if (halves && block == last)
+			grain->second[grain->n_seconds++] = (uint32_t)grain->n;
 		grain->block[grain->n] = block;
 		grain->is_write[grain->n++] = is_write;
 		if (block == last)
@@ -212,7 +228,7 @@ int loci_grain_reference(struct loci_grain_engine *grain, uint64_t address, uint
 		last = UINT64_MAX >> grain->shift;
 	if (first < last && !bulk)
 		grain->straddles++;
-	return spread(grain, first + generation, last + generation, is_write, err);
+	return spread(grain, first + generation, last + generation, is_write, bulk, err);
 }
 
 int loci_grain_feed(struct loci_grain_engine *grain, const struct loci_ref *refs, size_t n,
@@ -262,18 +278,23 @@ static int add_sets(
 	for (unsigned bits = 0; grain->sets && bits <= LOCI_SETS_MAX_BITS; bits++) {
 		loci_cleanup(loci_hist_fini) struct loci_hist hist = { 0 };
 		loci_cleanup(loci_hist_fini) struct loci_hist dirty = { 0 };
+		loci_cleanup(loci_hist_fini) struct loci_hist both = { 0 };
 		struct loci_sets_counts counts;
 
 		loci_sets_counts(grain->sets, bits, &counts);
 		loci_hist_init(&hist, LOCI_SCHEME_LINEAR);
 		loci_hist_init(&dirty, LOCI_SCHEME_LINEAR);
+		loci_hist_init(&both, LOCI_SCHEME_LINEAR);
 		if (loci_hist_from_counts(&hist, counts.position, LOCI_SETS_WAYS) < 0 ||
-			loci_hist_from_counts(&dirty, counts.dirty, LOCI_SETS_WAYS) < 0)
+			loci_hist_from_counts(&dirty, counts.dirty, LOCI_SETS_WAYS) < 0 ||
+			loci_hist_from_counts(&both, counts.both, LOCI_SETS_WAYS) < 0)
 			return loci_err_nomem(err);
 		hist.cold = (double)counts.absent;
 		dirty.cold = (double)counts.dirty_absent;
+		both.cold = (double)counts.both_absent;
 		if (loci_hist_merge(&sum->set[bits], &hist) < 0 ||
-			loci_hist_merge(&sum->set_dirty[bits], &dirty) < 0)
+			loci_hist_merge(&sum->set_dirty[bits], &dirty) < 0 ||
+			loci_hist_merge(&sum->set_both[bits], &both) < 0)
 			return loci_err_nomem(err);
 	}
 	return 0;

@@ -41,6 +41,9 @@ int loci_grain_touches(struct loci_grain_engine *grain, const uint64_t *block,
 	const uint8_t *is_write, const uint64_t *use, size_t n, uint64_t *ret_distance,
 	uint64_t *ret_last_use, struct loci_err *err);
 void loci_grain_straddled(struct loci_grain_engine *grain, uint64_t references);
+/* Of the touches that come with the next call: the second halves of references over two blocks, as
+ * loci_sets_feed_halves has them. Borrowed until then. References over more are not among them. */
+void loci_grain_halves(struct loci_grain_engine *grain, const uint32_t *second, size_t n);
 
 uint64_t loci_grain_verified(const struct loci_grain_engine *grain);
 

@@ -99,6 +99,7 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 	if (loci_spread_reserve(&measure->rows, batch->n_rows) < 0 ||
 		loci_spread_reserve(&measure->contexts, batch->n_contexts) < 0)
 		return loci_err_nomem(err);
+	loci_grain_halves(measure->grain, batch->second, batch->n_seconds);
 	r = loci_grain_touches(measure->grain, batch->block, batch->is_write,
 		pairs ? batch->use : NULL, batch->n, measure->distance,
 		pairs ? measure->last_use : NULL, err);

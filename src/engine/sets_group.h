@@ -16,6 +16,8 @@
 
 #include "engine/sets.h"
 
+#include <stdbool.h>
+
 #define SETS_LEVELS     3 /* of a group: coarse, middle, fine */
 #define SETS_LISTS      4
 #define SETS_HEAD_SLOTS 8
@@ -70,6 +72,8 @@ struct sets_group {
 	struct sets_pool *pool;
 	uint64_t position[SETS_LEVELS][LOCI_SETS_WAYS + 1];
 	uint64_t dirty[SETS_LEVELS][LOCI_SETS_WAYS + 1];
+	uint64_t both[SETS_LEVELS][LOCI_SETS_WAYS + 1];
+	uint32_t before; /* positions of the last touch of the batch before; 0: it did not come */
 };
 
 #define SETS_AHEAD_HEAD    20
@@ -81,6 +85,12 @@ struct sets_batch {
 	uint64_t found[SETS_BATCH];                   /* positions, and above them dirty levels */
 	uint32_t written[SETS_BATCH];                 /* dirty levels of the writes among them */
 	size_t n;
+	bool has_last; /* the last entry is the batch's last touch */
+	/* Second halves whose first is the entry before, or for entry 0 the group's before. Those
+	 * of whom one half went no further met a position of 0 in all finer sets. */
+	size_t n_halves;
+	uint16_t half[SETS_BATCH + 1];
+	uint16_t place[SETS_BATCH + 1]; /* where entries go, at the end how many do */
 };
 
 /* The first slot of the list that block belongs to. Slots of that list and of the one 128 slots

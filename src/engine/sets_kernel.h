@@ -128,12 +128,54 @@ static always_inline uint32_t choose(uint32_t mask, uint32_t yes, uint32_t no)
 	return no ^ ((yes ^ no) & mask);
 }
 
+/* Each byte the lower of the two; none is above 127. */
+static inline uint32_t lower(uint32_t a, uint32_t b)
+{
+	uint32_t not_less = ((a | 0x808080) - b) & 0x808080;
+	uint32_t mask = (not_less << 1) - (not_less >> 7);
+
+	return a ^ ((a ^ b) & mask);
+}
+
+/* Straddling references, of whom both halves are in the batch or at its edge. */
+static void count_halves(struct sets_group *group, const struct sets_batch *batch)
+{
+	for (size_t i = 0; i < batch->n_halves; i++) {
+		size_t at = batch->half[i];
+		uint32_t first = at ? (uint32_t)batch->found[at - 1] : group->before;
+		uint32_t position = lower(first, (uint32_t)batch->found[at]);
+
+		group->both[0][position & 0xff]++;
+		group->both[1][position >> 8 & 0xff]++;
+		group->both[2][position >> 16]++;
+	}
+}
+
+/* Keeps the halves that stay together, where they have gone. */
+static void keep_halves(struct sets_batch *batch)
+{
+	const uint16_t *place = batch->place;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < batch->n_halves; i++) {
+		size_t at = batch->half[i];
+		bool first = !at || place[at - 1] != place[at];
+
+		batch->half[kept] = place[at];
+		kept += first && place[at] != place[at + 1];
+	}
+	batch->n_halves = kept;
+}
+
 /* Counts what was found, and keeps the touches that change something at finer levels: not those
  * whose block is the most recent of its set and, if written, clean at this size and so at all. */
 static always_inline void record(struct sets_group *group, struct sets_batch *batch)
 {
 	size_t kept = 0, written = 0, n = batch->n;
 
+	if (batch->n_halves)
+		count_halves(group, batch);
+	group->before = batch->has_last ? (uint32_t)batch->found[n - 1] : 0;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t position = (uint32_t)batch->found[i], write = batch->write[i];
 		uint32_t dirty = (uint32_t)(batch->found[i] >> 32);
@@ -143,6 +185,7 @@ static always_inline void record(struct sets_group *group, struct sets_batch *ba
 		group->position[2][position >> 16]++;
 		batch->written[written] = dirty;
 		written += write & 1;
+		batch->place[i] = (uint16_t)kept;
 		batch->block[kept] = batch->block[i];
 		batch->write[kept] = write;
 		kept += choose(write, dirty, position) >= SETS_FINE;
@@ -152,6 +195,10 @@ static always_inline void record(struct sets_group *group, struct sets_batch *ba
 		group->dirty[1][batch->written[i] >> 8 & 0xff]++;
 		group->dirty[2][batch->written[i] >> 16]++;
 	}
+	batch->place[n] = (uint16_t)kept;
+	if (batch->n_halves)
+		keep_halves(batch);
+	batch->has_last &= batch->place[n - 1] != kept;
 	batch->n = kept;
 }
 
