@@ -414,6 +414,7 @@ static void check_straddles(void)
 
 	several.block_bytes[0] = 64;
 	several.block_bytes[1] = 4096;
+	several.no_sets = false;
 	several.block_bytes[2] = 32;
 	several.block_bytes[3] = 4;
 	several.n_block_bytes = 4;
