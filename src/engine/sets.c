@@ -38,7 +38,7 @@ struct loci_sets {
 	struct sets_head *head; /* of all groups, lazily backed */
 	size_t head_bytes;
 	struct sets_pool pool; /* lazily backed too */
-	size_t stamps_bytes, cluster_bytes;
+	size_t ranks_bytes, cluster_bytes;
 	struct sets_batch batch;
 };
 
@@ -48,50 +48,55 @@ static sets_group_fn *const kernels[] = {
 	[LOCI_ISA_AVX512] = sets_group_avx512,
 };
 
+/* How many of the head's stamps are newer. */
+static unsigned head_rank(const struct sets_head *head, unsigned slot)
+{
+	unsigned rank = 0;
+
+	for (unsigned i = 0; i < SETS_HEAD_SLOTS; i++)
+		rank += head->stamp[i] > head->stamp[slot];
+	return rank;
+}
+
 void sets_head_promote(const struct sets_group *group, struct sets_head *head)
 {
 	struct sets_pool *pool = group->pool;
-	struct sets_stamps *stamps = &pool->stamps[pool->n];
+	uint8_t *rank = pool->ranks[pool->n].of;
 	struct sets_cluster *cluster = &pool->cluster[pool->n];
+	bool taken[SETS_SLOTS] = { false };
+	unsigned next = SETS_HEAD_SLOTS;
 
 	for (unsigned i = 0; i < SETS_HEAD_SLOTS; i++) {
 		uint64_t block = head->block[i];
 		unsigned slot = sets_list_of(group->base, block);
 
-		while (stamps->of[slot])
+		while (taken[slot])
 			slot++;
-		stamps->of[slot] = head->stamp[i];
+		taken[slot] = true;
+		rank[slot] = (uint8_t)head_rank(head, i);
 		cluster->high[slot] = (uint8_t)(block >> 56);
 		cluster->next[slot] = (uint8_t)(block >> 48);
 		cluster->block[slot] = block;
 		cluster->dirty[slot] = head->dirty[i];
 	}
+	for (unsigned slot = 0; slot < SETS_SLOTS; slot++)
+		if (!taken[slot])
+			rank[slot] = (uint8_t)next++;
+	head->clock = SETS_HEAD_SLOTS;
 	head->cluster = ++pool->n;
 }
 
-/* A bit per stamp in use; its rank is the number of bits up to it. */
-void sets_head_renumber(struct sets_head *head, struct sets_pool *pool)
+void sets_head_renumber(struct sets_head *head)
 {
-	uint16_t *stamp = head->cluster ? pool->stamps[head->cluster - 1].of : head->stamp;
-	unsigned n = head->cluster ? SETS_SLOTS : SETS_HEAD_SLOTS;
-	uint64_t used[(SETS_LAST_STAMP + 1) / 64] = { 0 };
-	uint16_t before[(SETS_LAST_STAMP + 1) / 64];
+	uint16_t stamp[SETS_HEAD_SLOTS];
+	unsigned used = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		if (stamp[i])
-			used[stamp[i] / 64] |= (uint64_t)1 << stamp[i] % 64;
-	head->clock = 0;
-	for (unsigned i = 0; i < LOCI_ARRAY_SIZE(used); i++) {
-		before[i] = (uint16_t)head->clock;
-		head->clock += (uint32_t)__builtin_popcountll(used[i]);
-	}
-	for (unsigned i = 0; i < n; i++) {
-		uint64_t up_to = ((uint64_t)2 << stamp[i] % 64) - 1;
-
-		if (stamp[i])
-			stamp[i] = (uint16_t)(before[stamp[i] / 64] +
-				__builtin_popcountll(used[stamp[i] / 64] & up_to));
-	}
+	for (unsigned i = 0; i < SETS_HEAD_SLOTS; i++)
+		used += head->stamp[i] > 0;
+	for (unsigned i = 0; i < SETS_HEAD_SLOTS; i++)
+		stamp[i] = head->stamp[i] ? (uint16_t)(used - head_rank(head, i)) : 0;
+	memcpy(head->stamp, stamp, sizeof(stamp));
+	head->clock = used;
 }
 
 #define HUGE_PAGE ((uintptr_t)2 << 20)
@@ -152,12 +157,12 @@ int loci_sets_new(
 	sets->run = kernels[loci_isa_resolve(options->isa)];
 	heads = lay_out(sets);
 	sets->head_bytes = heads * sizeof(*sets->head);
-	sets->stamps_bytes = heads * sizeof(*sets->pool.stamps);
+	sets->ranks_bytes = heads * sizeof(*sets->pool.ranks);
 	sets->cluster_bytes = heads * sizeof(*sets->pool.cluster);
 	sets->head = head = reserve(sets->head_bytes, false);
-	sets->pool.stamps = reserve(sets->stamps_bytes, true);
+	sets->pool.ranks = reserve(sets->ranks_bytes, true);
 	sets->pool.cluster = reserve(sets->cluster_bytes, true);
-	if (!sets->head || !sets->pool.stamps || !sets->pool.cluster) {
+	if (!sets->head || !sets->pool.ranks || !sets->pool.cluster) {
 		loci_sets_free(sets);
 		return loci_err_nomem(err);
 	}
@@ -173,8 +178,8 @@ void loci_sets_free(struct loci_sets *sets)
 {
 	if (!sets)
 		return;
-	if (sets->pool.stamps)
-		munmap(sets->pool.stamps, sets->stamps_bytes);
+	if (sets->pool.ranks)
+		munmap(sets->pool.ranks, sets->ranks_bytes);
 	if (sets->pool.cluster)
 		munmap(sets->pool.cluster, sets->cluster_bytes);
 	if (sets->head)
@@ -237,7 +242,7 @@ static void fill(struct loci_sets *sets, struct feed *feed)
 	uint64_t last = sets->last, before = sets->last, writes = 0;
 	bool has_last = sets->has_last, clean = sets->last_is_clean;
 	size_t taken = 0, kept = 0, turn = 0; /* turn: entries that equal the last but one */
-	bool repeats = sets->last_repeats;
+	bool repeats = sets->last_repeats, any = false; /* any: the last entry is a write */
 
 	batch->n_halves = 0;
 	for (; taken < n && kept < SETS_BATCH; taken++) {
@@ -261,16 +266,17 @@ static void fill(struct loci_sets *sets, struct feed *feed)
 			before = last;
 			last = block[taken];
 			clean = write;
+			any = batch->write[kept - 1];
 			continue;
 		}
 		turn = same ? turn : back ? turn + 1 : 0;
 		before = same ? before : last;
 		last = block[taken];
 		batch->block[kept] = last * SETS_MULTIPLIER;
-		batch->write[kept] = 0;
-		batch->write[kept - fold] |= -(uint32_t)write;
-		batch->half[batch->n_halves] = (uint16_t)kept;
-		batch->n_halves += half;
+		any = write | (fold & any);
+		batch->write[kept - fold] = -(uint32_t)any;
+		if (half)
+			batch->half[batch->n_halves++] = (uint16_t)kept;
 		kept += !(fold | (same & (!write | clean)));
 		clean = write | (same & clean);
 		has_last = true;
@@ -362,6 +368,6 @@ static uint64_t resident(void *memory, size_t bytes)
 uint64_t loci_sets_bytes(const struct loci_sets *sets)
 {
 	return sizeof(*sets) + resident(sets->head, sets->head_bytes) +
-		resident(sets->pool.stamps, sets->stamps_bytes) +
+		resident(sets->pool.ranks, sets->ranks_bytes) +
 		resident(sets->pool.cluster, sets->cluster_bytes);
 }

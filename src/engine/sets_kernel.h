@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel of the per-set engine, included once per instruction set by a file that defines
- *   list_match(cluster, list, bytes)   bits of the list's slots with top bytes bytes[7] and
- * bytes[6] list_newer(stamp, limit)           how many of 64 stamps are larger list_oldest(stamp)
- * which of 64 is the smallest list_stamp(stamp, slot, value)     set one of 64 list_name(cluster,
- * list, slot, bytes)    set the top bytes head_match(head, block), head_newer(head, stamp),
- * head_same(head, block, mask) bits of the slots that hold block, that have a larger stamp, that
- * agree with block under mask head_stamp(head, slot, stamp)      set it settle(positions, dirty,
- * write)    positions, at most 64, and above them the dirty levels; sets the block's new dirty
- * bytes and SETS_GROUP, the function's name. Stamps are stored by whole vectors where they are
- * loaded by whole vectors: a load waits long for a narrower store. */
+ * SETS_GROUP, the function's name, and
+ *
+ *	list_match(cluster, list, bytes)	bits of the list's slots with these two top bytes
+ *	list_name(cluster, list, slot, bytes)	sets the two bytes
+ *	cluster_replace(rank, list, ret_rank)	the same of the list's oldest; returns which it was,
+ *						and its rank
+ *	cluster_renew(rank, list, slot)		makes the slot the newest; returns where it was
+ *	head_match(head, block)			bits of the slots that hold block,
+ *	head_newer(head, stamp)			that have a larger stamp,
+ *	head_same(head, block, mask)		that agree with block under mask
+ *	head_stamp(head, slot, stamp)		sets it
+ *	settle(positions, dirty, write)		positions, at most 64, and above them the dirty
+ *						levels; sets the block's new dirty bytes
+ *
+ * Ranks and stamps are stored by whole vectors where they are loaded by whole vectors: a load waits
+ * long for a narrower store. */
 #include "engine/sets_group.h"
 
 #include <stdbool.h>
@@ -20,7 +27,7 @@ struct view {
 	int base;
 	uint64_t cluster_mask;
 	struct sets_head *head;
-	struct sets_stamps *stamps;
+	struct sets_ranks *ranks;
 	struct sets_cluster *cluster;
 	struct sets_group *group;
 };
@@ -30,30 +37,23 @@ static always_inline uint64_t cluster_touch(
 {
 	struct sets_cluster *cluster = &view->cluster[head->cluster - 1];
 	unsigned list = sets_list_of(view->base, *block), slot;
-	uint16_t *stamps = view->stamps[head->cluster - 1].of, *own = stamps + list;
+	uint8_t *rank = view->ranks[head->cluster - 1].of;
 	uint64_t match = list_match(cluster, list, (const uint8_t *)block);
+	uint32_t last;
 
-	if (__builtin_expect(head->clock == SETS_LAST_STAMP, 0))
-		sets_head_renumber(head, view->group->pool);
-	head->clock++;
 	for (; match; match &= match - 1) {
-		uint32_t fine, middle, coarse;
-		uint16_t stamp;
+		uint32_t positions;
 
 		slot = (unsigned)__builtin_ctzll(match);
-		stamp = own[slot];
-		if (__builtin_expect((cluster->block[list + slot] != *block) | !stamp, 0))
+		if (__builtin_expect((cluster->block[list + slot] != *block) |
+				    (rank[list + slot] >= head->clock),
+			    0))
 			continue;
-		fine = list_newer(own, stamp);
-		middle = fine + list_newer(stamps + (list ^ 128), stamp);
-		coarse = middle + list_newer(stamps + (list ^ 64), stamp) +
-			list_newer(stamps + (list ^ 192), stamp);
-		list_stamp(own, slot, (uint16_t)head->clock);
-		return settle(
-			fine << 16 | middle << 8 | coarse, &cluster->dirty[list + slot], write);
+		positions = cluster_renew(rank, list, slot);
+		return settle(positions, &cluster->dirty[list + slot], write);
 	}
-	slot = list_oldest(own);
-	list_stamp(own, slot, (uint16_t)head->clock);
+	slot = cluster_replace(rank, list, &last);
+	head->clock += last >= head->clock;
 	list_name(cluster, list, slot, (const uint8_t *)block);
 	cluster->block[list + slot] = *block;
 	return settle(SETS_ABSENT, &cluster->dirty[list + slot], write);
@@ -82,7 +82,7 @@ static always_inline uint64_t head_touch(
 		head->block[slot] = *block;
 	}
 	if (__builtin_expect(head->clock == SETS_LAST_STAMP, 0))
-		sets_head_renumber(head, view->group->pool);
+		sets_head_renumber(head);
 	head_stamp(head, slot, (uint16_t)++head->clock);
 	return settle(positions, &head->dirty[slot], write);
 }
@@ -98,8 +98,8 @@ static always_inline void look_ahead(const struct view *view, const uint64_t *bl
 	__builtin_prefetch(&view->head[later].dirty, 1);
 	if (!number)
 		return;
-	for (unsigned i = 0; i < SETS_SLOTS; i += LOCI_SETS_WAYS / 2)
-		__builtin_prefetch(&view->stamps[number - 1].of[i], 1);
+	for (unsigned i = 0; i < SETS_SLOTS; i += LOCI_SETS_WAYS)
+		__builtin_prefetch(&view->ranks[number - 1].of[i], 1);
 	__builtin_prefetch(&view->cluster[number - 1].high[list], 1);
 	__builtin_prefetch(&view->cluster[number - 1].next[list], 1);
 }
@@ -107,7 +107,7 @@ static always_inline void look_ahead(const struct view *view, const uint64_t *bl
 static always_inline void search(struct sets_group *group, struct sets_batch *batch, bool far)
 {
 	const struct view view = { group->base, group->cluster_mask, group->head,
-		group->pool->stamps, group->pool->cluster, group };
+		group->pool->ranks, group->pool->cluster, group };
 
 	for (size_t i = 0, n = batch->n; i < n; i++) {
 		const uint64_t *block = &batch->block[i];
