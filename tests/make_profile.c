@@ -208,7 +208,7 @@ static void set_matrix(struct maker *m)
 
 static void put_matrix(struct loci_profile *profile, struct maker *m, struct loci_err *err)
 {
-	struct loci_thread_totals thread = { 0, m->run.references };
+	struct loci_thread_totals thread = { .references = m->run.references };
 
 	if (loci_profile_put_thread(profile, &thread, err) < 0 ||
 		matrix_put(profile, m->matrix, err) < 0)

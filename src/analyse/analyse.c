@@ -36,8 +36,10 @@ void loci_analysis_free(struct loci_analysis *a)
 		return;
 	for (unsigned i = 0; i < a->n_grains; i++)
 		loci_grain_sum_fini(&a->grain[i]);
-	for (size_t i = 0; i < a->n_processes; i++)
+	for (size_t i = 0; i < a->n_processes; i++) {
+		free(a->process[i].program);
 		free(a->process[i].thread);
+	}
 	free(a->process);
 	if (a->attributed)
 		loci_ledger_fini(&a->ledger);
@@ -56,6 +58,16 @@ uint64_t loci_analysis_references(const struct loci_analysis *analysis)
 	return atomic_load_explicit(&analysis->references, memory_order_relaxed);
 }
 
+bool loci_analysis_is_empty(struct loci_analysis *analysis)
+{
+	bool empty;
+
+	pthread_mutex_lock(&analysis->lock);
+	empty = !analysis->n_processes;
+	pthread_mutex_unlock(&analysis->lock);
+	return empty || !loci_analysis_references(analysis);
+}
+
 /* Once: 50 processes may all have met the same. */
 void loci_analysis_add_note(struct loci_analysis *a, const char *text)
 {
@@ -69,6 +81,14 @@ void loci_analysis_note(struct loci_analysis *analysis, const char *text)
 {
 	pthread_mutex_lock(&analysis->lock);
 	loci_analysis_add_note(analysis, text);
+	pthread_mutex_unlock(&analysis->lock);
+}
+
+void loci_analysis_miss(struct loci_analysis *analysis, const char *text)
+{
+	pthread_mutex_lock(&analysis->lock);
+	loci_analysis_add_note(analysis, text);
+	analysis->incomplete = true;
 	pthread_mutex_unlock(&analysis->lock);
 }
 
@@ -174,6 +194,7 @@ static int put_threads(struct loci_analysis *a, struct loci_profile *profile, st
 			struct loci_thread_totals totals = process->thread[k];
 
 			totals.thread += base;
+			totals.process_id = process->pid ? (int64_t)i + 1 : 0;
 			next = totals.thread + 1;
 			r = loci_profile_put_thread(profile, &totals, err);
 		}
@@ -194,7 +215,9 @@ static int put_processes(
 
 	for (size_t i = 0; r == 0 && i < a->n_processes; i++) {
 		const struct loci_process_totals *process = &a->process[i];
-		struct loci_process_row row = { .id = (int64_t)i + 1, .pid = process->pid };
+		struct loci_process_row row = {
+			.id = (int64_t)i + 1, .pid = process->pid, .command = process->program
+		};
 
 		/* a number may be used again: the latest before it is meant */
 		for (size_t k = 0; k < i; k++)
@@ -217,7 +240,9 @@ static int put_attributed(
 		.note_data = a };
 	int r;
 
-	if (!a->attributed)
+	if (a->torn)
+		loci_analysis_add_note(a, "no room to add up code and data: they are left out");
+	if (!a->attributed || a->torn)
 		return 0;
 	pthread_mutex_lock(&a->symbols_lock);
 	r = loci_publish(&a->ledger, &options, profile, err);
@@ -278,7 +303,7 @@ int loci_analysis_write(struct loci_analysis *a, const char *path, struct loci_a
 	ret->verified = a->verified;
 	if (!ret->references && a->interrupted)
 		r = loci_err_set(err, EINTR, "interrupted before the first reference");
-	else if (!ret->references)
+	else if (!ret->references || !a->n_processes)
 		r = loci_err_set(err, ENODATA, "%s: no references in it (%.*s)%s%s",
 			a->options->command ? a->options->command : "the trace",
 			(int)sizeof(a->info.origin), a->info.origin, a->note[0] ? ": " : "",

@@ -68,8 +68,13 @@ int loci_analysis_read(
 	struct loci_analysis *analysis, struct loci_source *source, struct loci_err *err);
 /* References of all streams so far; from any thread. */
 uint64_t loci_analysis_references(const struct loci_analysis *analysis);
+/* Whether there is nothing to write a profile of: no reference, or no process that could be read to
+ * the end and added up. */
+bool loci_analysis_is_empty(struct loci_analysis *analysis);
 /* A sentence for the profile's note ("killed by signal 9"). */
 void loci_analysis_note(struct loci_analysis *analysis, const char *text);
+/* The same of something that is missing: the profile is incomplete. */
+void loci_analysis_miss(struct loci_analysis *analysis, const char *text);
 int loci_analysis_write(struct loci_analysis *analysis, const char *path,
 	struct loci_analyse_summary *ret, struct loci_err *err);
 

@@ -33,6 +33,13 @@ struct loci_birth {
 };
 #define LOCI_BIRTHS (1u << 14)
 
+/* Counted in the current context and thread, and not added there yet. */
+struct loci_attribution_here {
+	uint64_t refs, repeats;
+	uint32_t context;
+	size_t thread;
+};
+
 struct loci_attribution {
 	const struct loci_analyse_options *options;
 	struct loci_decoder *decoder; /* borrowed, as are the grains */
@@ -58,7 +65,10 @@ struct loci_attribution {
 	struct loci_levels_eviction evicted[LOCI_BATCH];
 	unsigned shift; /* of the first block size */
 	uint64_t use;   /* of a touch now: context and loop entries */
-	uint64_t references, straddles;
+	bool joins;     /* touches of the block touched before are no elements of their own */
+	struct loci_attribution_here here;
+	uint64_t references; /* but those of here */
+	uint64_t straddles;
 	uint64_t *thread_refs; /* by number in walk */
 	size_t thread_cap;
 	struct loci_ref_run runs[LOCI_ATTRIBUTE_RUNS];

@@ -18,7 +18,8 @@ struct loci_context {
 	uint32_t parent;
 	uint32_t entry, call; /* sites: the function's first, and where it was called from */
 	uint32_t depth;
-	uint64_t refs; /* its own */
+	uint64_t refs;    /* its own */
+	uint64_t repeats; /* as a row's */
 };
 
 struct loci_contexts {

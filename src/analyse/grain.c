@@ -10,7 +10,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define BATCH LOCI_GRAIN_TOUCHES
+#define BATCH    LOCI_GRAIN_TOUCHES
+#define TOGETHER 512 /* touches of runs, for an engine that knows no runs */
 
 struct loci_grain_engine {
 	struct loci_grain_options options;
@@ -119,29 +120,45 @@ static int count(struct loci_hist *hist, uint64_t value)
 	return 0;
 }
 
+static int verify_touch(struct loci_grain_engine *grain, uint64_t block, bool is_write,
+	uint64_t distance, struct loci_err *err)
+{
+	struct loci_naive_touch want;
+	int r = loci_naive_touch(grain->naive, block, is_write, &want, err);
+
+	if (r < 0)
+		return r;
+	if (distance == LOCI_UNSAMPLED) {
+		/* from here on the engine estimates: nothing left to compare */
+		grain->options.verify = 0;
+		return 0;
+	}
+	if (distance != want.stack)
+		return mismatch(grain, "stack distance of touch", grain->verified, (double)distance,
+			(double)want.stack, err);
+	if (count(&grain->time, want.time) < 0 ||
+		(is_write && count(&grain->dirty, want.dirty) < 0))
+		return loci_err_nomem(err);
+	grain->verified++;
+	return 0;
+}
+
+/* Histograms can be compared when all that was fed has been compared. */
+static int verify_rest(struct loci_grain_engine *grain, struct loci_err *err)
+{
+	if (!grain->options.verify || grain->verified < grain->options.verify)
+		return 0;
+	return verify_end(grain, err);
+}
+
 static int verify(struct loci_grain_engine *grain, const uint64_t *block, const uint8_t *is_write,
 	size_t n, const uint64_t *distance, struct loci_err *err)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct loci_naive_touch want;
-		int r = loci_naive_touch(grain->naive, block[i], is_write[i], &want, err);
+	int r = 0;
 
-		if (r < 0)
-			return r;
-		if (distance[i] == LOCI_UNSAMPLED) {
-			/* from here on the engine estimates: nothing left to compare */
-			grain->options.verify = 0;
-			return 0;
-		}
-		if (distance[i] != want.stack)
-			return mismatch(grain, "stack distance of touch", grain->verified,
-				(double)distance[i], (double)want.stack, err);
-		if (count(&grain->time, want.time) < 0 ||
-			(is_write[i] && count(&grain->dirty, want.dirty) < 0))
-			return loci_err_nomem(err);
-		grain->verified++;
-	}
-	return grain->verified < grain->options.verify ? 0 : verify_end(grain, err);
+	for (size_t i = 0; r == 0 && i < n && grain->options.verify; i++)
+		r = verify_touch(grain, block[i], is_write[i], distance[i], err);
+	return r < 0 ? r : verify_rest(grain, err);
 }
 
 int loci_grain_touches(struct loci_grain_engine *grain, const uint64_t *block,
@@ -161,6 +178,68 @@ int loci_grain_touches(struct loci_grain_engine *grain, const uint64_t *block,
 	grain->halves.n = 0;
 	if (r == 0 && verifying)
 		r = verify(grain, block, is_write, n, ret_distance, err);
+	return r;
+}
+
+/* Touch k of a run: which of those after the first are the writes makes no difference, all of them
+ * being at distance 0 of a block just written. */
+static bool writes(const struct loci_stack_runs *runs, size_t run, uint64_t k)
+{
+	return k ? k <= runs->more_writes[run] : runs->is_write[run];
+}
+
+static int feed_sets(struct loci_grain_engine *grain, const struct loci_stack_runs *runs,
+	size_t n_runs, struct loci_err *err)
+{
+	uint64_t block[TOGETHER];
+	uint8_t is_write[TOGETHER];
+	uint32_t second[TOGETHER];
+	struct loci_sets_halves halves = { second, 0 }, left = grain->halves;
+	size_t n = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < n_runs; i++) {
+		if (left.n && *left.second == i) {
+			second[halves.n++] = (uint32_t)n;
+			left = (struct loci_sets_halves){ left.second + 1, left.n - 1 };
+		}
+		for (uint64_t k = 0; r == 0 && k <= runs->more[i]; k++) {
+			block[n] = runs->block[i];
+			is_write[n++] = writes(runs, i, k);
+			if (n < TOGETHER)
+				continue;
+			r = loci_sets_feed_halves(grain->sets, block, is_write, n, &halves, err);
+			n = halves.n = 0;
+		}
+	}
+	grain->halves.n = 0;
+	return r < 0 ? r : loci_sets_feed_halves(grain->sets, block, is_write, n, &halves, err);
+}
+
+static int verify_runs(struct loci_grain_engine *grain, const struct loci_stack_runs *runs,
+	size_t n, const uint64_t *distance, struct loci_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < n && grain->options.verify; i++)
+		for (uint64_t k = 0; r == 0 && k <= runs->more[i]; k++)
+			r = verify_touch(grain, runs->block[i], writes(runs, i, k),
+				k ? 0 : distance[i], err);
+	return r < 0 ? r : verify_rest(grain, err);
+}
+
+int loci_grain_runs(struct loci_grain_engine *grain, const struct loci_stack_runs *runs, size_t n,
+	uint64_t *ret_distance, uint64_t *ret_last_use, struct loci_err *err)
+{
+	int r;
+
+	if (grain->options.verify && !ret_distance)
+		ret_distance = grain->distance;
+	r = loci_stack_feed_runs(grain->stack, runs, n, ret_distance, ret_last_use, err);
+	if (r == 0 && grain->sets)
+		r = feed_sets(grain, runs, n, err);
+	if (r == 0 && grain->options.verify)
+		r = verify_runs(grain, runs, n, ret_distance, err);
 	return r;
 }
 

@@ -40,6 +40,10 @@ int loci_grain_reference(struct loci_grain_engine *grain, uint64_t address, uint
 int loci_grain_touches(struct loci_grain_engine *grain, const uint64_t *block,
 	const uint8_t *is_write, const uint64_t *use, size_t n, uint64_t *ret_distance,
 	uint64_t *ret_last_use, struct loci_err *err);
+/* Runs of touches that somebody else has found, as loci_stack_feed_runs has them. */
+struct loci_stack_runs;
+int loci_grain_runs(struct loci_grain_engine *grain, const struct loci_stack_runs *runs, size_t n,
+	uint64_t *ret_distance, uint64_t *ret_last_use, struct loci_err *err);
 void loci_grain_straddled(struct loci_grain_engine *grain, uint64_t references);
 /* Of the touches that come with the next call: the second halves of references over two blocks, as
  * loci_sets_feed_halves has them. Borrowed until then. References over more are not among them. */

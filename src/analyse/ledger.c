@@ -165,6 +165,7 @@ static int add_contexts(struct loci_ledger *ledger, struct maps *maps)
 				sizeof(*ledger->context_levels.tally)) < 0)
 			return -ENOMEM;
 		loci_spread_collect(&process->measure.contexts, (uint32_t)i, bins);
+		bins[0] += node->repeats; /* a distance of 0 */
 		for (unsigned k = 0; k <= UINT8_MAX; k++)
 			if (loci_spread_add(&ledger->contexts, *id, k, bins[k]) < 0)
 				return -ENOMEM;
@@ -294,6 +295,7 @@ static int add_row_counts(struct loci_ledger *ledger, const struct maps *maps, s
 			ledger->n_rows * n_levels, sizeof(*ledger->row_levels.tally)) < 0)
 		return -ENOMEM;
 	loci_spread_collect(&process->measure.rows, (uint32_t)i, bins);
+	bins[0] += process->rows.row[i].repeats;
 	for (unsigned k = 0; k <= UINT8_MAX; k++) {
 		if (loci_spread_add(&ledger->rows, id, k, bins[k]) < 0)
 			return -ENOMEM;

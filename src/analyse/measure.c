@@ -72,16 +72,55 @@ static int count_pair(
 		batch->missed[i]);
 }
 
-static inline int count(
-	struct loci_measure *measure, const struct loci_batch *batch, size_t i, uint64_t nearest)
+static int feed(struct loci_measure *measure, const struct loci_batch *batch, struct loci_err *err)
 {
-	uint64_t distance = measure->distance[i], use = batch->use[i];
-	unsigned bin = loci_spread_bin(distance);
+	bool pairs = measure->pair_kind != LOCI_PAIRS_NONE;
+	struct loci_stack_runs runs = { .block = batch->block,
+		.is_write = batch->is_write,
+		.more = batch->more,
+		.more_writes = batch->more_writes,
+		.left = pairs ? batch->left : NULL };
 
-	if (loci_spread_count(&measure->rows, loci_use_row(use), bin) < 0 ||
-		loci_spread_count(&measure->contexts, loci_use_context(use), bin) < 0)
+	loci_grain_halves(measure->grain, batch->second, batch->n_seconds);
+	return loci_grain_runs(measure->grain, &runs, batch->n, measure->distance,
+		pairs ? measure->last_use : NULL, err);
+}
+
+/* Counts near distances and lists the others, and what may belong to a pair. Returns how many. */
+static int count_near(struct loci_measure *measure, const struct loci_batch *batch)
+{
+	struct loci_spread rows = measure->rows, contexts = measure->contexts;
+	/* bins below are near, and of no pair */
+	unsigned nearest = measure->pair_kind == LOCI_PAIRS_NONE ? LOCI_SPREAD_NEAR
+		: measure->pair_kind == LOCI_PAIRS_FAR ? loci_bin_coarse(LOCI_PAIRS_FAR_BLOCKS)
+						       : 0;
+	unsigned n = 0;
+	int r = 0;
+
+	for (unsigned i = 0; i < batch->n; i++) {
+		unsigned bin = loci_spread_bin(measure->distance[i]);
+		uint64_t use = batch->use[i];
+
+		measure->bin[i] = (uint8_t)bin;
+		measure->listed[n] = (uint16_t)i;
+		n += bin >= nearest;
+		r |= loci_spread_near_count(&rows, loci_use_row(use), bin);
+		r |= loci_spread_near_count(&contexts, loci_use_context(use), bin);
+	}
+	return r < 0 ? r : (int)n;
+}
+
+static int count_listed(struct loci_measure *measure, const struct loci_batch *batch, unsigned i)
+{
+	unsigned bin = measure->bin[i];
+	uint64_t use = batch->use[i];
+
+	if (bin >= LOCI_SPREAD_NEAR &&
+		(loci_spread_far_count(&measure->rows.far[loci_use_row(use)], bin) < 0 ||
+			loci_spread_far_count(&measure->contexts.far[loci_use_context(use)], bin) <
+				0))
 		return -ENOMEM;
-	if (distance < nearest || distance >= LOCI_UNSAMPLED)
+	if (measure->pair_kind == LOCI_PAIRS_NONE || bin >= LOCI_SPREAD_UNSAMPLED)
 		return 0;
 	return count_pair(measure, batch, i, bin);
 }
@@ -89,26 +128,23 @@ static inline int count(
 int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 {
 	struct loci_measure *measure = data;
-	bool pairs = measure->pair_kind != LOCI_PAIRS_NONE;
-	uint64_t nearest = !pairs                      ? UINT64_MAX
-		: measure->pair_kind == LOCI_PAIRS_ALL ? 0
-						       : (uint64_t)LOCI_PAIRS_FAR_BLOCKS;
 	const struct loci_loop_event *event = batch->event, *end = event + batch->n_events;
-	int r = 0;
+	int n, r;
 
 	if (loci_spread_reserve(&measure->rows, batch->n_rows) < 0 ||
 		loci_spread_reserve(&measure->contexts, batch->n_contexts) < 0)
 		return loci_err_nomem(err);
-	loci_grain_halves(measure->grain, batch->second, batch->n_seconds);
-	r = loci_grain_touches(measure->grain, batch->block, batch->is_write,
-		pairs ? batch->use : NULL, batch->n, measure->distance,
-		pairs ? measure->last_use : NULL, err);
+	r = feed(measure, batch, err);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; r == 0 && i < batch->n; i++) {
+	n = count_near(measure, batch);
+	r = n < 0 ? n : 0;
+	for (int k = 0; r == 0 && k < n; k++) {
+		unsigned i = measure->listed[k];
+
 		for (; r == 0 && event < end && event->touch <= i; event++)
 			r = apply(measure, event);
-		r |= count(measure, batch, i, nearest);
+		r |= count_listed(measure, batch, i);
 	}
 	for (; r == 0 && event < end; event++)
 		r = apply(measure, event);

@@ -26,6 +26,8 @@ struct loci_measure {
 	uint64_t clock;   /* at a touch not long ago */
 	uint64_t distance[LOCI_BATCH];
 	uint64_t last_use[LOCI_BATCH];
+	uint8_t bin[LOCI_BATCH];
+	uint16_t listed[LOCI_BATCH]; /* touches that are far, or of a pair */
 };
 
 void loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *grain,

@@ -163,6 +163,9 @@ static int put_site(struct loci_publication *p, uint32_t number, int64_t id,
 		&(struct loci_site_row){ .id = id,
 			.site_key = key,
 			.function_id = place->function_id,
+			.module_id = place->function_id
+				? 0
+				: loci_naming_module(&p->naming, from->site.module),
 			.inlined_id = place->inlined_id,
 			.loop_id = loci_publish_loop_of(
 				p, place->function_id, from->site.module, from->site.offset),

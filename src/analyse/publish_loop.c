@@ -49,10 +49,44 @@ static int threshold(const struct loci_ledger *ledger, uint64_t *ret)
 	return 0;
 }
 
-/* The place of the loop's statement: the first line of the same file among header and tail. */
-static int find_lines(struct loci_publication *p, const struct loci_ledger_loop *loop,
-	unsigned tail_bytes, struct loci_loop_row *row, struct loci_err *err)
+/* The line of the loop's statement, among those of the code at its start and after its end: of a
+ * loop around others the last line before theirs, else the first. A compiler that turns a loop
+ * round puts counting and comparing at its start, and code behind its end may belong to a loop
+ * further out. */
+struct line_choice {
+	unsigned line;   /* so far; 0: none */
+	unsigned before; /* 0: no loop inside */
+};
+
+static void consider(struct line_choice *choice, unsigned line)
 {
+	bool better = choice->before ? line < choice->before && line > choice->line
+				     : !choice->line || line < choice->line;
+
+	if (line && better)
+		choice->line = line;
+}
+
+static int consider_code(struct loci_publication *p, const struct loci_ledger_loop *loop,
+	uint64_t offset, unsigned bytes, const struct loci_loop_row *row,
+	struct line_choice *choice, struct loci_err *err)
+{
+	for (unsigned i = 0; i <= bytes; i++) {
+		const struct loci_code_place *place;
+		int r = loci_naming_place(&p->naming, loop->module, offset + i, &place, err);
+
+		if (r < 0)
+			return r;
+		if (place->source_id == row->source_id && place->function_id == row->function_id)
+			consider(choice, place->line);
+	}
+	return 0;
+}
+
+static int find_lines(struct loci_publication *p, const struct loci_ledger_loop *loop,
+	unsigned tail_bytes, unsigned inner_line, struct loci_loop_row *row, struct loci_err *err)
+{
+	struct line_choice choice = { .before = inner_line };
 	const struct loci_code_place *place;
 	int r = loci_naming_place(&p->naming, loop->module, loop->offset, &place, err);
 
@@ -60,19 +94,20 @@ static int find_lines(struct loci_publication *p, const struct loci_ledger_loop 
 		return r;
 	row->function_id = place->function_id;
 	row->source_id = place->source_id;
-	row->line = row->last_line = place->line;
-	for (unsigned i = 0; r == 0 && i <= tail_bytes; i++) {
-		r = loci_naming_place(&p->naming, loop->module, loop->end_offset + i, &place, err);
-		if (r < 0)
-			return r;
-		if (place->source_id != row->source_id || !place->line ||
-			place->function_id != row->function_id)
-			continue;
-		if (place->line < row->line)
-			row->line = place->line;
-		if (place->line > row->last_line && i == 0)
-			row->last_line = place->line;
-	}
+	row->line = place->line;
+	r = consider_code(p, loop, loop->offset, tail_bytes ? TAIL_BYTES : 0, row, &choice, err);
+	if (r == 0)
+		r = consider_code(p, loop, loop->end_offset, tail_bytes, row, &choice, err);
+	if (r == 0)
+		r = loci_naming_place(&p->naming, loop->module, loop->end_offset, &place, err);
+	if (r < 0)
+		return r;
+	if (choice.line)
+		row->line = choice.line;
+	else if (inner_line && inner_line < row->line)
+		row->line = inner_line;
+	row->last_line = place->source_id == row->source_id && place->line > row->line ? place->line
+										       : row->line;
 	return 0;
 }
 
@@ -99,12 +134,26 @@ static unsigned tail_bytes(const struct loci_publication *p, size_t i, size_t n)
 	return bytes;
 }
 
-static int put_loop(struct loci_publication *p, size_t i, unsigned tail, struct loci_err *err)
+/* The line of the first loop inside a loop; 0: there is none. Those inside follow it. */
+static unsigned inner_line(
+	const struct loci_publication *p, const struct loci_loop_row *row, size_t i, size_t n)
+{
+	const struct loci_published_loop *loop = &p->loop[i], *next = loop + 1;
+
+	return i + 1 < n && next->module_id == loop->module_id &&
+			next->from->end_offset <= loop->from->end_offset
+		? row[i + 1].line
+		: 0;
+}
+
+static int put_loop(struct loci_publication *p, size_t i, const struct loci_loop_row *lines,
+	struct loci_err *err)
 {
 	struct loci_published_loop *loop = &p->loop[i];
-	struct loci_loop_row row = { .id = (int64_t)i + 1, .iterations = loop->from->iterations };
-	int r = find_lines(p, loop->from, tail, &row, err);
+	struct loci_loop_row row = *lines;
 
+	row.id = (int64_t)i + 1;
+	row.iterations = loop->from->iterations;
 	loop->function_id = row.function_id;
 	loop->outer = reaching(p, (ptrdiff_t)i - 1, loop->module_id, loop->from->offset);
 	for (ptrdiff_t k = loop->outer; k >= 0 && !row.parent_id; k = p->loop[k].outer)
@@ -113,18 +162,19 @@ static int put_loop(struct loci_publication *p, size_t i, unsigned tail, struct 
 			p->loop[k].from->end_offset >= loop->from->end_offset)
 			row.parent_id = k + 1;
 	p->loop_id[loop->from - p->ledger->loop] = row.id;
-	return r < 0 ? r : loci_profile_put_loop(p->profile, &row, err);
+	return loci_profile_put_loop(p->profile, &row, err);
 }
 
 int loci_publish_loops(struct loci_publication *p, struct loci_err *err)
 {
 	const struct loci_ledger *ledger = p->ledger;
 	size_t n = ledger->n_loops - 1;
+	loci_autofree struct loci_loop_row *row = calloc(n + 1, sizeof(*row));
 	uint64_t often;
 	int r = 0;
 
 	p->loop = calloc(n + 1, sizeof(*p->loop));
-	if (!p->loop || threshold(ledger, &often) < 0)
+	if (!p->loop || !row || threshold(ledger, &often) < 0)
 		return loci_err_nomem(err);
 	for (size_t i = 0; i < n; i++)
 		p->loop[i] = (struct loci_published_loop){
@@ -132,9 +182,12 @@ int loci_publish_loops(struct loci_publication *p, struct loci_err *err)
 			.from = &ledger->loop[i + 1]
 		};
 	qsort(p->loop, n, sizeof(*p->loop), in_code_order);
+	for (size_t i = n; r == 0 && i-- > 0;)
+		r = find_lines(p, p->loop[i].from,
+			p->loop[i].from->iterations > often ? tail_bytes(p, i, n) : 0,
+			inner_line(p, row, i, n), &row[i], err);
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		r = put_loop(
-			p, i, p->loop[i].from->iterations > often ? tail_bytes(p, i, n) : 0, err);
+		r = put_loop(p, i, &row[i], err);
 		p->n_loops++;
 	}
 	return r;

@@ -51,6 +51,7 @@ static void process_free(struct process **pointer)
 	for (unsigned i = 0; i < p->n_grains; i++)
 		loci_grain_free(p->grain[i]);
 	loci_decoder_free(p->decoder);
+	free(p->totals.program);
 	free(p->totals.thread);
 	free(p);
 }
@@ -242,6 +243,11 @@ static void event(void *data, const struct loci_event *event)
 		p->totals.pid = (int64_t)event->payload;
 		p->totals.parent_pid = (int64_t)event->raw[0];
 		p->totals.start_ns = event->raw[1];
+	} else if (event->kind == LOCI_MARK_MODULE_LOAD && !p->totals.program) {
+		/* The first is the program itself. Without memory for its name it has none. */
+		const char *path = loci_decoder_string(p->decoder, event->raw[3]);
+
+		p->totals.program = path ? strdup(path) : NULL;
 	}
 }
 
@@ -393,6 +399,7 @@ static int fold_attribution(struct process *p, struct loci_err *err)
 	pthread_mutex_lock(&a->lock);
 	pthread_mutex_lock(&a->symbols_lock);
 	r = loci_ledger_add(&a->ledger, p->attribution, err);
+	a->torn |= r < 0;
 	pthread_mutex_unlock(&a->symbols_lock);
 	pthread_mutex_unlock(&a->lock);
 	return r;

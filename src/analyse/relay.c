@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define BATCHES 4
+/* Waking a thread costs as much as a quarter of a batch, so who has slept is woken only when there
+ * is something to do for a while: half of all batches, or the end. */
+#define BATCHES 16
+#define WORTH   (BATCHES / 2)
 
 struct loci_relay {
 	loci_relay_use use;
@@ -16,6 +19,7 @@ struct loci_relay {
 	pthread_cond_t filled, emptied;
 	/* Under the lock. Batches used <= n < filled wait to be used. */
 	uint64_t n_filled, n_used;
+	bool user_waits, filler_waits;
 	bool done;
 	int error;
 	struct loci_err err;
@@ -46,6 +50,15 @@ struct loci_batch *loci_relay_batch(struct loci_relay *relay)
 	return relay->batch[relay->n_filled % BATCHES];
 }
 
+/* With the lock held. */
+static void await_batches(struct loci_relay *relay)
+{
+	relay->user_waits = true;
+	while (relay->n_filled - relay->n_used < WORTH && !relay->done)
+		pthread_cond_wait(&relay->filled, &relay->lock);
+	relay->user_waits = false;
+}
+
 static void *consume(void *data)
 {
 	struct loci_relay *relay = data;
@@ -55,8 +68,8 @@ static void *consume(void *data)
 		struct loci_batch *batch;
 		int r;
 
-		while (relay->n_used == relay->n_filled && !relay->done)
-			pthread_cond_wait(&relay->filled, &relay->lock);
+		if (relay->n_used == relay->n_filled)
+			await_batches(relay);
 		if (relay->n_used == relay->n_filled)
 			break;
 		batch = relay->batch[relay->n_used % BATCHES];
@@ -66,7 +79,8 @@ static void *consume(void *data)
 		relay->n_used++;
 		if (r < 0)
 			relay->error = r;
-		pthread_cond_signal(&relay->emptied);
+		if (relay->filler_waits && (r < 0 || relay->n_filled - relay->n_used <= WORTH))
+			pthread_cond_signal(&relay->emptied);
 		if (r < 0)
 			break;
 	}
@@ -86,12 +100,21 @@ static int told(struct loci_relay *relay, struct loci_err *err)
 }
 
 /* With the lock held. */
+static void await_room(struct loci_relay *relay)
+{
+	relay->filler_waits = true;
+	while (relay->n_filled - relay->n_used > WORTH && !relay->error)
+		pthread_cond_wait(&relay->emptied, &relay->lock);
+	relay->filler_waits = false;
+}
+
+/* With the lock held. */
 static int next_batch(struct loci_relay *relay, struct loci_err *err)
 {
 	struct loci_batch **batch;
 
-	while (relay->n_filled - relay->n_used == BATCHES && !relay->error)
-		pthread_cond_wait(&relay->emptied, &relay->lock);
+	if (relay->n_filled - relay->n_used == BATCHES)
+		await_room(relay);
 	batch = &relay->batch[relay->n_filled % BATCHES];
 	if (!*batch)
 		*batch = malloc(sizeof(**batch));
@@ -112,7 +135,8 @@ int loci_relay_pass(struct loci_relay *relay, struct loci_err *err)
 	} else {
 		pthread_mutex_lock(&relay->lock);
 		relay->n_filled++;
-		pthread_cond_signal(&relay->filled);
+		if (relay->user_waits && relay->n_filled - relay->n_used >= WORTH)
+			pthread_cond_signal(&relay->filled);
 		r = next_batch(relay, err);
 		pthread_mutex_unlock(&relay->lock);
 	}

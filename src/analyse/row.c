@@ -44,6 +44,12 @@ static void vote(struct loci_row *row, int64_t stride, uint64_t n)
 	}
 }
 
+void loci_rows_settle_repeats(struct loci_rows *rows, struct loci_row_site *site)
+{
+	rows->row[site->row].repeats += site->repeats;
+	site->repeats = 0;
+}
+
 void loci_rows_settle(struct loci_rows *rows, struct loci_row_site *site)
 {
 	struct loci_row *row = &rows->row[site->row];
@@ -54,6 +60,7 @@ void loci_rows_settle(struct loci_rows *rows, struct loci_row_site *site)
 	if (regular)
 		vote(row, site->stride, regular);
 	site->refs = site->irregular = 0;
+	loci_rows_settle_repeats(rows, site);
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b)
@@ -78,8 +85,8 @@ static void locate(struct loci_row *row, uint64_t offset)
 	difference = offset > row->first_offset ? offset - row->first_offset
 						: row->first_offset - offset;
 
-	if (difference == row->divisor || !difference)
-		return;
+	if (!(row->divisor & (row->divisor - 1)) && !(difference & (row->divisor - 1)))
+		return; /* most are powers of two, or none yet */
 	/* a short division where the numbers are short: it is several times faster */
 	if (row->divisor && (difference | row->divisor) >> 32 == 0 &&
 		(uint32_t)difference % (uint32_t)row->divisor == 0)
@@ -127,34 +134,31 @@ int loci_rows_move(struct loci_rows *rows, uint32_t number, const struct loci_ob
 	site->serial = hit->serial ? hit->serial : &never;
 	site->seen = hit->serial ? hit->seen : 0;
 	site->framed = hit->framed;
-	site->generation = (uint32_t)hit->generation;
+	site->generation = (uint16_t)hit->generation;
 	site->born = born;
 	locate(&rows->row[row], offset);
+	site->watched = rows->row[row].divisor != 1;
 	return 0;
 }
 
-void loci_rows_stride(
+void loci_rows_start(struct loci_row_site *site, uint64_t address)
+{
+	site->started = true;
+	site->last = address;
+	site->refs++;
+	site->irregular++; /* it has no stride */
+}
+
+void loci_rows_stray(
 	struct loci_rows *rows, struct loci_row_site *site, int64_t stride, uint64_t offset)
 {
-	uint16_t odd;
+	struct loci_row *row = &rows->row[site->row];
 
-	if (!site->started) { /* the first has no stride */
-		site->started = 1;
-		site->irregular++;
-		return;
-	}
-	if (stride == site->stride) {
-		site->history = (uint16_t)(site->history << 1 | 1);
-	} else if (stride == site->previous) {
+	if (stride == site->previous) {
 		loci_rows_settle(rows, site);
 		site->stride = stride;
 		site->history = 3;
-		locate(&rows->row[site->row], offset);
-	} else {
-		site->history = (uint16_t)(site->history << 1);
-		locate(&rows->row[site->row], offset);
 	}
-	site->previous = stride;
-	odd = (uint16_t)~site->history;
-	site->irregular += (odd & (odd - 1)) != 0; /* more than one */
+	locate(row, offset);
+	site->watched = row->divisor != 1;
 }

@@ -10,14 +10,17 @@
 #include "analyse/keymap.h"
 #include "analyse/object.h"
 
+#include <stddef.h>
+
 #define LOCI_NO_ROW      0u
 #define LOCI_ROW_HISTORY 0xffffu /* all of the last strides agree */
 
 struct loci_row {
 	uint32_t site, object;
 	uint64_t refs, regular;
-	int64_t stride; /* most frequent of the regular ones, as a majority vote goes .. */
-	uint64_t votes; /* .. and how many it is ahead */
+	uint64_t repeats; /* touches that are not in its histogram: of the block touched before */
+	int64_t stride;   /* most frequent of the regular ones, as a majority vote goes .. */
+	uint64_t votes;   /* .. and how many it is ahead */
 	/* Offsets in the object: the first, and what divides all differences from it. */
 	uint64_t first_offset, divisor;
 	uint64_t used_bytes; /* of the blocks it brought into the first level; in 1/64 of a block */
@@ -31,17 +34,19 @@ struct loci_row_site {
 	uint32_t row;
 	uint64_t last; /* address */
 	int64_t stride;
-	uint32_t generation;
-	uint32_t born; /* as in a batch */
-	uint32_t refs; /* since the row or the stride is this; not in the row yet */
+	uint32_t born;    /* as in a batch */
+	uint32_t refs;    /* since the row or the stride is this; not in the row yet */
+	uint16_t repeats; /* not in the row yet, either */
 	uint16_t history;
+	uint16_t generation;
 	uint8_t framed;
-	/* A second cache line: only where something changes. */
+	uint8_t watched;    /* where its strides differ they tell something of the object */
 	int64_t previous;   /* stride */
 	uint32_t irregular; /* of refs */
-	uint8_t started;
+	bool started;
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct loci_row_site) == 128, "two cache lines");
+_Static_assert(offsetof(struct loci_row_site, previous) == 64, "the first for what holds");
 
 struct loci_rows {
 	struct loci_row *row; /* row 0 takes what finds no room */
@@ -60,10 +65,32 @@ int loci_rows_reserve(struct loci_rows *rows, size_t n_sites);
 /* The site's reference, at offset in its object, is in another place than the state knows. */
 int loci_rows_move(struct loci_rows *rows, uint32_t site, const struct loci_object_hit *hit,
 	uint64_t offset, uint32_t born);
-/* A stride that is not just one more of the same. offset as above. */
-void loci_rows_stride(
+/* The site's first reference. */
+void loci_rows_start(struct loci_row_site *site, uint64_t address);
+/* A stride that differs from the site's, where that means more than being irregular: it was the one
+ * before too, or the site is watched. offset as above. */
+void loci_rows_stray(
 	struct loci_rows *rows, struct loci_row_site *site, int64_t stride, uint64_t offset);
+
 /* What sites have counted goes to their rows. */
 void loci_rows_settle(struct loci_rows *rows, struct loci_row_site *site);
+void loci_rows_settle_repeats(struct loci_rows *rows, struct loci_row_site *site);
+
+/* A reference of a site that has started and knows its row. low: what offsets are from. */
+static inline void loci_rows_step(
+	struct loci_rows *rows, struct loci_row_site *site, uint64_t address, uint64_t low)
+{
+	int64_t stride = (int64_t)(address - site->last);
+	bool odd = stride != site->stride;
+
+	site->last = address;
+	site->history = (uint16_t)(site->history << 1 | !odd);
+	if (odd & ((stride == site->previous) | site->watched))
+		loci_rows_stray(rows, site, stride, address - low);
+	site->previous = stride;
+	site->irregular += (uint16_t)(site->history | (site->history + 1)) != UINT16_MAX;
+	if (__builtin_expect(++site->refs == UINT32_MAX, 0))
+		loci_rows_settle(rows, site);
+}
 
 #endif

@@ -15,6 +15,7 @@
 struct loci_process_totals {
 	int64_t pid, parent_pid; /* 0: unknown */
 	uint64_t start_ns;       /* monotonic */
+	char *program;           /* the file that ran; NULL: unknown */
 	uint64_t references, loads, stores, fetches, bulk, lost;
 	struct loci_thread_totals *thread;
 	size_t n_threads;
@@ -39,6 +40,7 @@ struct loci_analysis {
 	size_t n_processes;
 	uint64_t verified;
 	bool attributed; /* ledger is in use: some process was attributed */
+	bool torn;       /* ledger has a part of some process only: it is of no use */
 	struct loci_ledger ledger;
 	char note[512];
 };

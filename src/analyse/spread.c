@@ -7,10 +7,12 @@
 #define BIN_SHIFT  56
 #define COUNT_MASK ((1ull << BIN_SHIFT) - 1)
 #define FIRST_CAP  2
+#define SOUGHT     32 /* times before there is an array */
 
 void loci_spread_far_fini(struct loci_spread_far *far)
 {
 	free(far->slot);
+	free(far->flat);
 	*far = (struct loci_spread_far){ 0 };
 }
 
@@ -61,6 +63,16 @@ int loci_spread_far_add(struct loci_spread_far *far, unsigned bin, uint64_t coun
 	return 0;
 }
 
+int loci_spread_far_seek(struct loci_spread_far *far, unsigned bin)
+{
+	if (++far->sought == SOUGHT && !far->flat) {
+		far->flat = calloc(LOCI_SPREAD_FLAT, sizeof(*far->flat));
+		if (!far->flat)
+			return -ENOMEM;
+	}
+	return loci_spread_far_add(far, bin, 1);
+}
+
 int loci_spread_add(struct loci_spread *spread, uint32_t owner, unsigned bin, uint64_t count)
 {
 	if (!count)
@@ -78,6 +90,8 @@ void loci_spread_far_collect(const struct loci_spread_far *far, uint64_t *bins)
 {
 	for (uint16_t i = 0; i < far->n; i++)
 		bins[far->slot[i] >> BIN_SHIFT] += far->slot[i] & COUNT_MASK;
+	for (unsigned i = 0; far->flat && i < LOCI_SPREAD_FLAT; i++)
+		bins[LOCI_SPREAD_NEAR + i] += far->flat[i];
 }
 
 void loci_spread_collect(const struct loci_spread *spread, uint32_t owner, uint64_t *bins)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Coarse histograms of very many owners: near distances in two cache lines each, the far ones, of
- * which most owners have few, in a list. */
+ * which most owners have few, in a list; those who have many get an array for them. */
 #ifndef LOCI_ANALYSE_SPREAD_H
 #define LOCI_ANALYSE_SPREAD_H
 
@@ -16,10 +16,15 @@ _Static_assert(LOCI_COARSE_BINS < UINT8_MAX + 2, "a bin and what is no bin fit i
 #define LOCI_SPREAD_COLD      255u
 #define LOCI_SPREAD_UNSAMPLED 254u
 
-/* (bin, count) in one word each: bin << 56 | count. */
+#define LOCI_SPREAD_FLAT 64 /* bins after the near ones: distances below 2^24 */
+
+/* (bin, count) in one word each: bin << 56 | count. Counts in the array, if there is one, add to
+ * them. */
 struct loci_spread_far {
 	uint64_t *slot;
+	uint32_t *flat;
 	uint16_t n, cap;
+	uint32_t sought; /* times that the list was searched, until there is an array */
 };
 
 struct loci_spread {
@@ -35,22 +40,41 @@ int loci_spread_reserve(struct loci_spread *spread, size_t n);
 int loci_spread_far_add(struct loci_spread_far *far, unsigned bin, uint64_t count);
 void loci_spread_far_fini(struct loci_spread_far *far);
 
-static inline int loci_spread_count(struct loci_spread *spread, uint32_t owner, unsigned bin)
+/* Counts one where there is no array, or none for the bin; now and then makes one. */
+int loci_spread_far_seek(struct loci_spread_far *far, unsigned bin);
+
+/* Counts one in a bin that is not near. 0 or -ENOMEM. */
+static inline int loci_spread_far_count(struct loci_spread_far *far, unsigned bin)
 {
-	if (bin >= LOCI_SPREAD_NEAR)
-		return loci_spread_far_add(&spread->far[owner], bin, 1);
-	if (__builtin_expect(++spread->near[owner][bin] == 0, 0))
+	unsigned at = bin - LOCI_SPREAD_NEAR;
+
+	if (__builtin_expect(!far->flat || at >= LOCI_SPREAD_FLAT, 0))
+		return loci_spread_far_seek(far, bin);
+	if (__builtin_expect(++far->flat[at] == 0, 0))
+		return loci_spread_far_add(far, bin, 1ull << 32);
+	return 0;
+}
+
+/* Counts one if the bin is near, nothing else. 0 or -ENOMEM. */
+static inline int loci_spread_near_count(struct loci_spread *spread, uint32_t owner, unsigned bin)
+{
+	uint32_t *count = &spread->near[owner][bin % LOCI_SPREAD_NEAR],
+		 is_near = bin < LOCI_SPREAD_NEAR;
+
+	*count += is_near; /* never a branch: how far a reuse is is hard to predict */
+	if (__builtin_expect(*count < is_near, 0))
 		return loci_spread_far_add(&spread->far[owner], bin, 1ull << 32);
 	return 0;
 }
 
-/* The bin of a distance as the stack engine gives it. */
+/* The bin of a distance as the stack engine gives it. LOCI_UNSAMPLED is one less than infinite. */
 static inline unsigned loci_spread_bin(uint64_t distance)
 {
-	if (distance == LOCI_INFINITE)
-		return LOCI_SPREAD_COLD;
-	/* LOCI_UNSAMPLED */
-	return distance == LOCI_INFINITE - 1 ? LOCI_SPREAD_UNSAMPLED : loci_bin_coarse(distance);
+	if (__builtin_expect(distance < LOCI_COARSE_LINEAR, 1))
+		return (unsigned)distance;
+	if (__builtin_expect(distance >= LOCI_INFINITE - 1, 0))
+		return LOCI_SPREAD_COLD - (distance != LOCI_INFINITE);
+	return loci_bin_coarse(distance);
 }
 
 /* Any bin, any count. 0 or -ENOMEM. */

@@ -43,8 +43,15 @@ static void refresh(struct loci_walk *walk)
 	const struct loci_shadow *shadow = &level->shadow;
 
 	walk->frame = &level->frame[shadow->n];
-	walk->loop_end = level->n_loops > walk->frame->loops ? level->loop[level->n_loops - 1].end
-							     : UINT64_MAX;
+	walk->loop_end = UINT64_MAX;
+	walk->innermost = LOCI_NO_LOOP;
+	if (level->n_loops > walk->frame->loops) {
+		const struct loci_loop_entry *entry = &level->loop[level->n_loops - 1];
+
+		walk->loop_end = entry->end;
+		if (walk->loop[entry->loop].proven)
+			walk->innermost = entry->loop;
+	}
 	walk->base[1] = shadow->n ? shadow->frame[shadow->n - 1].address : 0;
 	walk->context = shadow->n ? shadow->frame[shadow->n - 1].context : LOCI_CONTEXT_ROOT;
 }

@@ -85,6 +85,7 @@ struct loci_walk {
 	struct loci_walk_level *level;
 	struct loci_walk_frame *frame; /* top */
 	uint64_t loop_end;             /* of the innermost loop of the frame */
+	uint32_t innermost;            /* this loop, if it is proven */
 	uint64_t base[2];              /* 0, and the top frame's address */
 	uint32_t context;
 	/* Where loop events go; NULL: nobody wants them. touch is the owner's. */
@@ -108,6 +109,25 @@ int loci_walk_enter(struct loci_walk *walk, uint32_t definition, uint64_t frame_
 int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool again);
 /* A load that may have been a return. */
 void loci_walk_return(struct loci_walk *walk, uint64_t address);
+
+/* Whether a block that starts, which takes part in the flow of control, is a plain successor, or
+ * the innermost loop begins again and nothing else changes: that is counted. */
+static inline bool loci_walk_passes(struct loci_walk *walk, const struct loci_code_block *block)
+{
+	const struct loci_walk_frame *frame = walk->frame;
+	struct loci_loop *loop;
+
+	if (block->function != frame->function)
+		return false;
+	if (!block->loop)
+		return block->address > frame->last && block->address <= walk->loop_end;
+	loop = &walk->loop[block->loop];
+	if (block->loop != walk->innermost || block->address >= frame->last ||
+		frame->last > walk->loop_end || loop->end != walk->loop_end)
+		return false;
+	loop->iterations++;
+	return true;
+}
 
 /* A block, or part of one, starts that is no entry. again: if it is where control was last, it is
  * there again. */

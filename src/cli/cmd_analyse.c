@@ -258,6 +258,7 @@ int loci_cmd_analyse(int argc, char **argv)
 	if (!args.output)
 		args.output = default_output(args.trace);
 	args.analyse.command = strcmp(args.trace, "-") != 0 ? args.trace : "standard input";
+	loci_product_offline();
 	loci_product_host(&host, &args.analyse);
 	loci_product_levels(&levels, NULL, &args.analyse, NULL);
 	catch_signals();

@@ -273,6 +273,7 @@ static int parse_analysis(int option, struct record_args *args, struct loci_err 
 static int parse_run(int option, struct record_args *args, struct loci_err *err)
 {
 	struct loci_run_options *run = &args->run;
+	int r;
 
 	switch (option) {
 	case 'm':
@@ -288,7 +289,10 @@ static int parse_run(int option, struct record_args *args, struct loci_err *err)
 	case OPT_DELAY:
 		return parse_seconds("--delay", optarg, &run->delay_s, err);
 	case OPT_DURATION:
-		return parse_seconds("--duration", optarg, &run->duration_s, err);
+		r = parse_seconds("--duration", optarg, &run->duration_s, err);
+		if (r == 0 && !(run->duration_s > 0))
+			r = loci_err_set(err, EINVAL, "--duration %s records nothing", optarg);
+		return r;
 	case OPT_START_DISABLED:
 		run->start_disabled = true;
 		return 0;
@@ -403,18 +407,62 @@ static void say_how(const struct record_args *args, const struct loci_launch *la
 }
 
 /* Why a program that ran left nothing to analyse. */
-static int nothing(const struct record_args *args, struct loci_err *err)
+static int nothing(
+	const struct record_args *args, const struct loci_err *unread, struct loci_err *err)
 {
 	const char *complaint = loci_runner_complaint(live.runner);
 	const struct loci_run_options *run = &args->run;
 
+	if (unread->text[0])
+		return loci_err_set(err, ENODATA, "nothing was recorded: %s%s", unread->text,
+			strstr(unread->text, "out of memory")
+				? "; record less of the program (--only, --duration) or on a "
+				  "larger machine"
+				: "");
 	if (complaint[0])
 		return loci_err_set(err, ENODATA, "nothing was recorded: %s", complaint);
 	return loci_err_set(err, ENODATA, "nothing was recorded: %s",
-		run->start_disabled    ? "recording was never turned on (--toggle)"
-			: run->only    ? "no function of --only was executed"
-			: run->delay_s ? "the program ended before --delay was over"
-				       : "the collector saw no reference");
+		run->start_disabled ? "recording was never turned on (--toggle)"
+			: run->only ? "no function of --only made a reference (one that is inlined "
+				      "counts as the function it is in)"
+			: run->delay_s > 0 ? "the program ended before --delay was over"
+					   : "the collector saw no reference");
+}
+
+/* What a reader must know that was left out. */
+static void note_part(const struct record_args *args, struct loci_analysis *analysis)
+{
+	const struct loci_run_options *run = &args->run;
+	char text[256], recorded[LOCI_UNITS_MAX], all[LOCI_UNITS_MAX];
+	unsigned unwatched = loci_runner_unwatched(live.runner);
+	double recorded_s, all_s;
+
+	if (unwatched) {
+		snprintf(text, sizeof(text),
+			"%u program%s ran unwatched: of 32 bits, with the rights of another user, "
+			"or not to be read",
+			unwatched, unwatched == 1 ? "" : "s");
+		loci_analysis_note(analysis, text);
+	}
+	loci_runner_times(live.runner, &recorded_s, &all_s);
+	if (loci_run_has_windows(run)) {
+		snprintf(text, sizeof(text),
+			"recorded %s of %s: reuses across what was left out look nearer than they "
+			"are",
+			loci_units_seconds(recorded, recorded_s), loci_units_seconds(all, all_s));
+		loci_analysis_note(analysis, text);
+	}
+	if (run->only) {
+		snprintf(text, sizeof(text),
+			"of --only %.80s: references of other functions were left out", run->only);
+		loci_analysis_note(analysis, text);
+	}
+	if (run->skip) {
+		snprintf(text, sizeof(text),
+			"of all but --skip %.80s: references of these functions were left out",
+			run->skip);
+		loci_analysis_note(analysis, text);
+	}
 }
 
 /* Streams are read while the program runs; returns when it has ended and all has been read. */
@@ -450,10 +498,11 @@ static int conclude(
 	const char *complaint;
 	int r;
 
-	if (!loci_analysis_references(crew->analysis))
-		return nothing(args, err);
+	if (loci_analysis_is_empty(crew->analysis))
+		return nothing(args, &crew->unread, err);
+	note_part(args, crew->analysis);
 	if (crew->unread.text[0])
-		loci_analysis_note(crew->analysis, crew->unread.text);
+		loci_analysis_miss(crew->analysis, crew->unread.text);
 	r = loci_analysis_write(crew->analysis, args->output, &summary, err);
 	if (r < 0)
 		return r;
@@ -516,6 +565,7 @@ static int record(struct record_args *args)
 		return status;
 	}
 	catch_signals();
+	loci_product_offline();
 	if (args->verbose)
 		say_how(args, &launch);
 	loci_crew_init(&crew);

@@ -119,9 +119,18 @@ int loci_product_levels(struct loci_product_levels *levels, const char *spec,
 int loci_product_check(const char *path, struct loci_err *err)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
+	struct stat st;
 
-	if (access(path, F_OK) < 0)
+	if (stat(path, &st) < 0)
 		return 0;
+	if (S_ISDIR(st.st_mode))
+		return loci_err_set(
+			err, EISDIR, "%s is a directory; name a file in it with -o", path);
+	if (!S_ISREG(st.st_mode))
+		return loci_err_set(err, EINVAL,
+			"%s is no file: a profile is a database, which is written in places; name "
+			"a file with -o",
+			path);
 	if (loci_profile_open(path, &profile, NULL) == 0)
 		return 0;
 	return loci_err_set(err, EEXIST,
@@ -190,6 +199,11 @@ void loci_product_say(const struct loci_product_end *end)
 	say_verdict(end->path);
 	if (!summary->interrupted)
 		fprintf(stderr, "loci: next: loci report %s\n", end->path);
+}
+
+void loci_product_offline(void)
+{
+	unsetenv("DEBUGINFOD_URLS");
 }
 
 double loci_product_seconds(void)

@@ -48,6 +48,10 @@ struct loci_product_end {
 };
 void loci_product_say(const struct loci_product_end *end);
 
+/* Symbols are looked for on this machine only: libdwfl would ask the servers of DEBUGINFOD_URLS for
+ * every library without, which takes minutes and tells a stranger what is recorded. Not before the
+ * program has got its environment, nor when there are threads. */
+void loci_product_offline(void);
 double loci_product_seconds(void); /* monotonic */
 
 #endif

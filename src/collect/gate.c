@@ -12,6 +12,7 @@
 #include <time.h>
 
 #define LONGEST_MS 1000000 /* a wait of poll(2) */
+#define BEGIN_MS   5       /* how often to look whether the program has begun */
 
 static double now_s(void)
 {
@@ -52,33 +53,70 @@ int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 	return 0;
 }
 
-void loci_gate_begin(struct loci_gate *gate)
+/* Before the first instruction Valgrind reads the program's debug information, which takes a while
+ * and is no part of the program. */
+static bool begin(struct loci_gate *gate, double now)
 {
-	double now = now_s();
-
+	if (gate->begun_s > 0)
+		return true;
+	if (!__atomic_load_n(&gate->shared->running, __ATOMIC_SEQ_CST))
+		return false;
+	gate->begun_s = now;
 	if (gate->delay_s > 0)
 		gate->on_s = now + gate->delay_s;
 	if (gate->duration_s > 0)
 		gate->off_s = now + gate->delay_s + gate->duration_s;
+	return true;
+}
+
+/* Toggled by a signal too, which ends the wait that this is called after. */
+static void count(struct loci_gate *gate, double now)
+{
+	bool on = __atomic_load_n(&gate->shared->recording, __ATOMIC_SEQ_CST);
+
+	if (on && !(gate->since_s > 0)) {
+		gate->since_s = now;
+	} else if (!on && gate->since_s > 0) {
+		gate->recorded_s += now - gate->since_s;
+		gate->since_s = 0;
+	}
 }
 
 int loci_gate_keep(struct loci_gate *gate)
 {
 	double now = now_s(), next, ms;
 
+	if (!gate->shared)
+		return -1;
+	if (!begin(gate, now))
+		return BEGIN_MS;
 	if (gate->on_s > 0 && gate->on_s <= now) {
 		set(gate, 1);
 		gate->on_s = 0;
 	}
+	count(gate, now);
 	if (gate->off_s > 0 && gate->off_s <= now) {
 		set(gate, 0);
 		gate->off_s = 0;
+		count(gate, now);
 	}
 	next = gate->on_s > 0 ? gate->on_s : gate->off_s;
 	if (!(next > 0))
 		return -1;
 	ms = (next - now) * 1000 + 1;
 	return ms < LONGEST_MS ? (int)ms : LONGEST_MS;
+}
+
+void loci_gate_times(struct loci_gate *gate, double *ret_recorded_s, double *ret_all_s)
+{
+	double now = now_s();
+
+	*ret_recorded_s = *ret_all_s = 0;
+	if (!gate->shared || !(gate->begun_s > 0))
+		return;
+	count(gate, now);
+	*ret_recorded_s = gate->recorded_s + (gate->since_s > 0 ? now - gate->since_s : 0);
+	*ret_all_s = now - gate->begun_s;
 }
 
 void loci_gate_toggle(struct loci_gate *gate)

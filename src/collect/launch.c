@@ -155,29 +155,6 @@ int loci_launch_find(struct loci_launch *ret, struct loci_err *err)
 	return 0;
 }
 
-/* Programs with the rights of another user are refused by Valgrind where it follows children; those
- * a program is likely to start run unwatched instead. */
-static void list_unwatched(char *list, size_t size)
-{
-	static const char *const names[] = { "sudo", "su", "doas", "pkexec", "passwd", "mount",
-		"umount", "newgrp", "chsh", "chfn", "gpasswd", "ping", "crontab", "fusermount",
-		"fusermount3", "ssh-agent", "wall", "write", "chage", "expiry" };
-	static const char *const dirs[] = { "/bin", "/usr/bin", "/sbin", "/usr/sbin",
-		"/usr/local/bin" };
-	size_t used = 0;
-
-	list[0] = 0;
-	for (size_t d = 0; d < LOCI_ARRAY_SIZE(dirs); d++)
-		for (size_t i = 0; i < LOCI_ARRAY_SIZE(names); i++) {
-			char path[64];
-
-			snprintf(path, sizeof(path), "%s/%s", dirs[d], names[i]);
-			if (loci_program_has_rights(path) && used + strlen(path) + 2 < size)
-				used += (size_t)snprintf(
-					list + used, size - used, "%s%s", used ? "," : "", path);
-		}
-}
-
 struct arguments {
 	char *at[ARGUMENT_MAX];
 	size_t n;
@@ -209,8 +186,6 @@ static const char *yes_no(bool yes)
 static void add_core(
 	struct arguments *arguments, const struct loci_run_options *options, int log_fd)
 {
-	char unwatched[2048];
-
 	add(arguments, "--tool=" TOOL);
 	add(arguments, "--command-line-only=yes");
 	add(arguments, "-q");
@@ -218,9 +193,6 @@ static void add_core(
 	add(arguments, "--vgdb=no");
 	add(arguments, "--log-fd=%d", log_fd);
 	add(arguments, "--trace-children=%s", yes_no(options->follow));
-	list_unwatched(unwatched, sizeof(unwatched));
-	if (options->follow && unwatched[0])
-		add(arguments, "--trace-children-skip=%s", unwatched);
 }
 
 static void add_tool(

@@ -143,7 +143,7 @@ static int check_file(
 		return loci_err_set(err, cannot(ret_status),
 			"%s: runs with the rights of another user (setuid, setgid or "
 			"capabilities), which the kernel grants to no program that is watched; "
-			"record a copy without them (cp %s .)",
+			"record a copy without them (cp %s copy)",
 			path, path);
 	n = read(fd, head, HEAD_BYTES);
 	if (n >= SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
@@ -173,9 +173,11 @@ int loci_program_check(const char *name, int *ret_status, struct loci_err *err)
 	*ret_status = r == -ENOENT ? LOCI_PROGRAM_NOT_FOUND : LOCI_PROGRAM_CANNOT;
 	if (r == -ENOENT)
 		return loci_err_set(err, ENOENT, "%s: %s", name,
-			strchr(name, '/') ? "there is no such program"
-					  : "is in no directory of PATH; a program in this "
-					    "directory is ./NAME");
+			strchr(name, ' ')           ? "there is no such program; a program and its "
+						      "arguments are words of their own"
+				: strchr(name, '/') ? "there is no such program"
+						    : "is in no directory of PATH; a program in "
+						      "this directory is ./NAME");
 	if (r == -EISDIR)
 		return loci_err_set(err, EISDIR, "%s: is a directory", name);
 	if (r == -EACCES)

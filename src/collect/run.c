@@ -7,6 +7,7 @@
 #include "collect/gate.h"
 #include "collect/launch.h"
 #include "collect/program.h"
+#include "collect/run_control.h"
 #include "collect/spawn.h"
 #include "collect/watched.h"
 #include "stream/ring.h"
@@ -45,7 +46,9 @@ struct loci_runner {
 	pid_t pid;
 	bool follow;
 	bool rescanning; /* names may have been missed */
+	bool asked;      /* for processes without a ring */
 	unsigned streams;
+	double recorded_s, all_s; /* where there are windows */
 	char version[32];
 	char complaint[512];
 };
@@ -247,6 +250,7 @@ static void wait_for_more(struct loci_runner *runner)
 		return;
 	while (waitpid(runner->pid, &runner->watch.status, 0) < 0 && errno == EINTR)
 		;
+	loci_gate_times(&runner->gate, &runner->recorded_s, &runner->all_s);
 	__atomic_store_n(&runner->watch.ended, true, __ATOMIC_RELEASE);
 }
 
@@ -277,10 +281,45 @@ static int open_first(struct loci_runner *runner, struct loci_source **ret, stru
 		loci_source_close(source);
 		return 0;
 	}
-	if (!runner->streams++)
-		loci_gate_begin(&runner->gate);
+	runner->streams++;
 	*ret = source;
 	return 0;
+}
+
+/* Processes that left this word instead of a ring. */
+static unsigned count_word(const struct loci_runner *runner, const char *word)
+{
+	DIR *dir = opendir(loci_rundir_path(runner->dir));
+	struct dirent *entry;
+	unsigned n = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		unsigned image;
+		int end = 0;
+		pid_t pid;
+
+		n += sscanf(entry->d_name, "%d.%u%n", &pid, &image, &end) == 2 && end &&
+			!strcmp(entry->d_name + end, word) &&
+			(runner->follow || pid == runner->pid);
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static int say_unheard(struct loci_runner *runner, struct loci_err *err)
+{
+	unsigned n = runner->asked ? 0 : count_word(runner, LOCI_RUN_UNHEARD);
+
+	runner->asked = true;
+	if (!n)
+		return 0;
+	return loci_err_set(err, ENOSPC,
+		"%u process%s not recorded: no room for the ring in %.*s; make room there, or name "
+		"another directory in TMPDIR",
+		n, n == 1 ? " was" : "es were",
+		(int)(strrchr(loci_rundir_path(runner->dir), '/') - loci_rundir_path(runner->dir)),
+		loci_rundir_path(runner->dir));
 }
 
 int loci_runner_next(struct loci_runner *runner, struct loci_source **ret, struct loci_err *err)
@@ -303,7 +342,7 @@ int loci_runner_next(struct loci_runner *runner, struct loci_source **ret, struc
 		}
 		if (ended) {
 			loci_watch_stop(&runner->watch);
-			return 0;
+			return say_unheard(runner, err);
 		}
 		wait_for_more(runner);
 	}
@@ -337,6 +376,17 @@ int loci_runner_status(const struct loci_runner *runner)
 	return runner->watch.status;
 }
 
+unsigned loci_runner_unwatched(const struct loci_runner *runner)
+{
+	return count_word(runner, LOCI_RUN_UNWATCHED);
+}
+
+void loci_runner_times(const struct loci_runner *runner, double *ret_recorded_s, double *ret_all_s)
+{
+	*ret_recorded_s = runner->recorded_s;
+	*ret_all_s = runner->all_s;
+}
+
 pid_t loci_runner_pid(const struct loci_runner *runner)
 {
 	return runner->pid;
@@ -363,13 +413,15 @@ const char *loci_runner_complaint(struct loci_runner *runner)
 	char line[256];
 
 	runner->complaint[0] = 0;
-	if (log && WIFSIGNALED(status) && WTERMSIG(status) == SIGILL &&
-		find_line(log, "unhandled instruction", line, sizeof(line)))
+	if (log && find_line(log, "unhandled instruction", line, sizeof(line)))
 		snprintf(runner->complaint, sizeof(runner->complaint),
-			"Valgrind %s does not know an instruction of this program (%s), most "
-			"likely "
-			"of AVX-512: build it without (-march=x86-64-v3, or -mno-avx512f)",
-			runner->version, line);
+			"Valgrind %s does not know an instruction of %s (%s), most likely of "
+			"AVX-512: build it without (-march=x86-64-v3, or -mno-avx512f)",
+			runner->version,
+			WIFSIGNALED(status) && WTERMSIG(status) == SIGILL
+				? "this program"
+				: "a program that this one started",
+			line);
 	else if (!runner->streams && log && find_line(log, "loci: ", line, sizeof(line)))
 		snprintf(runner->complaint, sizeof(runner->complaint), "the collector says: %s",
 			line + strlen("loci: "));

@@ -59,6 +59,11 @@ void loci_runner_signal(struct loci_runner *runner, int signal);
 void loci_runner_toggle(struct loci_runner *runner);
 /* Status of the program as wait(2) gives it, once loci_runner_next has given NULL. */
 int loci_runner_status(const struct loci_runner *runner);
+/* How many processes became programs that cannot be watched, and ran on by themselves. */
+unsigned loci_runner_unwatched(const struct loci_runner *runner);
+/* For how long recording was on and the program ran, where recording has windows; else 0. Once
+ * loci_runner_next has given NULL. */
+void loci_runner_times(const struct loci_runner *runner, double *ret_recorded_s, double *ret_all_s);
 pid_t loci_runner_pid(const struct loci_runner *runner);
 /* Why there is nothing to see, or why it ended ill, as far as the collector said: a sentence for a
  * person, or "". Once loci_runner_next has given NULL. */

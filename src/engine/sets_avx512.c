@@ -16,29 +16,30 @@ static inline uint64_t list_match(
 		match, _mm512_load_si512(cluster->next + list), _mm512_set1_epi8((char)bytes[6]));
 }
 
-/* Adds one to the lower of 32 ranks, and clears those but not except; returns which are lower. */
-static inline uint64_t raise(uint8_t *rank, __m256i than, __mmask32 except)
+/* Adds one to the lower of 32 ranks, and makes those not to keep 0; returns which are lower. Not 64
+ * at once: a byte loaded from a store of 64 waits (Zen 4). */
+static inline uint64_t raise(uint8_t *rank, __m256i than, __mmask32 keep)
 {
 	__m256i ranks = _mm256_load_si256((const __m256i *)rank);
 	__mmask32 lower = _mm256_cmplt_epu8_mask(ranks, than);
 
 	ranks = _mm256_mask_add_epi8(ranks, lower, ranks, _mm256_set1_epi8(1));
-	_mm256_store_si256((__m256i *)rank, _mm256_maskz_mov_epi8(except, ranks));
+	_mm256_store_si256((__m256i *)rank, _mm256_maskz_mov_epi8(keep, ranks));
 	return lower;
 }
 
-static inline uint32_t raise_list(uint8_t *rank, __m256i than, uint64_t except)
+static inline uint32_t raise_list(uint8_t *rank, __m256i than, uint64_t keep)
 {
-	uint64_t low = raise(rank, than, (__mmask32)except);
+	uint64_t low = raise(rank, than, (__mmask32)keep);
 
 	return (uint32_t)__builtin_popcountll(
-		low | raise(rank + 32, than, (__mmask32)(except >> 32)) << 32);
+		low | raise(rank + 32, than, (__mmask32)(keep >> 32)) << 32);
 }
 
-/* The slots that stay what they are, and the rank of the one that does not. */
-static inline uint32_t raise_cluster(uint8_t *rank, unsigned list, uint64_t except, __m256i than)
+/* Of the list, the slot that is not to keep had the rank than. */
+static inline uint32_t raise_cluster(uint8_t *rank, unsigned list, uint64_t keep, __m256i than)
 {
-	uint32_t fine = raise_list(rank + list, than, except);
+	uint32_t fine = raise_list(rank + list, than, keep);
 	uint32_t middle = fine + raise_list(rank + (list ^ 128), than, UINT64_MAX);
 
 	raise_list(rank + (list ^ 64), than, UINT64_MAX);

@@ -4,9 +4,9 @@
  *
  *	list_match(cluster, list, bytes)	bits of the list's slots with these two top bytes
  *	list_name(cluster, list, slot, bytes)	sets the two bytes
+ *	cluster_renew(rank, list, slot)		makes the slot the newest; returns where it was
  *	cluster_replace(rank, list, ret_rank)	the same of the list's oldest; returns which it was,
  *						and its rank
- *	cluster_renew(rank, list, slot)		makes the slot the newest; returns where it was
  *	head_match(head, block)			bits of the slots that hold block,
  *	head_newer(head, stamp)			that have a larger stamp,
  *	head_same(head, block, mask)		that agree with block under mask

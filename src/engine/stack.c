@@ -67,6 +67,17 @@ static void stack_freep(struct loci_stack **stack)
 	loci_stack_free(*stack);
 }
 
+/* A place not taken yet must not be taken for a block's, whatever its hash: its key has no hint
+ * that leads to it. The last place, where most lead to, is taken first. */
+static void no_hints(struct loci_stack *stack)
+{
+	memset(stack->hint, LOCI_STACK_TOP - 1, sizeof(stack->hint));
+	for (unsigned i = 0; i < LOCI_STACK_TOP; i++)
+		stack->key[i] = 1;
+	stack->hint[1ull >> LOCI_STACK_HINT_SHIFT] = 0;
+	stack->key[0] = UINT64_MAX;
+}
+
 int loci_stack_new_tuned(const struct loci_stack_options *options,
 	const struct loci_stack_tuning *tuning, struct loci_stack **ret, struct loci_err *err)
 {
@@ -82,6 +93,7 @@ int loci_stack_new_tuned(const struct loci_stack_options *options,
 	stack->now = 1;
 	for (unsigned i = 0; i < LOCI_STACK_TOP; i++)
 		stack->rank[i] = (uint8_t)i;
+	no_hints(stack);
 	stack->counts = calloc(1, sizeof(*stack->counts));
 	if (!stack->counts || loci_stack_map_init(&stack->map, tuning) < 0 ||
 		loci_stack_slots_init(&stack->slots, tuning->min_slots, 0, options->keep_uses,
@@ -178,6 +190,8 @@ static struct loci_stack_touches part(const struct loci_stack_touches *t, size_t
 	return (struct loci_stack_touches){
 		.block = t->block + from,
 		.is_write = t->is_write ? t->is_write + from : NULL,
+		.more = t->more ? t->more + from : NULL,
+		.more_writes = t->more ? t->more_writes + from : NULL,
 		.use = t->use ? t->use + from : NULL,
 		.n = n,
 		.ret_distance = t->ret_distance ? t->ret_distance + from : NULL,
@@ -185,14 +199,18 @@ static struct loci_stack_touches part(const struct loci_stack_touches *t, size_t
 	};
 }
 
+static int check_time(const struct loci_stack *stack, uint64_t n, struct loci_err *err)
+{
+	if (n < LOCI_STACK_MAX_TIME - stack->now)
+		return 0;
+	return loci_err_set(err, EOVERFLOW, "more than 2^%d touches", 64 - LOCI_STACK_BIN_BITS);
+}
+
 static int feed(
 	struct loci_stack *stack, const struct loci_stack_touches *touches, struct loci_err *err)
 {
 	size_t n = touches->n;
 
-	if (n >= LOCI_STACK_MAX_TIME - stack->now)
-		return loci_err_set(
-			err, EOVERFLOW, "more than 2^%d touches", 64 - LOCI_STACK_BIN_BITS);
 	for (size_t done = 0, take; done < n; done += take) {
 		int r = make_room(stack, err);
 
@@ -217,19 +235,63 @@ int loci_stack_feed(struct loci_stack *stack, const uint64_t *block, const uint8
 	struct loci_stack_touches touches = {
 		.block = block, .is_write = is_write, .n = n, .ret_distance = ret_distance
 	};
+	int r = check_time(stack, n, err);
 
-	return feed(stack, &touches, err);
+	return r < 0 ? r : feed(stack, &touches, err);
+}
+
+static int check_uses(const struct loci_stack *stack, struct loci_err *err)
+{
+	if (stack->slots.use)
+		return 0;
+	return loci_err_set(err, EINVAL, "the stack engine was not made to keep uses");
 }
 
 int loci_stack_feed_uses(struct loci_stack *stack, const uint64_t *block, const uint8_t *is_write,
 	const uint64_t *use, size_t n, uint64_t *ret_distance, uint64_t *ret_last_use,
 	struct loci_err *err)
 {
-	struct loci_stack_touches touches = { block, is_write, use, n, ret_distance, ret_last_use };
+	struct loci_stack_touches touches = { .block = block,
+		.is_write = is_write,
+		.use = use,
+		.n = n,
+		.ret_distance = ret_distance,
+		.ret_last_use = ret_last_use };
+	int r = check_time(stack, n, err);
 
-	if (!stack->slots.use)
-		return loci_err_set(err, EINVAL, "the stack engine was not made to keep uses");
-	return feed(stack, &touches, err);
+	if (r == 0)
+		r = check_uses(stack, err);
+	return r < 0 ? r : feed(stack, &touches, err);
+}
+
+/* The touches after the first ones, or that they are few enough. */
+static uint64_t most_after(const struct loci_stack *stack, const uint32_t *more, size_t n)
+{
+	uint64_t total = 0;
+
+	if (n < (LOCI_STACK_MAX_TIME - stack->now) >> 33)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		total += more[i];
+	return total;
+}
+
+int loci_stack_feed_runs(struct loci_stack *stack, const struct loci_stack_runs *runs, size_t n,
+	uint64_t *ret_distance, uint64_t *ret_last_use, struct loci_err *err)
+{
+	struct loci_stack_touches touches = { .block = runs->block,
+		.is_write = runs->is_write,
+		.more = runs->more,
+		.more_writes = runs->more_writes,
+		.use = runs->left,
+		.n = n,
+		.ret_distance = ret_distance,
+		.ret_last_use = ret_last_use };
+	int r = check_time(stack, n + most_after(stack, runs->more, n), err);
+
+	if (r == 0 && runs->left)
+		r = check_uses(stack, err);
+	return r < 0 ? r : feed(stack, &touches, err);
 }
 
 static int fill(struct loci_hist *hist, const uint64_t *count)

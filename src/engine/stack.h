@@ -50,6 +50,22 @@ int loci_stack_feed_uses(struct loci_stack *stack, const uint64_t *block, const 
 	const uint64_t *use, size_t n, uint64_t *ret_distance, uint64_t *ret_last_use,
 	struct loci_err *err);
 
+/* Runs: touches of one block, the first of them and how many more followed at once. Where any of
+ * those wrote the first must have written. */
+struct loci_stack_runs {
+	const uint64_t *block;
+	const uint8_t *is_write;     /* the first touch, 0 or 1 each */
+	const uint32_t *more;        /* touches after the first */
+	const uint32_t *more_writes; /* of which writes */
+	const uint64_t *left; /* the word that the last touch leaves; NULL: none, and no last use */
+};
+
+/* As if all touches of n runs were fed one by one, with what is returned being that of the first of
+ * each run; all others have the distance 0. ret_distance may be NULL; ret_last_use is if left is.
+ */
+int loci_stack_feed_runs(struct loci_stack *stack, const struct loci_stack_runs *runs, size_t n,
+	uint64_t *ret_distance, uint64_t *ret_last_use, struct loci_err *err);
+
 struct loci_stack_result {
 	uint64_t touches; /* exact, also when sampled */
 	uint64_t writes;  /* exact, also when sampled */

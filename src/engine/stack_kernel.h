@@ -34,11 +34,11 @@
 
 /* What callers give, and so what a body of the loop is compiled for. */
 struct kernel_mode {
-	bool sampling, uses;
+	bool sampling, uses, runs;
 };
 
 /* Of runs: after the first stage the home, after the second the slot of the entry, plus UNSURE if
- * that may not be the block's. */
+ * that may not be the block's; 0: it was in the top. */
 struct kernel_ring {
 	uintptr_t found[RING];
 };
@@ -109,7 +109,7 @@ INLINE uint32_t kernel_new_slot(struct loci_stack_slots *slots)
 
 /* The block of an entry enters the top in the place of the deepest there, which gets a slot. */
 INLINE unsigned kernel_enter(struct loci_stack *stack, struct kernel_ranks *ranks, uint32_t *entry,
-	struct kernel_mode mode)
+	uint64_t hash, struct kernel_mode mode)
 {
 	unsigned place = kernel_push(ranks);
 	uint32_t *leaving = stack->place[place];
@@ -120,10 +120,13 @@ INLINE unsigned kernel_enter(struct loci_stack *stack, struct kernel_ranks *rank
 		uint32_t slot = kernel_new_slot(&stack->slots);
 
 		*leaving = slot + LOCI_STACK_DEEP;
+		*loci_stack_stamp(leaving) = stack->stamp[place];
 		if (mode.uses)
 			stack->slots.use[loci_stack_use_index(slot)] = stack->use[place];
 	}
 	stack->place[place] = entry;
+	stack->key[place] = hash;
+	stack->hint[hash >> LOCI_STACK_HINT_SHIFT] = (uint8_t)place;
 	*entry = place + 1;
 	return place;
 }
@@ -131,7 +134,7 @@ INLINE unsigned kernel_enter(struct loci_stack *stack, struct kernel_ranks *rank
 /* A block from below the top. */
 struct kernel_deep {
 	uint32_t *entry;
-	uint64_t hash;     /* of an entry that is empty, or while sampling */
+	uint64_t hash, stamp;
 	uint64_t distance; /* found */
 	uint32_t bin;
 	unsigned place;
@@ -164,7 +167,15 @@ INLINE void kernel_touch_deep(struct loci_stack *stack, struct kernel_ranks *ran
 		deep->distance = LOCI_INFINITE;
 		deep->bin = LOCI_STACK_BIN_COLD;
 	}
-	deep->place = kernel_enter(stack, ranks, entry, mode);
+	deep->place = kernel_enter(stack, ranks, entry, deep->hash, mode);
+}
+
+INLINE struct loci_stack_bucket *kernel_home(
+	struct loci_stack *stack, uint64_t hash, struct kernel_mode mode)
+{
+	if (mode.sampling && !loci_stack_sampled(hash, stack->sample->shift))
+		return stack->sample->front + loci_stack_home(hash, LOCI_STACK_FRONT_HOMES);
+	return stack->map.bucket + loci_stack_home(hash, stack->map.n_homes);
 }
 
 /* The homes of a batch; each is asked for when its turn comes. */
@@ -177,8 +188,7 @@ INLINE void kernel_first_stage(
 	kernel_homes(hash, BATCH, stack->map.bucket, stack->map.n_homes, found);
 	for (size_t i = 0; mode.sampling && i < BATCH; i++)
 		if (!loci_stack_sampled(hash[i], stack->sample->shift))
-			found[i] = (uintptr_t)(stack->sample->front +
-				loci_stack_home(hash[i], LOCI_STACK_FRONT_HOMES));
+			found[i] = (uintptr_t)kernel_home(stack, hash[i], mode);
 }
 
 /* An entry that is not in its home may be far away: its bucket is only asked for. */
@@ -186,9 +196,16 @@ INLINE void kernel_second_stage(
 	struct loci_stack *stack, struct kernel_ring *ring, size_t i, struct kernel_mode mode)
 {
 	struct loci_stack_bucket *home = (struct loci_stack_bucket *)ring->found[i % RING];
-	unsigned match = kernel_match(home, stack->runs.hash[i]);
-	uint32_t *entry = &home->slot[__builtin_ctz(match | 4)], slot, is_deep;
+	uint64_t hash = stack->runs.hash[i];
+	uint32_t *entry, slot, is_deep;
+	unsigned match;
 
+	if (__builtin_expect(stack->key[stack->hint[hash >> LOCI_STACK_HINT_SHIFT]] == hash, 1)) {
+		ring->found[i % RING] = 0;
+		return;
+	}
+	match = kernel_match(home, hash);
+	entry = &home->slot[__builtin_ctz(match | 4)];
 	if (__builtin_expect(!match, 0)) {
 		entry = loci_stack_first_empty(home);
 		if (*entry) {
@@ -198,8 +215,6 @@ INLINE void kernel_second_stage(
 	}
 	slot = *entry;
 	ring->found[i % RING] = (uintptr_t)entry + (!match | !slot ? UNSURE : 0);
-	if (stack->slots.n_lines <= NEAR_LINES)
-		return;
 	/* Never a branch: whether a block is deep is hard to predict. */
 	is_deep = -(uint32_t)(slot >= LOCI_STACK_DEEP);
 	if (mode.sampling)
@@ -207,77 +222,163 @@ INLINE void kernel_second_stage(
 	slot = ((slot - LOCI_STACK_DEEP) & is_deep) | (64 & ~is_deep);
 	if (mode.uses)
 		__builtin_prefetch(&stack->slots.use[loci_stack_use_index(slot)]);
+	if (stack->slots.n_lines <= NEAR_LINES)
+		return;
 	__builtin_prefetch(&stack->slots.line[slot >> 9], 1);
 	__builtin_prefetch(&stack->slots.near[slot >> 9], 1);
 }
 
+struct kernel_run {
+	size_t first, last;  /* elements of the caller's arrays */
+	uint64_t begin, end; /* times of the first and the last touch */
+	uint32_t is_write;
+};
+
+/* now: of the chunk's first touch; of runs that the caller gave, of this one's. */
+INLINE struct kernel_run kernel_run(const struct loci_stack_chunk *runs, size_t i,
+	const struct loci_stack_touches *t, uint64_t now, struct kernel_mode mode)
+{
+	uint32_t first = runs->start[i], last = runs->start[i + 1] - 1;
+
+	if (mode.runs)
+		return (struct kernel_run){ i, i, now, now + t->more[i], t->is_write[i] };
+	return (struct kernel_run){ first, last, now + first, now + last, runs->is_write[i] };
+}
+
+/* Where a block is that no hint led to: one from below the top, or one whose hint another took. */
+INLINE uint32_t *kernel_entry(
+	struct loci_stack *stack, uintptr_t found, uint64_t hash, struct kernel_mode mode)
+{
+	uint32_t *entry = (uint32_t *)(found & ~UNSURE);
+
+	if (__builtin_expect(!found, 0)) /* it has left the top since */
+		return kernel_find(kernel_home(stack, hash, mode), hash);
+	if (found & UNSURE && *loci_stack_key(entry) != hash && *entry)
+		return kernel_find(loci_stack_bucket_of(entry), hash);
+	return entry;
+}
+
+/* What is known of a touch when its block has been found and is the most recent. */
+struct kernel_touch {
+	uint64_t distance, stamp, last_use;
+	uint32_t bin;
+	unsigned place;
+};
+
+INLINE struct kernel_touch kernel_touch_top(struct loci_stack *stack, struct kernel_ranks *ranks,
+	unsigned place, struct kernel_mode mode)
+{
+	struct kernel_touch touch = { .place = place, .stamp = stack->stamp[place] };
+
+	touch.distance = touch.bin = kernel_raise(ranks, place);
+	if (mode.uses)
+		touch.last_use = stack->use[place];
+	return touch;
+}
+
+/* A function by itself, so that the loop keeps its registers. */
+static __attribute__((noinline)) struct kernel_touch kernel_touch_found(struct loci_stack *stack,
+	struct kernel_ranks *ranks, uintptr_t found, uint64_t hash, struct kernel_mode mode)
+{
+	struct kernel_deep deep = { .entry = kernel_entry(stack, found, hash, mode), .hash = hash };
+	uint32_t slot = *deep.entry;
+
+	if (slot - 1 < LOCI_STACK_TOP) {
+		stack->hint[hash >> LOCI_STACK_HINT_SHIFT] = (uint8_t)(slot - 1);
+		return kernel_touch_top(stack, ranks, slot - 1, mode);
+	}
+	deep.stamp = *loci_stack_stamp(deep.entry);
+	kernel_touch_deep(stack, ranks, &deep, mode);
+	return (struct kernel_touch){ deep.distance, deep.stamp, deep.last_use, deep.bin,
+		deep.place };
+}
+
 /* A run, as one touch: the rest of it is counted already (stack_runs.h). */
 INLINE void kernel_third_stage(struct loci_stack *stack, const struct kernel_ring *ring,
-	struct kernel_ranks *ranks, size_t i, const struct loci_stack_touches *t, uint64_t now,
-	struct kernel_mode mode)
+	struct kernel_ranks *ranks, size_t i, const struct loci_stack_touches *t,
+	struct kernel_run run, struct kernel_mode mode)
 {
 	struct loci_stack_counts *counts = stack->counts;
-	uint32_t first = stack->runs.start[i], last = stack->runs.start[i + 1] - 1;
-	uint32_t is_write = stack->runs.is_write[i], *entry = (uint32_t *)ring->found[i % RING];
-	uint64_t *time = counts->time, stamp, distance, last_use = 0;
-	uint32_t bin, bin_time, dirty, place;
+	uint64_t hash = stack->runs.hash[i], *time = counts->time;
+	unsigned hint = stack->hint[hash >> LOCI_STACK_HINT_SHIFT];
+	struct kernel_touch touch;
+	uint32_t bin_time, dirty;
 
-	if (__builtin_expect((uintptr_t)entry & UNSURE, 0)) {
-		entry = (uint32_t *)((uintptr_t)entry - UNSURE);
-		if (*loci_stack_key(entry) != stack->runs.hash[i] && *entry)
-			entry = kernel_find(loci_stack_bucket_of(entry), stack->runs.hash[i]);
-	}
-	place = *entry - 1;
-	stamp = *loci_stack_stamp(entry);
-	bin_time = loci_stack_bin(now + first - (stamp >> LOCI_STACK_BIN_BITS));
-	dirty = stamp & LOCI_STACK_BIN_COLD;
-	if (place < LOCI_STACK_TOP) {
-		distance = bin = kernel_raise(ranks, place);
-		if (mode.uses)
-			last_use = stack->use[place];
-	} else {
-		struct kernel_deep deep = { .entry = entry, .hash = stack->runs.hash[i] };
+	if (__builtin_expect(stack->key[hint] == hash, 1))
+		touch = kernel_touch_top(stack, ranks, hint, mode);
+	else {
+		struct kernel_ranks copy = *ranks; /* else they would always be in memory */
 
-		kernel_touch_deep(stack, ranks, &deep, mode);
-		distance = deep.distance;
-		bin = deep.bin;
-		place = deep.place;
-		last_use = deep.last_use;
-		if (bin >= LOCI_STACK_BIN_UNKNOWN)
-			dirty = bin_time = bin;
+		touch = kernel_touch_found(stack, &copy, ring->found[i % RING], hash, mode);
+		*ranks = copy;
 	}
-	if (mode.sampling && bin >= LOCI_STACK_TOP) {
+	bin_time = loci_stack_bin(run.begin - (touch.stamp >> LOCI_STACK_BIN_BITS));
+	dirty = touch.stamp & LOCI_STACK_BIN_COLD;
+	if (__builtin_expect(touch.bin >= LOCI_STACK_BIN_UNKNOWN, 0))
+		dirty = bin_time = touch.bin;
+	if (mode.sampling && touch.bin >= LOCI_STACK_TOP) {
 		time = stack->sample->time;
-		if (bin != LOCI_STACK_BIN_UNKNOWN)
-			loci_stack_sample_count(stack->sample, stack->runs.hash[i], distance);
+		if (touch.bin != LOCI_STACK_BIN_UNKNOWN)
+			loci_stack_sample_count(stack->sample, hash, touch.distance);
 	}
-	counts->stack[bin]++;
+	counts->stack[touch.bin]++;
 	time[bin_time]++;
-	dirty = dirty > bin ? dirty : bin;
-	counts->dirty[dirty] += is_write;
-	dirty &= is_write - 1;
-	*loci_stack_stamp(entry) = (now + last) << LOCI_STACK_BIN_BITS | dirty;
+	dirty = dirty > touch.bin ? dirty : touch.bin;
+	counts->dirty[dirty] += run.is_write;
+	dirty &= run.is_write - 1;
+	stack->stamp[touch.place] = run.end << LOCI_STACK_BIN_BITS | dirty;
 	if (t->ret_distance)
-		t->ret_distance[first] = distance;
+		t->ret_distance[run.first] = touch.distance;
 	if (mode.uses) {
-		stack->use[place] = t->use[last];
-		t->ret_last_use[first] = last_use;
+		stack->use[touch.place] = t->use[run.last];
+		t->ret_last_use[run.first] = touch.last_use;
 	}
+}
+
+/* Between chunks the stamps of the top stand in the map, where others look for them. */
+INLINE void kernel_load_stamps(struct loci_stack *stack)
+{
+	for (unsigned i = 0; i < LOCI_STACK_TOP; i++)
+		if (stack->place[i])
+			stack->stamp[i] = *loci_stack_stamp(stack->place[i]);
+}
+
+INLINE void kernel_store_stamps(struct loci_stack *stack)
+{
+	for (unsigned i = 0; i < LOCI_STACK_TOP; i++)
+		if (stack->place[i])
+			*loci_stack_stamp(stack->place[i]) = stack->stamp[i];
+}
+
+/* After its first touch a run holds nothing but distances of 0 and times of 1, and its writes have
+ * the dirty level 0. */
+INLINE void kernel_count_rest(struct loci_stack *stack, uint64_t touches, uint64_t writes)
+{
+	stack->counts->stack[0] += touches;
+	stack->counts->time[1] += touches;
+	stack->counts->dirty[0] += writes;
+	if (stack->sample)
+		stack->sample->writes += writes;
 }
 
 INLINE void kernel_loop(
 	struct loci_stack *stack, const struct loci_stack_touches *t, struct kernel_mode mode)
 {
-	size_t n = kernel_collapse(&stack->runs, t, stack->counts);
 	struct kernel_ranks ranks;
 	struct kernel_ring ring;
-	uint64_t now = stack->now;
+	uint64_t now = stack->now, writes = 0;
+	size_t n = t->n;
 
-	if (t->ret_distance)
+	if (mode.runs)
+		writes = kernel_hash_runs(&stack->runs, t);
+	else
+		n = kernel_collapse(&stack->runs, t, stack->counts);
+	if (t->ret_distance && !mode.runs)
 		memset(t->ret_distance, 0, t->n * sizeof(*t->ret_distance));
-	if (mode.uses)
+	if (mode.uses && !mode.runs)
 		memcpy(t->ret_last_use + 1, t->use, (t->n - 1) * sizeof(*t->use));
 	kernel_load_ranks(&ranks, stack->rank);
+	kernel_load_stamps(stack);
 	for (size_t i = 0; i < AHEAD_HOME; i += BATCH)
 		kernel_first_stage(stack, &ring, i, mode);
 	for (size_t i = 0; i < AHEAD_HOME; i++)
@@ -289,21 +390,45 @@ INLINE void kernel_loop(
 
 		kernel_first_stage(stack, &ring, from + AHEAD_HOME, mode);
 		for (size_t i = from; i < to; i++) {
+			struct kernel_run run;
+
 			__builtin_prefetch((void *)ring.found[(i + AHEAD_HOME) % RING], 1);
 			kernel_second_stage(stack, &ring, i + AHEAD_FIND, mode);
-			kernel_third_stage(stack, &ring, &ranks, i, t, now, mode);
+			run = kernel_run(&stack->runs, i, t, now, mode);
+			kernel_third_stage(stack, &ring, &ranks, i, t, run, mode);
+			if (mode.runs)
+				now = run.end + 1;
 		}
 	}
 	kernel_store_ranks(&ranks, stack->rank);
-	stack->now = now + t->n;
+	kernel_store_stamps(stack);
+	if (mode.runs)
+		kernel_count_rest(stack, now - stack->now - n, writes);
+	stack->now = mode.runs ? now : now + t->n;
 }
 
 /* One body for each combination of what callers give, so that the loop does not ask. */
+static void kernel_runs(struct loci_stack *stack, const struct loci_stack_touches *t)
+{
+	if (stack->sample && t->use)
+		kernel_loop(stack, t, (struct kernel_mode){ true, true, true });
+	else if (stack->sample)
+		kernel_loop(stack, t, (struct kernel_mode){ true, false, true });
+	else if (t->use)
+		kernel_loop(stack, t, (struct kernel_mode){ false, true, true });
+	else
+		kernel_loop(stack, t, (struct kernel_mode){ false, false, true });
+}
+
 void KERNEL_NAME(struct loci_stack *stack, const struct loci_stack_touches *t)
 {
-	struct loci_stack_touches touches = { t->block, t->is_write, NULL, t->n, NULL, NULL };
+	struct loci_stack_touches touches = {
+		.block = t->block, .is_write = t->is_write, .n = t->n
+	};
 
-	if (stack->sample && t->use)
+	if (t->more)
+		kernel_runs(stack, t);
+	else if (stack->sample && t->use)
 		kernel_loop(stack, t, (struct kernel_mode){ .sampling = true, .uses = true });
 	else if (stack->sample)
 		kernel_loop(stack, t, (struct kernel_mode){ .sampling = true });

@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) __m512i kernel_hashes(__m512i block
 }
 
 /* Of 64 touches, where runs end, and which runs are written. Returns how many there are. */
-static inline __attribute__((always_inline)) size_t kernel_put_runs(struct loci_stack_runs *runs,
+static inline __attribute__((always_inline)) size_t kernel_put_runs(struct loci_stack_chunk *runs,
 	size_t n, const uint64_t *block, uint32_t at, uint64_t end, uint64_t written)
 {
 	__m512i after = _mm512_add_epi32(_mm512_set1_epi32((int)at),
@@ -83,6 +83,14 @@ static inline __attribute__((always_inline)) size_t kernel_put_runs(struct loci_
 		n += kernel_popcount(some);
 	}
 	return n;
+}
+
+/* Of n blocks, a multiple of 16. */
+static inline __attribute__((always_inline)) void kernel_hash(
+	const uint64_t *block, size_t n, uint64_t *ret)
+{
+	for (size_t i = 0; i < n; i += 8)
+		_mm512_storeu_si512(ret + i, kernel_hashes(_mm512_loadu_si512(block + i)));
 }
 
 /* The homes of n hashes, a multiple of 16. */
@@ -136,7 +144,7 @@ static inline __attribute__((always_inline)) struct kernel_ends kernel_ends(
 	return ends;
 }
 
-static inline __attribute__((always_inline)) size_t kernel_put_runs(struct loci_stack_runs *runs,
+static inline __attribute__((always_inline)) size_t kernel_put_runs(struct loci_stack_chunk *runs,
 	size_t n, const uint64_t *block, uint32_t at, uint64_t end, uint64_t written)
 {
 	if (end == UINT64_MAX) { /* no runs: streams that have none need not look for them */
@@ -157,6 +165,13 @@ static inline __attribute__((always_inline)) size_t kernel_put_runs(struct loci_
 	return n;
 }
 
+static inline __attribute__((always_inline)) void kernel_hash(
+	const uint64_t *block, size_t n, uint64_t *ret)
+{
+	for (size_t i = 0; i < n; i++)
+		ret[i] = loci_stack_hash(block[i]);
+}
+
 static inline __attribute__((always_inline)) void kernel_homes(const uint64_t *hash, size_t n,
 	struct loci_stack_bucket *bucket, uint64_t n_homes, uintptr_t *ret)
 {
@@ -166,9 +181,41 @@ static inline __attribute__((always_inline)) void kernel_homes(const uint64_t *h
 
 #endif
 
-/* Finds the runs and counts all but their first touches. Returns how many there are, after which
- * the last hash goes on for as long as the kernel looks ahead. */
-static inline __attribute__((always_inline)) size_t kernel_collapse(struct loci_stack_runs *runs,
+/* The last of n hashes goes on for as long as the kernel looks ahead. */
+static inline __attribute__((always_inline)) void kernel_pad(
+	struct loci_stack_chunk *runs, size_t n)
+{
+	for (size_t i = n; i < n + 3 * LOCI_STACK_BATCH; i++)
+		runs->hash[i] = runs->hash[n - 1];
+}
+
+/* Runs that the caller has found: only hashes are wanted. Returns how many writes there are after
+ * the first touches. */
+static inline __attribute__((always_inline)) uint64_t kernel_hash_runs(
+	struct loci_stack_chunk *runs, const struct loci_stack_touches *t)
+{
+	const uint64_t *block = t->block;
+	const uint32_t *more_writes = t->more_writes;
+	uint64_t writes[LOCI_STACK_BATCH] = { 0 };
+	size_t i = 0, n = t->n;
+
+	for (; i + LOCI_STACK_BATCH <= n; i += LOCI_STACK_BATCH) {
+		kernel_hash(block + i, LOCI_STACK_BATCH, runs->hash + i);
+		for (size_t k = 0; k < LOCI_STACK_BATCH; k++) /* by vectors */
+			writes[k] += more_writes[i + k];
+	}
+	for (; i < n; i++) {
+		runs->hash[i] = loci_stack_hash(block[i]);
+		writes[0] += more_writes[i];
+	}
+	kernel_pad(runs, n);
+	for (size_t k = 1; k < LOCI_STACK_BATCH; k++)
+		writes[0] += writes[k];
+	return writes[0];
+}
+
+/* Finds the runs and counts all but their first touches. Returns how many there are. */
+static inline __attribute__((always_inline)) size_t kernel_collapse(struct loci_stack_chunk *runs,
 	const struct loci_stack_touches *t, struct loci_stack_counts *counts)
 {
 	uint64_t writes = 0, written_runs = 0;
@@ -187,8 +234,7 @@ static inline __attribute__((always_inline)) size_t kernel_collapse(struct loci_
 		written_runs += kernel_popcount(written);
 		n = kernel_put_runs(runs, n, t->block + at, (uint32_t)at, ends.end, written);
 	}
-	for (size_t i = n; i < n + 3 * LOCI_STACK_BATCH; i++)
-		runs->hash[i] = runs->hash[n - 1];
+	kernel_pad(runs, n);
 	counts->stack[0] += t->n - n;
 	counts->time[1] += t->n - n;
 	counts->dirty[0] += writes - written_runs;

@@ -3,9 +3,11 @@
  *
  * The LRU stack is cut in two. Its TOP most recent blocks have a *place* each, and a byte per place
  * holds the place's rank, 0 the most recent: a touch updates all ranks with a few vector
- * instructions and moves nothing. Every deeper block has a *slot*, numbered in the order in which
- * blocks left the top; a bit per slot says whether it is still some block's (Bennett and Kruskal
- * 1975). The distance of a deep block is the blocks in the top plus the set bits after its slot.
+ * instructions and moves nothing. A byte per hash value, cut short, hints at the place where such a
+ * block may be, so that the map is asked for deeper blocks only. Every deeper block has a *slot*,
+ * numbered in the order in which blocks left the top; a bit per slot says whether it is still some
+ * block's (Bennett and Kruskal 1975). The distance of a deep block is the blocks in the top plus
+ * the set bits after its slot.
  *
  * Slots. A line of bits is one cache line: 7 words of bits, preceded by a word of 7 counts of 9
  * bits, each saying how many bits are set in the words after one word. The number of a slot is its
@@ -26,7 +28,8 @@
 
 #include <string.h>
 
-#define LOCI_STACK_TOP 64 /* places */
+#define LOCI_STACK_TOP        64 /* places */
+#define LOCI_STACK_HINT_SHIFT 52 /* of a hash: its hint */
 
 /* Entry.slot: 0 empty, 1..TOP a place in the top, and above that a slot. */
 #define LOCI_STACK_DEEP (LOCI_STACK_TOP + 1)
@@ -144,10 +147,11 @@ struct loci_stack_sample {
 };
 
 /* As loci_stack_feed_uses takes and gives; NULL: all but block; use and ret_last_use both or none.
- */
+ * If more is given they are runs, as loci_stack_feed_runs has them, use being what they leave. */
 struct loci_stack_touches {
 	const uint64_t *block;
 	const uint8_t *is_write;
+	const uint32_t *more, *more_writes;
 	const uint64_t *use;
 	size_t n;
 	uint64_t *ret_distance;
@@ -162,7 +166,7 @@ loci_stack_kernel loci_stack_run_scalar, loci_stack_run_avx2, loci_stack_run_avx
 #define LOCI_STACK_MAX_CHUNK 4096
 #define LOCI_STACK_BATCH     16 /* runs that a stage of the kernel takes at once */
 
-struct loci_stack_runs {
+struct loci_stack_chunk {
 	uint64_t hash[LOCI_STACK_MAX_CHUNK + 3 * LOCI_STACK_BATCH + 64];
 	uint32_t
 		start[LOCI_STACK_MAX_CHUNK + 64]; /* of run i; of the one after the last: the end */
@@ -181,7 +185,10 @@ struct loci_stack {
 	uint8_t rank[LOCI_STACK_TOP] __attribute__((aligned(64)));
 	uint32_t *place[LOCI_STACK_TOP]; /* the slot of its entry; NULL: not taken yet */
 	uint64_t use[LOCI_STACK_TOP];    /* of places: the word of the last use, if kept */
-	uint64_t now;                    /* the time of the next touch; the first is 1 */
+	uint64_t key[LOCI_STACK_TOP];    /* of places: the key of its entry */
+	uint64_t stamp[LOCI_STACK_TOP];  /* of places, while a chunk is processed */
+	uint8_t hint[1 << (64 - LOCI_STACK_HINT_SHIFT)]; /* by hash: the place it may be in */
+	uint64_t now; /* the time of the next touch; the first is 1 */
 	struct loci_stack_map map;
 	struct loci_stack_slots slots;
 	loci_stack_kernel *kernel;
@@ -189,7 +196,7 @@ struct loci_stack {
 	struct loci_stack_tuning tuning;
 	uint64_t max_bytes;
 	struct loci_stack_sample *sample; /* NULL while exact */
-	struct loci_stack_runs runs;      /* of the chunk at hand */
+	struct loci_stack_chunk runs;     /* of the chunk at hand */
 };
 
 int loci_stack_new_tuned(const struct loci_stack_options *options,

@@ -143,6 +143,7 @@ static int load_threads(struct loci_blame *blame, struct loci_err *err)
 	size_t n;
 	const struct loci_thread_totals *threads =
 		loci_profile_threads(blame->catalogue->profile, &n);
+	int64_t only = c->n_process == 1 ? c->process[0].id : 0;
 
 	index->thread = calloc(n + 1, sizeof(*index->thread));
 	if (!index->thread)
@@ -150,7 +151,7 @@ static int load_threads(struct loci_blame *blame, struct loci_err *err)
 	for (size_t i = 0; i < n; i++)
 		index->thread[i] = (struct loci_blame_thread){
 			.id = threads[i].thread,
-			.process_id = c->n_process == 1 ? c->process[0].id : 0,
+			.process_id = threads[i].process_id ? threads[i].process_id : only,
 			.refs = threads[i].references,
 		};
 	index->rows = (const char *)index->thread;
@@ -411,6 +412,9 @@ static int count_whole(
 		blame->row[0].writebacks = writebacks;
 	}
 	blame->refs = (double)subject->run->references;
+	blame->has_misses = kind->base != LOCI_OWNER_THREAD || !(misses > 0);
+	for (size_t i = 0; i < blame->n_rows; i++)
+		blame->has_misses |= blame->row[i].misses > 0;
 	for (size_t i = 0; i < blame->n_rows; i++) {
 		blame->owned_misses += blame->row[i].misses;
 		refs += blame->row[i].refs;

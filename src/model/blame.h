@@ -78,6 +78,8 @@ struct loci_blame {
 	bool is_estimate;
 	const char *basis; /* of an estimate: "binomial model" */
 	bool has_touches, has_writebacks;
+	bool has_misses; /* false: they were not counted by such owners, rows have references only
+			  */
 	struct loci_blame_row *row;
 	size_t n_rows;
 	/* Of the whole run, those included that no owner of this kind has. */

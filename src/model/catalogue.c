@@ -31,7 +31,7 @@ int64_t loci_catalogue_module_of(
 	const struct loci_function_row *function =
 		loci_catalogue_find_function(catalogue, site->function_id);
 
-	return function ? function->module_id : 0;
+	return function ? function->module_id : site->module_id;
 }
 
 const char *loci_catalogue_excerpt(

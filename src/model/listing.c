@@ -416,7 +416,8 @@ int loci_listings_new(const struct loci_catalogue *c, const struct loci_subject 
 	unsigned line;
 	int r;
 
-	*ret = (struct loci_listings){ .listing = calloc(most + 1, sizeof(*ret->listing)) };
+	*ret = (struct loci_listings){ .listing = calloc(most + 1, sizeof(*ret->listing)),
+		.is_all = !wanted };
 	if (!ret->listing)
 		return loci_err_nomem(err);
 	if ((r = loci_blame_new(c, subject, levels, LOCI_BLAME_FUNCTION, &ret->functions, err)) <

@@ -40,6 +40,7 @@ struct loci_listings {
 	struct loci_blame *functions, *lines, *links;
 	struct loci_listing *listing;
 	size_t n;
+	bool is_all; /* nothing was asked for by name */
 };
 
 /* wanted NULL: functions with at least min_share of the misses, worst first. Else a function by its

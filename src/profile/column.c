@@ -60,6 +60,7 @@ static const struct column grain_columns[] = {
 static const struct column thread_columns[] = {
 	{ .name = "id", COLUMN_U32, offsetof(struct loci_thread_totals, thread) },
 	{ .name = "refs", COLUMN_U64, offsetof(struct loci_thread_totals, references) },
+	{ .name = "process_id", COLUMN_ID_0, offsetof(struct loci_thread_totals, process_id) },
 };
 
 #define TABLE(name, columns, row)                                              \

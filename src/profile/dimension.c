@@ -70,6 +70,7 @@ static const struct column site_columns[] = {
 	COLUMN(site, "id", ID, id),
 	COLUMN(site, "site_key", WORD, site_key),
 	COLUMN(site, "function_id", ID_0, function_id, OF(function)),
+	COLUMN(site, "module_id", ID_0, module_id, OF(module), LATER),
 	COLUMN(site, "inlined_id", ID_0, inlined_id, OF(inlined)),
 	COLUMN(site, "loop_id", ID_0, loop_id, OF(loop), LATER, FOLD(LOOP)),
 	COLUMN(site, "source_id", ID_0, source_id, OF(source)),

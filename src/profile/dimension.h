@@ -56,6 +56,7 @@ struct loci_site_row {
 	unsigned line, column;
 	const char *op, *flags; /* as schema.sql words them */
 	uint64_t size_bytes, code_offset, refs;
+	int64_t module_id; /* where the function is unknown, which else has it */
 };
 
 struct loci_context_row {

@@ -56,6 +56,12 @@ int64_t loci_fold_owner(const struct fold *fold, const struct loci_profile *prof
 	return id == TABLE_NONE ? 0 : translate(fold, profile, id, owner_id);
 }
 
+int64_t loci_fold_process(
+	const struct fold *fold, const struct loci_profile *profile, int64_t process_id)
+{
+	return translate(fold, profile, TABLE_process, process_id);
+}
+
 /* Makes the row one of ours: ids translated, strings kept. */
 static int adopt(
 	struct fold *fold, const struct loci_profile *profile, const struct table *table, void *row)

@@ -30,6 +30,8 @@ int loci_fold_add(struct fold *fold, struct loci_profile *profile, struct loci_e
 /* The id here of an owner of the profile added last; 0: it has none. */
 int64_t loci_fold_owner(const struct fold *fold, const struct loci_profile *profile,
 	enum loci_owner owner, int64_t owner_id);
+int64_t loci_fold_process(
+	const struct fold *fold, const struct loci_profile *profile, int64_t process_id);
 /* Whether what is known of such owners is known of all inputs, and here. */
 bool loci_fold_is_whole(const struct fold *fold, enum loci_owner owner);
 /* Appends to *note what is left out. */

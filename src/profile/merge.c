@@ -73,7 +73,8 @@ static int add_grains(struct merge *merge, const struct loci_profile *profile, s
 	return 0;
 }
 
-/* Threads of different runs are different threads: numbered anew, in the order of the inputs. */
+/* Threads of different runs are different threads: numbered anew, in the order of the inputs. The
+ * profile has been folded in, which has numbered the processes. */
 static int add_threads(
 	struct merge *merge, const struct loci_profile *profile, struct loci_err *err)
 {
@@ -88,6 +89,7 @@ static int add_threads(
 			return loci_err_nomem(err);
 		totals->thread = (uint32_t)(merge->n_threads - 1);
 		totals->references = thread[i].references;
+		totals->process_id = loci_fold_process(&merge->fold, profile, thread[i].process_id);
 	}
 	return 0;
 }
@@ -103,9 +105,9 @@ static int add_profile(struct merge *merge, const char *path, struct loci_err *e
 	if (r == 0)
 		r = add_grains(merge, profile, err);
 	if (r == 0)
-		r = add_threads(merge, profile, err);
-	if (r == 0)
 		r = loci_fold_add(&merge->fold, profile, err);
+	if (r == 0)
+		r = add_threads(merge, profile, err);
 	if (r == 0)
 		r = loci_hist_sums_add(&merge->hists, &merge->fold, profile, err);
 	merge->inputs++;

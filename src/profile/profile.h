@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #define LOCI_PROFILE_VERSION 1
 
@@ -86,9 +87,16 @@ struct loci_hist_key {
 	int64_t owner_id;
 };
 
+/* Whether only a part of its references was to be recorded: some functions', or some time's. */
+static inline bool loci_run_is_part(const struct loci_run *run)
+{
+	return run->capabilities && run->capabilities[0] && !strstr(run->capabilities, "complete");
+}
+
 struct loci_thread_totals {
 	uint32_t thread; /* the stream's id */
 	uint64_t references;
+	int64_t process_id; /* a row of process; 0: unknown */
 };
 
 /* Written to a temporary name beside path; commit renames over path; close without commit removes.

@@ -81,7 +81,7 @@ static int check_header(struct loci_profile *profile, const unsigned char *heade
 
 	if (big_endian(header + 68, 4) != LOCI_PROFILE_APPLICATION_ID)
 		return loci_err_set(err, EBADMSG,
-			"%s: an SQLite database, but not a loci profile (loci analyse makes them)",
+			"%s: an SQLite database, but not a loci profile (loci record makes them)",
 			profile->path);
 	if (version > INT32_MAX || version == 0)
 		return loci_profile_damaged(profile, err, "it has no version");
@@ -108,7 +108,7 @@ static int not_a_profile(
 			"%s: a trace, not a profile; make a profile of it: loci analyse %s", path,
 			path);
 	return loci_err_set(err, EBADMSG,
-		"%s: not a loci profile (loci analyse makes them, and takes traces)", path);
+		"%s: not a loci profile (loci record and loci analyse make them)", path);
 }
 
 static int probe(struct loci_profile *profile, uint64_t *ret_bytes, struct loci_err *err)

@@ -127,6 +127,7 @@ CREATE TABLE site ( -- one static load or store
 	site_key TEXT NOT NULL, -- survives rebuilding: mangled function, line offset in it, chain of
 	                        -- inlined calls, ordinal; the same site in two profiles has one key
 	function_id INTEGER REFERENCES function,
+	module_id INTEGER REFERENCES module, -- where the function is unknown
 	inlined_id INTEGER REFERENCES inlined,
 	loop_id INTEGER REFERENCES loop, -- the innermost around it
 	source_id INTEGER REFERENCES source,

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UNKNOWN      0.01 /* share of the misses that is worth a word */
 #define TAB_CELLS    8
+#define NARROW       120 /* columns of a terminal below which indentation is the first to give way */
+#define NARROW_TAB   2
 #define OBJECT_CELLS 12
 #define HOT          0.1 /* of the misses */
 #define WARM         0.01
@@ -21,7 +24,7 @@ struct margin {
 };
 
 /* Tabs become spaces, since a margin stands before them; the rest text.c disarms. */
-static const char *expand(const char *source, char *buf, size_t size)
+static const char *expand(const char *source, unsigned tab_cells, char *buf, size_t size)
 {
 	unsigned column = 0;
 	size_t used = 0;
@@ -30,7 +33,7 @@ static const char *expand(const char *source, char *buf, size_t size)
 		if (*source == '\t') {
 			do {
 				buf[used++] = ' ';
-			} while (++column % TAB_CELLS && used + 1 < size);
+			} while (++column % tab_cells && used + 1 < size);
 		} else {
 			buf[used++] = *source;
 			column += ((unsigned char)*source & 0xc0) != 0x80;
@@ -121,7 +124,9 @@ static void print_line(const struct loci_text *text, const struct margin *margin
 		print_figures(text, margin, lines, line);
 	else
 		loci_text_spaces(text, FIGURES + margin->object + 1);
-	expand(line->text ? line->text : "", source, sizeof(source));
+	expand(line->text ? line->text : "",
+		text->is_terminal && text->columns < NARROW ? NARROW_TAB : TAB_CELLS, source,
+		sizeof(source));
 	/* a pipe has no right margin */
 	if (text->is_terminal && text->columns > left)
 		loci_text_shorten(
@@ -269,12 +274,23 @@ static void print_listing(const struct loci_text *text, const struct loci_listin
 	}
 }
 
+/* Of the misses, those of code whose function is not known. */
+static double share_unknown(const struct loci_blame *functions)
+{
+	for (size_t i = 0; functions && i < functions->n_rows; i++)
+		if (!functions->row[i].owner)
+			return loci_blame_share(functions, functions->row[i].misses);
+	return 0;
+}
+
 int loci_annotate_screen(const struct loci_subject *subject, const struct loci_listings *listings,
 	const struct loci_text *text, struct loci_err *err)
 {
 	const struct loci_blame *lines = listings->lines;
 	const struct loci_blame_level *level = &lines->levels.level[lines->levels.chosen];
 	char line[1024], facts[256], label[64], misses[LOCI_UNITS_MAX];
+
+	double unknown = listings->is_all ? share_unknown(listings->functions) : 0;
 
 	(void)err;
 	snprintf(line, sizeof(line), "%.300s  %.300s  ", loci_profile_path(subject->profile),
@@ -290,8 +306,16 @@ int loci_annotate_screen(const struct loci_subject *subject, const struct loci_l
 		fputc('\n', text->out);
 		print_listing(text, listings, &listings->listing[i]);
 	}
-	if (!listings->n)
+	if (unknown >= UNKNOWN) {
+		snprintf(line, sizeof(line),
+			"%s of the misses are in no function that is known: build with -g, or "
+			"install debug symbols (loci report --by module tells of what)",
+			loci_text_percent(facts, unknown));
+		fputc('\n', text->out);
+		loci_text_paragraph(text, LOCI_STYLE_FAIR, 2, line);
+	} else if (!listings->n) {
 		loci_text_paragraph(text, LOCI_STYLE_PLAIN, 2,
 			"no function makes as much as 1 % of the misses; name one, or FILE:LINE");
+	}
 	return 0;
 }

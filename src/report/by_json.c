@@ -193,12 +193,14 @@ int loci_by_json_row(struct loci_blame *blame, const struct loci_blame_row *row,
 	put_owner(json, blame, row);
 	loci_pair_number(json, "references", row->refs);
 	loci_pair_number(json, "touches", blame->has_touches ? row->touches : NAN);
-	loci_pair_number(json, "misses", row->misses);
-	loci_pair_number(json, "share", loci_blame_share(blame, row->misses));
-	loci_pair_number(json, "writebacks", blame->has_writebacks ? row->writebacks : NAN);
+	loci_pair_number(json, "misses", blame->has_misses ? row->misses : NAN);
+	loci_pair_number(
+		json, "share", blame->has_misses ? loci_blame_share(blame, row->misses) : NAN);
+	loci_pair_number(json, "writebacks",
+		blame->has_writebacks && blame->has_misses ? row->writebacks : NAN);
 	loci_pair_object(json, "level_misses");
 	for (unsigned i = 0; i < levels->n; i++)
-		if (levels->level[i].level_id)
+		if (levels->level[i].level_id && blame->has_misses)
 			loci_pair_number(json, levels->level[i].cache.name, row->level_misses[i]);
 	loci_json_object_end(json);
 	loci_pair_string(json, "cause", loci_by_cause(detail.cause));

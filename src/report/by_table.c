@@ -81,8 +81,11 @@ static void add_misses(struct loci_table *table, const struct source *s)
 {
 	char number[LOCI_UNITS_MAX];
 
-	loci_table_add(table, LOCI_STYLE_PLAIN, "%s%s", s->blame->is_estimate ? "~" : "",
-		loci_units_count(number, rounded(s->blame, s->row->misses)));
+	if (!s->blame->has_misses)
+		loci_table_add(table, LOCI_STYLE_PLAIN, "%s", "");
+	else
+		loci_table_add(table, LOCI_STYLE_PLAIN, "%s%s", s->blame->is_estimate ? "~" : "",
+			loci_units_count(number, rounded(s->blame, s->row->misses)));
 }
 
 static void add_share(struct loci_table *table, const struct source *s)
@@ -90,7 +93,9 @@ static void add_share(struct loci_table *table, const struct source *s)
 	char number[LOCI_TEXT_NUMBER];
 
 	loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
-		loci_text_points(number, loci_blame_share(s->blame, s->row->misses)));
+		s->blame->has_misses
+			? loci_text_points(number, loci_blame_share(s->blame, s->row->misses))
+			: "");
 }
 
 static void add_refs(struct loci_table *table, const struct source *s)
@@ -105,7 +110,9 @@ static void add_writebacks(struct loci_table *table, const struct source *s)
 	char number[LOCI_UNITS_MAX];
 
 	loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
-		s->blame->has_writebacks ? loci_units_count(number, s->row->writebacks) : "-");
+		!s->blame->has_misses              ? ""
+			: s->blame->has_writebacks ? loci_units_count(number, s->row->writebacks)
+						   : "-");
 }
 
 static void add_distance(struct loci_table *table, const struct source *s)
@@ -391,6 +398,12 @@ void loci_by_coverage(const struct loci_blame *blame, const struct loci_text *te
 	char line[256] = "", number[LOCI_TEXT_NUMBER];
 	size_t used = 0;
 
+	if (!blame->has_misses) {
+		snprintf(line, sizeof(line), "misses were not counted by %s",
+			loci_blame_name(blame->kind));
+		loci_text_paragraph(text, LOCI_STYLE_DIM, 2, line);
+		return;
+	}
 	for (size_t i = 0; i < LOCI_ARRAY_SIZE(percents) && blame->n_rows > 1; i++) {
 		size_t n = loci_blame_cover(blame, percents[i] / 100.);
 
@@ -433,15 +446,15 @@ static void add_rest(struct loci_table *table, const struct loci_blame *blame,
 	for (unsigned i = 0; layout[i] != END; i++) {
 		if (i == 0)
 			loci_table_add(table, LOCI_STYLE_DIM, "%zu more", blame->n_rows - shown);
-		else if (layout[i] == MISSES)
+		else if (layout[i] == MISSES && blame->has_misses)
 			loci_table_add(table, LOCI_STYLE_DIM, "%s%s", blame->is_estimate ? "~" : "",
 				loci_units_count(number, misses));
-		else if (layout[i] == SHARE)
+		else if (layout[i] == SHARE && blame->has_misses)
 			loci_table_add(table, LOCI_STYLE_DIM, "%s",
 				loci_text_points(points, loci_blame_share(blame, misses)));
 		else if (layout[i] == REFS)
 			loci_table_add(table, LOCI_STYLE_DIM, "%s", loci_units_count(number, refs));
-		else if (layout[i] == WRITEBACKS && blame->has_writebacks)
+		else if (layout[i] == WRITEBACKS && blame->has_writebacks && blame->has_misses)
 			loci_table_add(
 				table, LOCI_STYLE_DIM, "%s", loci_units_count(number, writebacks));
 		else
@@ -475,8 +488,8 @@ static size_t rows_shown(const struct loci_by *by)
 	size_t n = by->blame->n_rows < by->max_rows ? by->blame->n_rows : by->max_rows;
 
 	/* without misses there is nothing to blame */
-	while (by->max_rows != SIZE_MAX && by->sort == LOCI_BLAME_BY_MISSES && n > 0 &&
-		!(by->blame->row[n - 1].misses > 0))
+	while (by->blame->has_misses && by->max_rows != SIZE_MAX &&
+		by->sort == LOCI_BLAME_BY_MISSES && n > 0 && !(by->blame->row[n - 1].misses > 0))
 		n--;
 	return n;
 }

@@ -84,6 +84,7 @@ static const struct member site_members[] = {
 	MEMBER(site, "id", COUNT, id),
 	MEMBER(site, "site_key", TEXT, site_key),
 	MEMBER(site, "function_id", COUNT_0, function_id),
+	MEMBER(site, "module_id", COUNT_0, module_id),
 	MEMBER(site, "inlined_id", COUNT_0, inlined_id),
 	MEMBER(site, "loop_id", COUNT_0, loop_id),
 	MEMBER(site, "source_id", COUNT_0, source_id),

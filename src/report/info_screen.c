@@ -80,7 +80,10 @@ static void print_run(const struct loci_info *info, const struct loci_text *text
 	print_line(text, "machine", "%s", or_empty(run->machine));
 	print_line(text, "caches", "%s", or_empty(run->caches));
 	print_counts(text, run);
-	print_line(text, "complete", "%s", run->complete ? "yes" : "no");
+	print_line(text, "complete", "%s",
+		!run->complete                  ? "no"
+			: loci_run_is_part(run) ? "no, a part of the run was recorded as asked for"
+						: "yes");
 	print_line(text, "note", "%s", or_empty(run->note));
 }
 

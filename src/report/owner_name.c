@@ -292,7 +292,7 @@ const char *loci_name_row(const struct loci_blame *blame, const struct loci_blam
 			((const struct loci_blame_thread *)row->owner)->id);
 		return buf;
 	case LOCI_BLAME_PROCESS:
-		snprintf(buf, size, "%" PRId64 " %s", process->pid,
+		snprintf(buf, size, "%" PRId64 "%s%s", process->pid, process->command ? " " : "",
 			process->command ? process->command : "");
 		return buf;
 	}

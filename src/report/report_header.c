@@ -37,6 +37,8 @@ static const char *how_measured(const struct loci_screen *screen, char *buf, siz
 			grain->error_points);
 	else if (mode && strcmp(mode, "exact"))
 		snprintf(buf, size, "%s", mode);
+	else if (loci_run_is_part(screen->subject->run))
+		snprintf(buf, size, "exact, a part of the run");
 	else
 		snprintf(buf, size, "exact, every %.*s", (int)strlen(noun) - 1, noun);
 	return buf;

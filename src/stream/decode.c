@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define BLOCK_PREFIX (loci_mark_word(LOCI_MARK_BLOCK, 0, 0) >> LOCI_PAYLOAD_BITS)
+#define BLOCK_WORD   (BLOCK_PREFIX << LOCI_PAYLOAD_BITS)
 #define N_KINDS      128
 
 struct loci_decoder {
@@ -119,43 +120,47 @@ size_t loci_decoder_runs(struct loci_decoder *decoder, const uint64_t *words, si
 	const struct loci_block *direct = decoder->defs.direct;
 	const uint64_t n_direct = decoder->defs.n_direct;
 	const uint64_t *p = words + *pos, *end = words + n_words;
-	size_t n = 0;
+	uint32_t first = cursor->first, last = cursor->last, next = cursor->next;
+	uint64_t block = cursor->block;
+	struct loci_ref_run *run = runs, *runs_end = runs + cap;
 
-	if (cursor->half || cursor->first == cursor->last ||
-		loci_definitions_find(&decoder->defs, cursor->block)->n_words !=
-			cursor->last - cursor->first)
+	if (cursor->half || first == last ||
+		loci_definitions_find(&decoder->defs, block)->n_words != last - first)
 		return 0;
-	while (p < end && n < cap) {
-		size_t most, k = 0;
+	while (p < end && run < runs_end) {
+		const uint64_t *from, *most;
 
 		if (loci_word_is_marker(*p)) {
-			uint64_t id = *p & LOCI_PAYLOAD_MASK;
+			uint64_t id = *p - BLOCK_WORD;
 
-			if (*p >> LOCI_PAYLOAD_BITS != BLOCK_PREFIX || id >= n_direct ||
-				direct[id].n_refs == 0 || direct[id].n_words != direct[id].n_refs)
+			if (id >= n_direct || direct[id].n_refs == 0 ||
+				direct[id].n_words != direct[id].n_refs)
 				break;
-			cursor->block = id;
-			cursor->next = cursor->first = direct[id].first;
-			cursor->last = cursor->first + direct[id].n_refs;
-			p++;
-			continue;
+			block = id;
+			next = first = direct[id].first;
+			last = first + direct[id].n_refs;
+			if (++p == end || loci_word_is_marker(*p))
+				continue;
 		}
-		most = cursor->last - cursor->next;
-		if (most > (size_t)(end - p))
-			most = (size_t)(end - p);
-		while (k < most && !loci_word_is_marker(p[k]))
-			k++;
-		runs[n++] = (struct loci_ref_run){
-			.address = p, .definition = cursor->next, .n = (uint32_t)k
+		from = p;
+		most = last - next < (size_t)(end - p) ? p + (last - next) : end;
+		do
+			p++;
+		while (p < most && !loci_word_is_marker(*p));
+		*run++ = (struct loci_ref_run){
+			.address = from, .definition = next, .n = (uint32_t)(p - from)
 		};
-		p += k;
-		cursor->next += (uint32_t)k;
-		if (cursor->next == cursor->last)
-			cursor->next = cursor->first;
+		next += (uint32_t)(p - from);
+		if (next == last)
+			next = first;
 	}
+	cursor->block = block;
+	cursor->first = first;
+	cursor->last = last;
+	cursor->next = next;
 	decoder->done += (size_t)(p - words) - *pos;
 	*pos = (size_t)(p - words);
-	return n;
+	return (size_t)(run - runs);
 }
 
 /* The fewest raw words of each kind, and where they end up. */

@@ -198,15 +198,18 @@ static bool has_ended(struct ring *ring)
 		__atomic_load_n(&ring->shared->producer, __ATOMIC_SEQ_CST) == LOCI_RING_GONE;
 }
 
-/* Until there is a chunk, someone rings, or a while has passed. */
+/* Until there is half a ring, not a chunk only, since waking costs more than what that brings;
+ * someone rings, or a while has passed. */
 static void wait_for_data(struct ring *ring)
 {
 	struct loci_ring_shared *shared = ring->shared;
 	uint32_t bell = __atomic_load_n(&shared->data_bell, __ATOMIC_SEQ_CST);
+	/* what the producer can fill in any case: it stops at chunks */
+	uint32_t wanted = (uint32_t)(ring->n_words / 2 / ring->chunk_words * ring->chunk_words);
 	long r = 0;
 
-	__atomic_exchange_n(&shared->consumer_waits, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&shared->head, __ATOMIC_SEQ_CST) - ring->tail < ring->chunk_words &&
+	__atomic_exchange_n(&shared->consumer_waits, wanted, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&shared->head, __ATOMIC_SEQ_CST) - ring->tail < wanted &&
 		!has_ended(ring))
 		r = loci_futex_wait(&shared->data_bell, bell, WAIT_NS);
 	__atomic_store_n(&shared->consumer_waits, 0, __ATOMIC_SEQ_CST);

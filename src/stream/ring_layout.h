@@ -55,7 +55,7 @@ struct loci_ring_shared {
 	_Alignas(64) uint64_t tail;
 	uint32_t consumer; /* enum loci_ring_state */
 	uint32_t consumer_pid;
-	uint32_t consumer_waits;
+	uint32_t consumer_waits; /* until there are so many words; 0: it does not */
 	/* Futexes, changed by the one who rings. */
 	_Alignas(64) uint32_t data_bell;
 	_Alignas(64) uint32_t space_bell;

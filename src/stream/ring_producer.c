@@ -157,15 +157,16 @@ static void ring_bell(struct loci_ring_shared *shared)
 void loci_ring_producer_flush(struct loci_ring_producer *producer)
 {
 	struct loci_ring_shared *shared = producer->shared;
+	uint64_t head = producer->base + (uint64_t)(producer->cursor - producer->chunk);
+	uint32_t wanted;
 
+	if (!shared)
+		return;
 	/* An exchange, because the store before the load must not be delayed past it. */
-	if (shared) {
-		__atomic_exchange_n(&shared->head,
-			producer->base + (uint64_t)(producer->cursor - producer->chunk),
-			__ATOMIC_SEQ_CST);
-		if (__atomic_load_n(&shared->consumer_waits, __ATOMIC_SEQ_CST))
-			ring_bell(shared);
-	}
+	__atomic_exchange_n(&shared->head, head, __ATOMIC_SEQ_CST);
+	wanted = __atomic_load_n(&shared->consumer_waits, __ATOMIC_SEQ_CST);
+	if (wanted && head - __atomic_load_n(&shared->tail, __ATOMIC_SEQ_CST) >= wanted)
+		ring_bell(shared);
 }
 
 void loci_ring_producer_close(struct loci_ring_producer *producer)

@@ -93,11 +93,11 @@ expect 1 loci analyse torn.trace
 has err "torn"
 [ -e torn.loci ] && fail "a profile of nothing"
 
-# The command that the README begins with, on a program that prints.
-if command -v valgrind >/dev/null; then
+# The commands that the README begins with, on a program that prints.
+if loci doctor 2>/dev/null | grep -q '^ *any *yes'; then
 	cp "$(command -v ls)" prog
-	command=$(sed -n '/^    valgrind/,/^    loci report/p' "$SRC/README.md")
-	expect 0 bash -o pipefail -c "${command/.\/prog/.\/prog -l}"
+	command=$(sed -n '/^    loci record/,/^    loci report/p' "$SRC/README.md")
+	expect 0 bash -o pipefail -c "${command/ARGS/-l}"
 	has out "references"
 fi
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The misses of six first-level caches from one profile, against Cachegrind simulating each: within
 # 0.1 %. Both count references; doc/method.md says where else the two differ.
+# Not under sanitizers.
 . "$SRC/tests/cli/expect.sh"
 command -v valgrind >/dev/null || { echo "no valgrind"; exit 77; }
 loci doctor 2>/dev/null | grep -q '^ *any *yes' || { echo "the any collector does not work here"; exit 77; }

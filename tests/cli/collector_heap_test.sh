@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Heap events and synchronisation against hand counts.
+# Not under sanitizers.
 . "$SRC/tests/cli/listening.sh"
 
 # hex NUMBER

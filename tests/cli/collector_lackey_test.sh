@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The collector's references against another tool's: Valgrind's Lackey prints every load and store.
+# Not under sanitizers.
 . "$SRC/tests/cli/listening.sh"
 
 lackey() {

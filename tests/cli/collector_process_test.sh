@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Processes, libraries, faults and sudden ends under the collector.
+# Not under sanitizers.
 . "$SRC/tests/cli/listening.sh"
 
 hex() {

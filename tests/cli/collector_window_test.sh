@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Recording a part only: functions by name, windows in time.
+# Not under sanitizers.
 . "$SRC/tests/cli/listening.sh"
 
 address() {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What make demo shows: a report of the slow order, and the difference that the better one makes.
+# Not under sanitizers.
 . "$SRC/tests/cli/expect.sh"
 
 expect 0 env BUILD="$BUILD" "$SRC/scripts/demo.sh"
@@ -7,5 +8,9 @@ has out 'loci report ijk.loci'
 has out 'stack distance'
 has out 'loci diff ijk.loci ikj.loci'
 has out 'better'
-[ "$(wc -l <out)" -lt 120 ] || fail "the demo is longer than a few screens"
+# The column walk, by line and array.
+line=$(grep -n -m 1 'c\[i \* COLUMNS + j\] +=' "$SRC/examples/matmul.c" | cut -d : -f 1)
+tr -s ' \n' ' ' <err | grep -q "of those at matmul.c:$line, b walked with stride 3200 B" ||
+	fail "loci record does not blame matmul.c:$line and b: $(cat err)"
+[ "$(wc -l <out)" -lt 160 ] || fail "the demo is longer than a few screens"
 finish

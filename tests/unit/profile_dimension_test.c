@@ -46,8 +46,8 @@ static const struct loci_loop_row loop_[] = {
 	{ .id = 5 },
 };
 static const struct loci_site_row site_[] = {
-	{ 1, "_Z3muli+4/0", 3, 1, 2, 9, 16, 7, "load", "vector modify", 8, 0x1234, 1000000 },
-	{ .id = 2, .site_key = "?", .op = "store" },
+	{ 1, "_Z3muli+4/0", 3, 1, 2, 9, 16, 7, "load", "vector modify", 8, 0x1234, 1000000, 0 },
+	{ .id = 2, .site_key = "?", .op = "store", .module_id = 1 },
 };
 static const struct loci_context_row context_[] = {
 	{ 1, 0, 4, 9, 30, 17 },
@@ -137,10 +137,10 @@ static void say_loop(int at, const struct loci_loop_row *row)
 static void say_site(int at, const struct loci_site_row *row)
 {
 	SAY("%" PRId64 " %s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %d %d %s %s %" PRIu64
-	    " %" PRIu64 " %" PRIu64,
+	    " %" PRIu64 " %" PRIu64 " %" PRId64,
 		row->id, TEXT(row->site_key), row->function_id, row->inlined_id, row->loop_id,
 		row->source_id, (int)row->line, (int)row->column, TEXT(row->op), TEXT(row->flags),
-		row->size_bytes, row->code_offset, row->refs);
+		row->size_bytes, row->code_offset, row->refs, row->module_id);
 }
 
 static void say_context(int at, const struct loci_context_row *row)
@@ -249,7 +249,8 @@ static void write_all(void)
 	struct loci_err err = { "" };
 
 	LOCI_DIMENSIONS(PUT)
-	CHECK(loci_profile_put_thread(profile, &(struct loci_thread_totals){ 7, 1 }, &err) == 0);
+	CHECK(loci_profile_put_thread(profile,
+		      &(struct loci_thread_totals){ .thread = 7, .references = 1 }, &err) == 0);
 	if (loci_profile_commit(profile, &err) < 0)
 		CHECK_FAIL("%s", err.text);
 	loci_profile_close(profile);
@@ -534,7 +535,8 @@ static void check_older(void)
 
 	write_all();
 	sql("DELETE FROM level_count WHERE owner = 'access'; DROP TABLE access;"
-	    "ALTER TABLE site DROP COLUMN loop_id; ALTER TABLE pair DROP COLUMN loop_id;"
+	    "ALTER TABLE site DROP COLUMN module_id; ALTER TABLE site DROP COLUMN loop_id;"
+	    "ALTER TABLE pair DROP COLUMN loop_id;"
 	    "ALTER TABLE pair DROP COLUMN refs; DROP TABLE loop");
 	CHECK(read_all(&err) == 0);
 	CHECK_STR(err.text, "");
@@ -542,6 +544,7 @@ static void check_older(void)
 	CHECK(loci_profile_accesses(profile, &access_row, &n, &err) == 0 && n == 0);
 	CHECK(loci_profile_sites(profile, &site, &n, &err) == 0 && n == 2);
 	CHECK(site[0].loop_id == 0 && site[0].inlined_id == 1 && site[0].refs == 1000000);
+	CHECK(site[1].module_id == 0);
 	CHECK(loci_profile_pairs(profile, &pair, &n, &err) == 0 && n == 2);
 	CHECK(pair[0].loop_id == 0 && pair[0].refs == 0 && pair[0].recycled);
 	loci_profile_close(profile);

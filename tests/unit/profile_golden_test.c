@@ -201,7 +201,9 @@ static void write_file(const char *path)
 	CHECK(loci_profile_put_run(profile, &run, &err) == 0);
 	for (uint32_t i = 0; i < 2; i++)
 		CHECK(loci_profile_put_thread(profile,
-			      &(struct loci_thread_totals){ i, run.references / 2 }, &err) == 0);
+			      &(struct loci_thread_totals){
+				      .thread = i, .references = run.references / 2 },
+			      &err) == 0);
 	for (size_t i = 0; i < LOCI_ARRAY_SIZE(sizes); i++) {
 		struct grain *grain = simulate(sizes[i]);
 		struct loci_grain totals = { .block_bytes = sizes[i],

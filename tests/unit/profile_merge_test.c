@@ -117,7 +117,8 @@ static void write_input(unsigned i)
 			}
 	}
 	for (uint32_t t = 0; t < runs[i].threads; t++) {
-		struct loci_thread_totals totals = { 10 * t + 5, 100 * i + t };
+		struct loci_thread_totals totals = { .thread = 10 * t + 5,
+			.references = 100 * i + t };
 		struct loci_hist_key key = { LOCI_DISTANCE_STACK, 64, 0, LOCI_OWNER_THREAD,
 			10 * t + 5 };
 		struct loci_hist hist;

@@ -144,8 +144,8 @@ static struct loci_profile *commit_and_open(struct loci_profile *profile)
 
 static void check_round_trip(const struct loci_run *run, const struct loci_run *want)
 {
-	static const struct loci_thread_totals threads[] = { { 7, 11 }, { 0, 12 },
-		{ UINT32_MAX, 13 } };
+	static const struct loci_thread_totals threads[] = { { .thread = 7, .references = 11 },
+		{ .thread = 0, .references = 12 }, { .thread = UINT32_MAX, .references = 13 } };
 	struct loci_profile *profile = create(run);
 	const struct loci_thread_totals *thread;
 	const struct loci_grain *grain;

@@ -11,14 +11,14 @@
 #define MAX_STALE 1024
 
 static struct {
-	const struct loci_control *shared; /* NULL: none */
+	struct loci_control *shared; /* NULL: none */
 	Bool recording;
 	Bool was_quiet;
 	Addr stale[MAX_STALE];
 	UInt n_stale;
 } control;
 
-static const struct loci_control *map_control(void)
+static struct loci_control *map_control(void)
 {
 	HChar path[LOCI_RING_PATH_MAX + 64];
 	SysRes r;
@@ -34,7 +34,7 @@ static const struct loci_control *map_control(void)
 	r = VG_(am_shared_mmap_file_float_valgrind)(
 		sizeof(struct loci_control), VKI_PROT_READ | VKI_PROT_WRITE, fd, 0);
 	VG_(close)(fd);
-	return sr_isError(r) ? NULL : (const struct loci_control *)sr_Res(r);
+	return sr_isError(r) ? NULL : (struct loci_control *)sr_Res(r);
 }
 
 void control_init(void)
@@ -44,6 +44,12 @@ void control_init(void)
 	if (control.shared)
 		control.recording = __atomic_load_n(&control.shared->recording, __ATOMIC_RELAXED);
 	control_tell();
+}
+
+void control_begin(void)
+{
+	if (control.shared)
+		__atomic_store_n(&control.shared->running, 1, __ATOMIC_SEQ_CST);
 }
 
 void control_tell(void)

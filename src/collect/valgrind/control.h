@@ -7,6 +7,8 @@
 #include "collect/valgrind/core.h"
 
 void control_init(void);
+/* The program is about to run its first instruction. */
+void control_begin(void);
 /* Does what the recorder says and drops translations that are out of date; not while generated
  * code runs. */
 void control_obey(void);

@@ -33,6 +33,9 @@ extern SysRes VG_(am_shared_mmap_file_float_valgrind)(
 /* Not while generated code runs. */
 extern void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
 
+/* Whether programs that the program becomes or starts by exec run under Valgrind too. */
+extern Bool VG_(clo_trace_children);
+
 /* Whether names of functions are given as the source has them. */
 extern Bool VG_(clo_demangle);
 

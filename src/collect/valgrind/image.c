@@ -8,6 +8,7 @@
 #include "collect/valgrind/options.h"
 #include "collect/valgrind/out.h"
 #include "collect/valgrind/thread.h"
+#include "collect/valgrind/watchable.h"
 #include "stream/ring_x86_64.h"
 
 #define SYS_ACCESS  21
@@ -16,6 +17,7 @@
 
 static uint64_t exit_status = STATUS_NONE; /* as wait(2) gives it */
 static Bool exec_pending;                  /* the stream was closed for it */
+static Bool exec_unwatched;                /* what it becomes cannot be watched */
 
 void image_begin(void)
 {
@@ -61,6 +63,11 @@ static void before_exec(ThreadId tid, Addr path)
 	out_mark(LOCI_MARK_EXEC, out_string(name), 0, NULL);
 	out_close();
 	exec_pending = True;
+	if (VG_(clo_trace_children) && !watchable(name)) {
+		exec_unwatched = True;
+		VG_(clo_trace_children) = False;
+		out_leave(options.run_dir);
+	}
 }
 
 static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args)
@@ -90,6 +97,9 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, S
 	(void)n_args;
 	if (exec_pending && number == __NR_execve) {
 		exec_pending = False;
+		if (exec_unwatched)
+			VG_(clo_trace_children) = True;
+		exec_unwatched = False;
 		begin_anew();
 	} else if (is_fork(number, args) && !sr_isError(result) && sr_Res(result)) {
 		thread_is_current(tid);

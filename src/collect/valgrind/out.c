@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "collect/valgrind/out.h"
+#include "collect/run_control.h"
 #include "collect/valgrind/options.h"
 #include "stream/ring_x86_64.h"
 #include "version.h"
 
-/* Larger than rings are by default: generated code fills a chunk in some tens of microseconds, and
- * waking the consumer should be rare beside that. Where there is no space for it, the default. */
-#define WORDS      (1u << 18)
-#define CHUNKS     8
 #define PATH_BYTES (LOCI_RING_PATH_MAX + 64)
 
 #define SYS_FALLOCATE 285
+#define SYS_STATFS    137
+
+/* The first is larger than rings are by default: generated code fills a chunk in some tens of
+ * microseconds, and waking the consumer should be rare beside that. Where there is little space
+ * they are smaller, so that many processes find some. */
+static const struct size {
+	SizeT n_words;
+	UInt n_chunks;
+} sizes[] = { { 1u << 18, 8 }, { LOCI_RING_WORDS, LOCI_RING_CHUNKS }, { 1u << 13, 2 } };
+#define N_SIZES     (sizeof(sizes) / sizeof(sizes[0]))
+#define SPARE_RINGS 16 /* of its size must find room beside a ring, but for the smallest */
+
+/* As the kernel has it. */
+struct file_system {
+	Long type, block_bytes;
+	ULong blocks, free_blocks, available_blocks;
+	ULong rest[10];
+};
 
 /* The ring stays where it was mapped first: a child puts its own in the same place. */
 static struct {
@@ -31,7 +46,10 @@ static struct loci_stream_info stream_info(void)
 			LOCI_CAP_OBJECTS | LOCI_CAP_ORDER,
 		.origin = "loci " LOCI_VERSION ", valgrind " LOCI_VALGRIND_VERSION };
 
-	info.capabilities |= options.windows ? LOCI_CAP_WINDOWS : LOCI_CAP_COMPLETE;
+	if (options.windows)
+		info.capabilities |= LOCI_CAP_WINDOWS;
+	else if (!options.only && !options.skip)
+		info.capabilities |= LOCI_CAP_COMPLETE;
 	return info;
 }
 
@@ -108,10 +126,27 @@ static Int take_number(const HChar *dir)
 	return -1;
 }
 
-/* A ring of that many words under a name that nobody looks at. */
-static Bool make_ring(const HChar *path, const HChar *lock, SizeT n_words, UInt n_chunks)
+/* An empty file takes no room. */
+static void leave_word(const HChar *dir, const HChar *word, Int n)
 {
-	SizeT bytes = LOCI_RING_HEADER_BYTES + n_words * sizeof(uint64_t);
+	HChar path[PATH_BYTES];
+	SysRes r;
+
+	VG_(snprintf)(path, sizeof(path), "%s/%d.%d%s", dir, VG_(getpid)(), n, word);
+	r = VG_(open)(path, VKI_O_CREAT | VKI_O_WRONLY, 0600);
+	if (!sr_isError(r))
+		VG_(close)((Int)sr_Res(r));
+}
+
+static SizeT ring_bytes(const struct size *size)
+{
+	return LOCI_RING_HEADER_BYTES + size->n_words * sizeof(uint64_t);
+}
+
+/* A ring of that size under a name that nobody looks at. */
+static Bool make_ring(const HChar *path, const HChar *lock, const struct size *size)
+{
+	SizeT bytes = ring_bytes(size);
 	SysRes r = VG_(open)(path, VKI_O_CREAT | VKI_O_EXCL | VKI_O_RDWR, 0600);
 	struct loci_stream_info info = stream_info();
 	Bool good;
@@ -121,12 +156,34 @@ static Bool make_ring(const HChar *path, const HChar *lock, SizeT n_words, UInt 
 		return False;
 	fd = (Int)sr_Res(r);
 	good = fill_file(fd, bytes) && map_file(fd, bytes) &&
-		loci_ring_format(out.memory, bytes, &info, n_words / n_chunks, lock) == 0 &&
+		loci_ring_format(out.memory, bytes, &info, size->n_words / size->n_chunks, lock) ==
+			0 &&
 		loci_ring_producer_attach(&out.ring, out.memory, bytes) == 0;
 	VG_(close)(fd);
 	if (!good)
 		VG_(unlink)(path);
 	return good;
+}
+
+static Bool is_roomy(const HChar *dir, SizeT bytes)
+{
+	struct file_system fs;
+
+	VG_(memset)(&fs, 0, sizeof(fs));
+	if (loci_syscall3(SYS_STATFS, (long)dir, (long)&fs, 0) < 0)
+		return True;
+	return fs.available_blocks * (ULong)fs.block_bytes / SPARE_RINGS >= bytes;
+}
+
+static Bool make_some_ring(const HChar *dir, const HChar *path, const HChar *lock)
+{
+	UInt i;
+
+	for (i = 0; i < N_SIZES; i++)
+		if ((i + 1 == N_SIZES || is_roomy(dir, ring_bytes(&sizes[i]))) &&
+			make_ring(path, lock, &sizes[i]))
+			return True;
+	return False;
 }
 
 static Bool open_ring(const HChar *dir)
@@ -139,9 +196,10 @@ static Bool open_ring(const HChar *dir)
 	VG_(snprintf)(made, sizeof(made), "%s/.%d.%d.ring", dir, pid, n);
 	VG_(snprintf)(final, sizeof(final), "%s/%d.%d.ring", dir, pid, n);
 	VG_(snprintf)(lock, sizeof(lock), "%s/lock", dir);
-	if (!make_ring(made, lock, WORDS, CHUNKS) &&
-		!make_ring(made, lock, LOCI_RING_WORDS, LOCI_RING_CHUNKS))
+	if (!make_some_ring(dir, made, lock)) {
+		leave_word(dir, LOCI_RUN_UNHEARD, n);
 		return False;
+	}
 	return VG_(rename)(made, final) == 0;
 }
 
@@ -158,6 +216,12 @@ void out_close(void)
 	out.ring.cursor = out.ring.chunk + (*out.ring.head - out.ring.base);
 	loci_ring_producer_close(&out.ring);
 	go_quiet();
+}
+
+void out_leave(const HChar *dir)
+{
+	if (dir && VG_(strlen)(dir) + 64 <= PATH_BYTES)
+		leave_word(dir, LOCI_RUN_UNWATCHED, take_number(dir));
 }
 
 Bool out_is_quiet(void)

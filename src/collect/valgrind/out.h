@@ -26,6 +26,8 @@ struct out_thread {
 void out_open(const HChar *dir);
 /* Says that the stream is over and lets words go nowhere. */
 void out_close(void);
+/* Tells the recorder that the process goes on as a program that cannot be watched. */
+void out_leave(const HChar *dir);
 /* Whether anybody listens. */
 Bool out_is_quiet(void);
 

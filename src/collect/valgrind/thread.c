@@ -5,6 +5,7 @@
 #include "collect/valgrind/fault.h"
 #include "collect/valgrind/mapping.h"
 #include "collect/valgrind/out.h"
+#include "collect/valgrind/random.h"
 
 struct thread {
 	UInt id; /* the stream's; 0: none */
@@ -110,8 +111,12 @@ static void on_first_instruction(ThreadId tid)
 	threads.pthread[thread->id] = pthread;
 	tell_start(thread);
 	thread_is_current(tid);
-	if (thread->parent)
+	if (thread->parent) {
 		tell_sync(LOCI_SYNC_THREAD_BEGIN, thread->id);
+	} else {
+		random_fix(VG_(get_SP)(tid));
+		control_begin();
+	}
 }
 
 static void on_exit(ThreadId tid)

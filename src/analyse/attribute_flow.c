@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/attribute_flow.h"
+
+int loci_flow_prepare(struct loci_attribution *a, struct loci_err *err)
+{
+	if (a->walk.n_log + LOCI_LOOP_EVENTS > LOCI_BATCH_EVENTS) {
+		int r = loci_attribution_flush(a, err);
+
+		if (r < 0)
+			return r;
+	}
+	a->walk.touch = (uint32_t)a->batch->n;
+	return 0;
+}
+
+void loci_flow_count(struct loci_attribution *a)
+{
+	a->references += a->here.refs;
+	a->walk.contexts.node[a->here.context].refs += a->here.refs;
+	a->walk.contexts.node[a->here.context].repeats += a->here.repeats;
+	a->thread_refs[a->here.thread] += a->here.refs;
+	a->here =
+		(struct loci_attribution_here){ .context = a->walk.context, .thread = a->walk.at };
+}
+
+void loci_flow_refresh(struct loci_attribution *a)
+{
+	a->use = (uint64_t)a->walk.context << LOCI_USE_CONTEXT | a->walk.clock << LOCI_USE_CLOCK;
+	if (a->walk.context != a->here.context || a->walk.at != a->here.thread)
+		loci_flow_count(a);
+}
+
+/* A block that starts at the instruction that was last is that instruction again, unless it goes on
+ * with what that is to store. */
+static int start(struct loci_attribution *a, uint32_t definition)
+{
+	struct loci_code *code = &a->code;
+	uint32_t last = a->walk.level->last;
+	bool again = last != LOCI_NO_DEFINITION &&
+		(code->ref[last].is_write || !code->ref[definition].is_write);
+
+	return loci_walk_start(&a->walk, &code->blocks[code->block[definition]], again);
+}
+
+/* Control is where a block begins. */
+static void arrive(struct loci_attribution *a, const struct loci_code_block *block)
+{
+	if (!(block->flags & LOCI_CODE_OUTSIDE))
+		a->walk.frame->last = block->address;
+}
+
+/* Control falls into loops on its way to the reference. */
+static int come_over(struct loci_attribution *a, uint32_t definition, struct loci_err *err)
+{
+	size_t n;
+	const struct loci_code_header *header = loci_code_headers(&a->code, definition, &n);
+	int r = 0;
+
+	if (a->code.ref[definition].kind & LOCI_CODE_FIRST)
+		arrive(a, &a->code.blocks[a->code.block[definition]]);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		struct loci_code_block *block = &a->code.blocks[header[i].block];
+
+		r = loci_flow_prepare(a, err);
+		if (r == 0 && loci_walk_start(&a->walk, block, false) < 0)
+			r = loci_err_nomem(err);
+		arrive(a, block);
+	}
+	return r;
+}
+
+/* The flow of control at a reference that begins a block, or is a frame. 1: no access. */
+int loci_flow_special(
+	struct loci_attribution *a, uint32_t definition, uint64_t address, struct loci_err *err)
+{
+	unsigned kind = a->code.ref[definition].kind;
+	bool flows = !loci_flow_in_kernel(a, definition) && a->flow;
+	int r = loci_flow_prepare(a, err);
+
+	if (r < 0)
+		return r;
+	if (kind & LOCI_CODE_FRAME)
+		r = loci_walk_enter(&a->walk, definition, address);
+	else if (kind & LOCI_CODE_FIRST && flows)
+		r = start(a, definition);
+	if (r < 0)
+		return loci_err_nomem(err);
+	if (kind & LOCI_CODE_OVER && flows)
+		r = come_over(a, definition, err);
+	if (r < 0)
+		return r;
+	loci_flow_refresh(a);
+	return kind & (LOCI_CODE_FRAME | LOCI_CODE_SKIP) ? 1 : 0;
+}
+
+int loci_flow_return(struct loci_attribution *a, uint64_t address, struct loci_err *err)
+{
+	int r = loci_flow_prepare(a, err);
+
+	if (r < 0)
+		return r;
+	loci_walk_return(&a->walk, address);
+	loci_flow_refresh(a);
+	return 0;
+}

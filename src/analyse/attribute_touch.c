@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/attribute_touch.h"
+
+#include <string.h>
+
+int loci_attribution_complete(struct loci_attribution *a, struct loci_err *err)
+{
+	int r = 0;
+
+	if (a->levels)
+		r = loci_attribution_simulate(a, err);
+	else
+		memset(a->batch->missed, 0, a->batch->n);
+	a->batch->n_rows = a->rows.n;
+	a->batch->n_contexts = a->walk.contexts.n;
+	a->batch->n_events = a->walk.n_log;
+	return r;
+}
+
+int loci_attribution_flush(struct loci_attribution *a, struct loci_err *err)
+{
+	int r = loci_attribution_complete(a, err);
+
+	if (r == 0)
+		r = loci_relay_pass(a->relay, err);
+	if (r < 0)
+		return r;
+	a->batch = loci_relay_batch(a->relay);
+	a->walk.n_log = 0;
+	a->walk.touch = 0;
+	if (a->walk.log)
+		a->walk.log = a->batch->event;
+	return 0;
+}
+
+/* When an allocation was made; 0: it is not one of the last. */
+static uint32_t born_at(const struct loci_attribution *a, uint32_t epoch)
+{
+	const struct loci_birth *birth = &a->birth[epoch % LOCI_BIRTHS];
+
+	if (!epoch || birth->epoch != epoch)
+		return 0;
+	return birth->clock ? birth->clock : 1;
+}
+
+/* The object that the site's reference is in. */
+static int find(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
+	struct loci_err *err)
+{
+	struct loci_object_hit hit = { 0 };
+	uint64_t offset;
+	int r;
+
+	pthread_mutex_lock(a->symbols_lock);
+	r = loci_objects_find(a->objects, address, a->code.address[ref - a->code.ref],
+		&a->walk.level->shadow, &hit, err);
+	pthread_mutex_unlock(a->symbols_lock);
+	if (r < 0)
+		return r;
+	offset = address - a->walk.base[hit.framed] - hit.low;
+	if (!hit.bytes && !offset) /* nothing is known of where the object begins */
+		offset = LOCI_NO_OFFSET;
+	if (loci_rows_move(&a->rows, ref->site, &hit, offset, born_at(a, hit.epoch)) < 0)
+		return loci_err_nomem(err);
+	return 0;
+}
+
+/* A reference of several blocks: each is a touch of the object it is in. */
+static int put_blocks(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
+	uint64_t size_bytes, struct loci_err *err)
+{
+	struct loci_row_site *site = &a->rows.site[ref->site];
+	uint64_t last = address + size_bytes - 1, block_bytes = 1ull << a->shift, second = 0;
+	bool bulk = a->code.site[ref->site].flags & LOCI_REF_BULK;
+
+	if (!size_bytes) /* an empty range */
+		return 0;
+	if (last < address) /* runs over the end of the address space */
+		last = UINT64_MAX;
+	if (!bulk && address >> a->shift != last >> a->shift)
+		a->straddles++;
+	if (!bulk && (last >> a->shift) - (address >> a->shift) == 1)
+		second = last & -block_bytes;
+	for (;;) {
+		uint64_t end = address | (block_bytes - 1), offset = address & (block_bytes - 1);
+		uint64_t n = (end < last ? end : last) - address + 1;
+		int r = loci_touch_holds(a, site, address) ? 0 : find(a, ref, address, err);
+
+		if (second && address == second)
+			a->batch->second[a->batch->n_seconds++] = (uint32_t)a->batch->n;
+		if (r == 0)
+			r = loci_touch_put(a, site, address >> a->shift, ref->is_write,
+				loci_touch_bytes(a->shift, offset, n), err);
+		if (r < 0 || end >= last)
+			return r;
+		address = end + 1;
+	}
+}
+
+static int feed_others(struct loci_attribution *a, const struct loci_code_ref *ref,
+	uint64_t address, uint64_t size_bytes, struct loci_err *err)
+{
+	bool bulk = a->code.site[ref->site].flags & LOCI_REF_BULK;
+	uint64_t generation = (uint64_t)a->rows.site[ref->site].generation << LOCI_GENERATION_BITS;
+	int r = 0;
+
+	for (unsigned i = 1; r == 0 && i < a->n_grains; i++)
+		r = loci_grain_reference(
+			a->grain[i], address, size_bytes, ref->is_write, bulk, generation, err);
+	return r;
+}
+
+int loci_touch_blocks(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
+	uint64_t size_bytes, struct loci_err *err)
+{
+	int r = size_bytes ? feed_others(a, ref, address, size_bytes, err) : 0;
+
+	return r < 0 ? r : put_blocks(a, ref, address, size_bytes, err);
+}
+
+int loci_touch_elsewhere(struct loci_attribution *a, const struct loci_code_ref *ref,
+	uint64_t address, uint64_t size_bytes, struct loci_err *err)
+{
+	struct loci_row_site *site = &a->rows.site[ref->site];
+	int r = find(a, ref, address, err);
+
+	if (r < 0)
+		return r;
+	if (site->started)
+		loci_rows_step(&a->rows, site, address, loci_touch_low(a, site));
+	else
+		loci_rows_start(site, address);
+	return loci_touch_go(a, ref, site, address, size_bytes, err);
+}

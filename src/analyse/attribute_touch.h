@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* References to touches: whose each is, and into the batch. What nearly every reference needs is
+ * inline. For the attribution's own files. */
+#ifndef LOCI_ANALYSE_ATTRIBUTE_TOUCH_H
+#define LOCI_ANALYSE_ATTRIBUTE_TOUCH_H
+
+#include "analyse/attribute.h"
+
+#define LOCI_GENERATION_BITS 48 /* above what an address has, whatever the block size */
+
+int loci_attribution_open_levels(struct loci_attribution *a, struct loci_err *err);
+/* The batch through the caches. */
+int loci_attribution_simulate(struct loci_attribution *a, struct loci_err *err);
+void loci_attribution_drain(struct loci_attribution *a);
+
+/* The batch is as it will be passed on. */
+int loci_attribution_complete(struct loci_attribution *a, struct loci_err *err);
+/* Passes the batch on; another takes its place. */
+int loci_attribution_flush(struct loci_attribution *a, struct loci_err *err);
+
+/* A reference that is not where its site's last one was. */
+int loci_touch_elsewhere(struct loci_attribution *a, const struct loci_code_ref *ref,
+	uint64_t address, uint64_t size_bytes, struct loci_err *err);
+/* One that is not within one block of the first size, or is wanted at other sizes too. */
+int loci_touch_blocks(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
+	uint64_t size_bytes, struct loci_err *err);
+
+/* Where what the site knows begins. */
+static inline uint64_t loci_touch_low(
+	const struct loci_attribution *a, const struct loci_row_site *site)
+{
+	return site->low + (a->walk.base[1] & -(uint64_t)site->framed);
+}
+
+static inline bool loci_touch_holds(
+	const struct loci_attribution *a, const struct loci_row_site *site, uint64_t address)
+{
+	return address - loci_touch_low(a, site) < site->bytes && *site->serial == site->seen;
+}
+
+/* The bytes of a block, a bit each; of smaller or larger blocks, the 64ths. */
+static inline uint64_t loci_touch_bytes(unsigned shift, uint64_t offset, uint64_t n)
+{
+	uint64_t from, to;
+
+	if (shift == 6) {
+		from = offset;
+		to = offset + n;
+	} else if (shift > 6) {
+		from = offset >> (shift - 6);
+		to = ((offset + n - 1) >> (shift - 6)) + 1;
+	} else {
+		from = offset << (6 - shift);
+		to = (offset + n) << (6 - shift);
+	}
+	return UINT64_MAX >> (64 - (to - from)) << from;
+}
+
+/* A touch of the block touched before, which is dirty already if this one writes: a hit in every
+ * cache, at distance 0. */
+static inline void loci_touch_join(struct loci_attribution *a, struct loci_row_site *site,
+	uint64_t use, uint8_t is_write, uint64_t bytes)
+{
+	struct loci_batch *b = a->batch;
+	size_t i = b->n - 1;
+
+	b->more[i]++;
+	b->more_writes[i] += is_write;
+	b->left[i] = use;
+	a->bytes[i] |= bytes;
+	a->here.repeats++;
+	if (++site->repeats == UINT16_MAX)
+		loci_rows_settle_repeats(&a->rows, site);
+}
+
+static inline int loci_touch_put(struct loci_attribution *a, struct loci_row_site *site,
+	uint64_t block, uint8_t is_write, uint64_t bytes, struct loci_err *err)
+{
+	struct loci_batch *b = a->batch;
+	uint64_t use = a->use | site->row | (uint64_t)is_write << LOCI_USE_WRITE;
+	size_t n = b->n;
+
+	block += (uint64_t)site->generation << LOCI_GENERATION_BITS;
+	if (n && b->block[n - 1] == block && is_write <= b->is_write[n - 1] && a->joins &&
+		b->more[n - 1] != UINT32_MAX) {
+		loci_touch_join(a, site, use, is_write, bytes);
+		return 0;
+	}
+	b->block[n] = block;
+	b->use[n] = b->left[n] = use;
+	b->more[n] = b->more_writes[n] = 0;
+	b->born[n] = site->born;
+	b->is_write[n] = is_write;
+	a->owner[n] = site->row;
+	a->bytes[n] = bytes;
+	b->n = n + 1;
+	return n + 1 == LOCI_BATCH ? loci_attribution_flush(a, err) : 0;
+}
+
+/* A reference whose site's row is known and told of it. */
+static inline int loci_touch_go(struct loci_attribution *a, const struct loci_code_ref *ref,
+	struct loci_row_site *site, uint64_t address, uint64_t size_bytes, struct loci_err *err)
+{
+	unsigned shift = a->shift;
+	uint64_t block_bytes = 1ull << shift, offset = address & (block_bytes - 1);
+
+	if (__builtin_expect(size_bytes - 1 >= block_bytes - offset || a->n_grains > 1, 0))
+		return loci_touch_blocks(a, ref, address, size_bytes, err);
+	return loci_touch_put(a, site, address >> shift, ref->is_write,
+		loci_touch_bytes(shift, offset, size_bytes), err);
+}
+
+static inline int loci_touch_refer(struct loci_attribution *a, const struct loci_code_ref *ref,
+	uint64_t address, uint64_t size_bytes, struct loci_err *err)
+{
+	struct loci_row_site *site = &a->rows.site[ref->site];
+
+	if (__builtin_expect(!loci_touch_holds(a, site, address), 0))
+		return loci_touch_elsewhere(a, ref, address, size_bytes, err);
+	loci_rows_step(&a->rows, site, address, loci_touch_low(a, site));
+	return loci_touch_go(a, ref, site, address, size_bytes, err);
+}
+
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Histograms of many owners against plain arrays. */
+#include "check.h"
+
+#include "analyse/spread.h"
+#include "engine/stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OWNERS 50
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t rnd(uint64_t below)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (state >> 11) % below;
+}
+
+static void check_bins(void)
+{
+	for (unsigned bit = 0; bit < 63; bit++)
+		for (int near = -3; near <= 3; near++) {
+			uint64_t distance = (1ull << bit) + (uint64_t)near;
+
+			if (distance < 1ull << 63)
+				CHECK_U64(loci_spread_bin(distance), loci_bin_coarse(distance));
+		}
+	for (unsigned i = 0; i < 5000; i++)
+		CHECK_U64(loci_spread_bin(i), loci_bin_coarse(i));
+	CHECK_U64(loci_spread_bin(LOCI_INFINITE), LOCI_SPREAD_COLD);
+	CHECK_U64(loci_spread_bin(LOCI_UNSAMPLED), LOCI_SPREAD_UNSAMPLED);
+}
+
+static void count(struct loci_spread *spread, uint32_t owner, unsigned bin)
+{
+	CHECK(loci_spread_near_count(spread, owner, bin) == 0);
+	if (bin >= LOCI_SPREAD_NEAR)
+		CHECK(loci_spread_far_count(&spread->far[owner], bin) == 0);
+}
+
+/* Owners that have few far counts, and such that have many, of all bins. */
+static void check_counts(void)
+{
+	static uint64_t want[OWNERS][256];
+	struct loci_spread spread = { 0 };
+	unsigned flat = 0;
+
+	CHECK(loci_spread_reserve(&spread, OWNERS) == 0);
+	for (unsigned i = 0; i < 100000; i++) {
+		uint32_t owner = (uint32_t)(rnd(OWNERS) * rnd(OWNERS) / OWNERS);
+		unsigned bin =
+			rnd(owner + 2) ? (unsigned)rnd(LOCI_SPREAD_NEAR) : (unsigned)rnd(256);
+
+		count(&spread, owner, bin);
+		want[owner][bin]++;
+		if (rnd(100) == 0) {
+			uint64_t n = rnd(1ull << 34);
+
+			CHECK(loci_spread_add(&spread, owner, bin, n) == 0);
+			want[owner][bin] += n;
+		}
+	}
+	for (uint32_t i = 0; i < OWNERS; i++) {
+		uint64_t bins[256] = { 0 };
+
+		loci_spread_collect(&spread, i, bins);
+		CHECK(!memcmp(bins, want[i], sizeof(bins)));
+		flat += spread.far[i].flat != NULL;
+	}
+	CHECK(flat > 5 && flat < OWNERS);
+	loci_spread_fini(&spread);
+}
+
+/* Counters of 32 bits hold more than that. */
+static void check_carry(void)
+{
+	struct loci_spread spread = { 0 };
+	uint64_t bins[256] = { 0 };
+
+	CHECK(loci_spread_reserve(&spread, 1) == 0);
+	for (unsigned i = 0; i < 100; i++)
+		count(&spread, 0, 40);
+	spread.near[0][3] = UINT32_MAX;
+	count(&spread, 0, 3);
+	count(&spread, 0, 3);
+	count(&spread, 0, 3 + LOCI_SPREAD_NEAR);
+	spread.far[0].flat[8] = UINT32_MAX - 1;
+	count(&spread, 0, 40);
+	count(&spread, 0, 40);
+	count(&spread, 0, 40);
+	loci_spread_collect(&spread, 0, bins);
+	CHECK_U64(bins[3], (1ull << 32) + 1);
+	CHECK_U64(bins[3 + LOCI_SPREAD_NEAR], 1);
+	CHECK(bins[40] > 1ull << 32 && bins[40] < (1ull << 32) + 100);
+	loci_spread_fini(&spread);
+}
+
+int main(void)
+{
+	check_bins();
+	check_counts();
+	check_carry();
+	return check_status();
+}
