@@ -68,20 +68,24 @@ static int put_blocks(struct loci_attribution *a, const struct loci_code_ref *re
 	uint64_t size_bytes, struct loci_err *err)
 {
 	struct loci_row_site *site = &a->rows.site[ref->site];
-	uint64_t last = address + size_bytes - 1, block_bytes = 1ull << a->shift;
+	uint64_t last = address + size_bytes - 1, block_bytes = 1ull << a->shift, second = 0;
+	bool bulk = a->code.site[ref->site].flags & LOCI_REF_BULK;
 
 	if (!size_bytes) /* an empty range */
 		return 0;
 	if (last < address) /* runs over the end of the address space */
 		last = UINT64_MAX;
-	if (!(a->code.site[ref->site].flags & LOCI_REF_BULK) &&
-		address >> a->shift != last >> a->shift)
+	if (!bulk && address >> a->shift != last >> a->shift)
 		a->straddles++;
+	if (!bulk && (last >> a->shift) - (address >> a->shift) == 1)
+		second = last & -block_bytes;
 	for (;;) {
 		uint64_t end = address | (block_bytes - 1), offset = address & (block_bytes - 1);
 		uint64_t n = (end < last ? end : last) - address + 1;
 		int r = loci_touch_holds(a, site, address) ? 0 : find(a, ref, address, err);
 
+		if (second && address == second)
+			a->batch->second[a->batch->n_seconds++] = (uint32_t)a->batch->n;
 		if (r == 0)
 			r = loci_touch_put(a, site, address >> a->shift, ref->is_write,
 				loci_touch_bytes(a->shift, offset, n), err);

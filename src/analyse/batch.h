@@ -37,7 +37,7 @@ static inline unsigned loci_use_write(uint64_t use)
 }
 
 struct loci_batch {
-	size_t n, n_events;
+	size_t n, n_events, n_seconds;
 	size_t n_rows, n_contexts; /* numbers in use so far */
 	uint64_t block[LOCI_BATCH];
 	uint64_t use[LOCI_BATCH];
@@ -50,6 +50,7 @@ struct loci_batch {
 	uint32_t more[LOCI_BATCH];
 	uint32_t more_writes[LOCI_BATCH]; /* of more */
 	uint64_t left[LOCI_BATCH];
+	uint32_t second[LOCI_BATCH]; /* which are the second halves of references over two blocks */
 	struct loci_loop_event event[LOCI_BATCH_EVENTS];
 };
 

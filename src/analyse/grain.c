@@ -25,6 +25,9 @@ struct loci_grain_engine {
 	size_t n;
 	uint64_t block[BATCH];
 	uint8_t is_write[BATCH];
+	size_t n_seconds;
+	uint32_t second[BATCH];
+	struct loci_sets_halves halves;
 	uint64_t distance[BATCH]; /* only while verifying */
 };
 
@@ -171,7 +174,8 @@ int loci_grain_touches(struct loci_grain_engine *grain, const uint64_t *block,
 			  grain->stack, block, is_write, use, n, ret_distance, ret_last_use, err)
 		: loci_stack_feed(grain->stack, block, is_write, n, ret_distance, err);
 	if (r == 0 && grain->sets)
-		r = loci_sets_feed(grain->sets, block, is_write, n, err);
+		r = loci_sets_feed_halves(grain->sets, block, is_write, n, &grain->halves, err);
+	grain->halves.n = 0;
 	if (r == 0 && verifying)
 		r = verify(grain, block, is_write, n, ret_distance, err);
 	return r;
@@ -189,19 +193,27 @@ static int feed_sets(struct loci_grain_engine *grain, const struct loci_stack_ru
 {
 	uint64_t block[TOGETHER];
 	uint8_t is_write[TOGETHER];
+	uint32_t second[TOGETHER];
+	struct loci_sets_halves halves = { second, 0 }, left = grain->halves;
 	size_t n = 0;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < n_runs; i++)
+	for (size_t i = 0; r == 0 && i < n_runs; i++) {
+		if (left.n && *left.second == i) {
+			second[halves.n++] = (uint32_t)n;
+			left = (struct loci_sets_halves){ left.second + 1, left.n - 1 };
+		}
 		for (uint64_t k = 0; r == 0 && k <= runs->more[i]; k++) {
 			block[n] = runs->block[i];
 			is_write[n++] = writes(runs, i, k);
 			if (n < TOGETHER)
 				continue;
-			r = loci_sets_feed(grain->sets, block, is_write, n, err);
-			n = 0;
+			r = loci_sets_feed_halves(grain->sets, block, is_write, n, &halves, err);
+			n = halves.n = 0;
 		}
-	return r < 0 ? r : loci_sets_feed(grain->sets, block, is_write, n, err);
+	}
+	grain->halves.n = 0;
+	return r < 0 ? r : loci_sets_feed_halves(grain->sets, block, is_write, n, &halves, err);
 }
 
 static int verify_runs(struct loci_grain_engine *grain, const struct loci_stack_runs *runs,
@@ -235,7 +247,9 @@ static int flush(struct loci_grain_engine *grain, struct loci_err *err)
 {
 	size_t n = grain->n;
 
+	loci_grain_halves(grain, grain->second, grain->n_seconds);
 	grain->n = 0;
+	grain->n_seconds = 0;
 	return loci_grain_touches(grain, grain->block, grain->is_write, NULL, n, NULL, NULL, err);
 }
 
@@ -244,10 +258,18 @@ void loci_grain_straddled(struct loci_grain_engine *grain, uint64_t references)
 	grain->straddles += references;
 }
 
-/* A reference that covers several blocks: one touch each, in address order. */
-static int spread(struct loci_grain_engine *grain, uint64_t first, uint64_t last, bool is_write,
-	struct loci_err *err)
+void loci_grain_halves(struct loci_grain_engine *grain, const uint32_t *second, size_t n)
 {
+	grain->halves = (struct loci_sets_halves){ second, n };
+}
+
+/* A reference that covers several blocks: one touch each, in address order. Of one over more than
+ * two, each is thought of as a reference of its own. */
+static int spread(struct loci_grain_engine *grain, uint64_t first, uint64_t last, bool is_write,
+	bool bulk, struct loci_err *err)
+{
+	bool halves = !bulk && last - first == 1;
+
 	for (uint64_t block = first;; block++) {
 		if (grain->n == BATCH) {
 			int r = flush(grain, err);
@@ -255,6 +277,8 @@ static int spread(struct loci_grain_engine *grain, uint64_t first, uint64_t last
 			if (r < 0)
 				return r;
 		}
+		if (halves && block == last)
+			grain->second[grain->n_seconds++] = (uint32_t)grain->n;
 		grain->block[grain->n] = block;
 		grain->is_write[grain->n++] = is_write;
 		if (block == last)
@@ -283,7 +307,7 @@ int loci_grain_reference(struct loci_grain_engine *grain, uint64_t address, uint
 		last = UINT64_MAX >> grain->shift;
 	if (first < last && !bulk)
 		grain->straddles++;
-	return spread(grain, first + generation, last + generation, is_write, err);
+	return spread(grain, first + generation, last + generation, is_write, bulk, err);
 }
 
 int loci_grain_feed(struct loci_grain_engine *grain, const struct loci_ref *refs, size_t n,
@@ -333,18 +357,23 @@ static int add_sets(
 	for (unsigned bits = 0; grain->sets && bits <= LOCI_SETS_MAX_BITS; bits++) {
 		loci_cleanup(loci_hist_fini) struct loci_hist hist = { 0 };
 		loci_cleanup(loci_hist_fini) struct loci_hist dirty = { 0 };
+		loci_cleanup(loci_hist_fini) struct loci_hist both = { 0 };
 		struct loci_sets_counts counts;
 
 		loci_sets_counts(grain->sets, bits, &counts);
 		loci_hist_init(&hist, LOCI_SCHEME_LINEAR);
 		loci_hist_init(&dirty, LOCI_SCHEME_LINEAR);
+		loci_hist_init(&both, LOCI_SCHEME_LINEAR);
 		if (loci_hist_from_counts(&hist, counts.position, LOCI_SETS_WAYS) < 0 ||
-			loci_hist_from_counts(&dirty, counts.dirty, LOCI_SETS_WAYS) < 0)
+			loci_hist_from_counts(&dirty, counts.dirty, LOCI_SETS_WAYS) < 0 ||
+			loci_hist_from_counts(&both, counts.both, LOCI_SETS_WAYS) < 0)
 			return loci_err_nomem(err);
 		hist.cold = (double)counts.absent;
 		dirty.cold = (double)counts.dirty_absent;
+		both.cold = (double)counts.both_absent;
 		if (loci_hist_merge(&sum->set[bits], &hist) < 0 ||
-			loci_hist_merge(&sum->set_dirty[bits], &dirty) < 0)
+			loci_hist_merge(&sum->set_dirty[bits], &dirty) < 0 ||
+			loci_hist_merge(&sum->set_both[bits], &both) < 0)
 			return loci_err_nomem(err);
 	}
 	return 0;

@@ -45,6 +45,9 @@ struct loci_stack_runs;
 int loci_grain_runs(struct loci_grain_engine *grain, const struct loci_stack_runs *runs, size_t n,
 	uint64_t *ret_distance, uint64_t *ret_last_use, struct loci_err *err);
 void loci_grain_straddled(struct loci_grain_engine *grain, uint64_t references);
+/* Of the touches that come with the next call: the second halves of references over two blocks, as
+ * loci_sets_feed_halves has them. Borrowed until then. References over more are not among them. */
+void loci_grain_halves(struct loci_grain_engine *grain, const uint32_t *second, size_t n);
 
 uint64_t loci_grain_verified(const struct loci_grain_engine *grain);
 

@@ -16,6 +16,7 @@ void loci_grain_sum_init(struct loci_grain_sum *sum, uint64_t block_bytes, bool 
 	for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits++) {
 		loci_hist_init(&sum->set[bits], LOCI_SCHEME_LINEAR);
 		loci_hist_init(&sum->set_dirty[bits], LOCI_SCHEME_LINEAR);
+		loci_hist_init(&sum->set_both[bits], LOCI_SCHEME_LINEAR);
 	}
 }
 
@@ -27,6 +28,7 @@ void loci_grain_sum_fini(struct loci_grain_sum *sum)
 	for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits++) {
 		loci_hist_fini(&sum->set[bits]);
 		loci_hist_fini(&sum->set_dirty[bits]);
+		loci_hist_fini(&sum->set_both[bits]);
 	}
 }
 
@@ -58,7 +60,8 @@ int loci_grain_sum_merge(
 		return loci_err_nomem(err);
 	for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits++)
 		if (loci_hist_merge(&into->set[bits], &from->set[bits]) < 0 ||
-			loci_hist_merge(&into->set_dirty[bits], &from->set_dirty[bits]) < 0)
+			loci_hist_merge(&into->set_dirty[bits], &from->set_dirty[bits]) < 0 ||
+			loci_hist_merge(&into->set_both[bits], &from->set_both[bits]) < 0)
 			return loci_err_nomem(err);
 	return 0;
 }
@@ -67,16 +70,24 @@ static int put_sets(
 	const struct loci_grain_sum *sum, struct loci_profile *profile, struct loci_err *err)
 {
 	for (unsigned bits = 0; sum->sets && bits <= LOCI_SETS_MAX_BITS; bits++) {
-		struct loci_hist_key key = { .distance = LOCI_DISTANCE_SET,
-			.block_bytes = sum->totals.block_bytes,
-			.set_bits = bits };
-		int r = loci_profile_put_hist(profile, &key, &sum->set[bits], err);
+		const struct {
+			enum loci_distance distance;
+			const struct loci_hist *hist;
+		} hists[] = {
+			{ LOCI_DISTANCE_SET, &sum->set[bits] },
+			{ LOCI_DISTANCE_SET_DIRTY, &sum->set_dirty[bits] },
+			{ LOCI_DISTANCE_SET_BOTH, &sum->set_both[bits] },
+		};
 
-		key.distance = LOCI_DISTANCE_SET_DIRTY;
-		if (r == 0)
-			r = loci_profile_put_hist(profile, &key, &sum->set_dirty[bits], err);
-		if (r < 0)
-			return r;
+		for (size_t i = 0; i < LOCI_ARRAY_SIZE(hists); i++) {
+			struct loci_hist_key key = { .distance = hists[i].distance,
+				.block_bytes = sum->totals.block_bytes,
+				.set_bits = bits };
+			int r = loci_profile_put_hist(profile, &key, hists[i].hist, err);
+
+			if (r < 0)
+				return r;
+		}
 	}
 	return 0;
 }

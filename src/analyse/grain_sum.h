@@ -15,7 +15,8 @@ struct loci_grain_sum {
 	double error_square; /* sum of (error_points * touches)^2: engines err independently */
 	bool sets;           /* every engine had per-set lists */
 	struct loci_hist stack, time, dirty;
-	struct loci_hist set[LOCI_SETS_MAX_BITS + 1], set_dirty[LOCI_SETS_MAX_BITS + 1];
+	struct loci_hist set[LOCI_SETS_MAX_BITS + 1], set_dirty[LOCI_SETS_MAX_BITS + 1],
+		set_both[LOCI_SETS_MAX_BITS + 1];
 };
 
 void loci_grain_sum_init(struct loci_grain_sum *sum, uint64_t block_bytes, bool sets);

@@ -81,6 +81,7 @@ static int feed(struct loci_measure *measure, const struct loci_batch *batch, st
 		.more_writes = batch->more_writes,
 		.left = pairs ? batch->left : NULL };
 
+	loci_grain_halves(measure->grain, batch->second, batch->n_seconds);
 	return loci_grain_runs(measure->grain, &runs, batch->n, measure->distance,
 		pairs ? measure->last_use : NULL, err);
 }

@@ -143,7 +143,7 @@ int loci_relay_pass(struct loci_relay *relay, struct loci_err *err)
 	if (r < 0)
 		return r;
 	batch = loci_relay_batch(relay);
-	batch->n = batch->n_events = 0;
+	batch->n = batch->n_events = batch->n_seconds = 0;
 	return 0;
 }
 

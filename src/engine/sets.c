@@ -27,14 +27,18 @@ struct loci_sets {
 	 * been written and since then touched by nothing but repetition. */
 	uint64_t last;
 	bool has_last, last_is_clean;
-	/* Left out as two blocks in turn, by the finest level at which the two share a set. */
+	/* Left out as two blocks in turn, by the finest level at which the two share a set; of
+	 * them the second halves of a straddling reference. */
 	uint64_t turns[LOCI_SETS_MAX_BITS + 1], rewrites[LOCI_SETS_MAX_BITS + 1];
+	uint64_t turned_halves[LOCI_SETS_MAX_BITS + 1];
+	uint64_t halves;
+	bool last_repeats; /* the touch before was a repetition: its position was 0 everywhere */
 	unsigned n_groups;
 	struct sets_group group[MAX_GROUPS];
 	struct sets_head *head; /* of all groups, lazily backed */
 	size_t head_bytes;
 	struct sets_pool pool; /* lazily backed too */
-	size_t stamps_bytes, cluster_bytes;
+	size_t ranks_bytes, cluster_bytes;
 	struct sets_batch batch;
 };
 
@@ -44,50 +48,55 @@ static sets_group_fn *const kernels[] = {
 	[LOCI_ISA_AVX512] = sets_group_avx512,
 };
 
+/* How many of the head's stamps are newer. */
+static unsigned head_rank(const struct sets_head *head, unsigned slot)
+{
+	unsigned rank = 0;
+
+	for (unsigned i = 0; i < SETS_HEAD_SLOTS; i++)
+		rank += head->stamp[i] > head->stamp[slot];
+	return rank;
+}
+
 void sets_head_promote(const struct sets_group *group, struct sets_head *head)
 {
 	struct sets_pool *pool = group->pool;
-	struct sets_stamps *stamps = &pool->stamps[pool->n];
+	uint8_t *rank = pool->ranks[pool->n].of;
 	struct sets_cluster *cluster = &pool->cluster[pool->n];
+	bool taken[SETS_SLOTS] = { false };
+	unsigned next = SETS_HEAD_SLOTS;
 
 	for (unsigned i = 0; i < SETS_HEAD_SLOTS; i++) {
 		uint64_t block = head->block[i];
 		unsigned slot = sets_list_of(group->base, block);
 
-		while (stamps->of[slot])
+		while (taken[slot])
 			slot++;
-		stamps->of[slot] = head->stamp[i];
+		taken[slot] = true;
+		rank[slot] = (uint8_t)head_rank(head, i);
 		cluster->high[slot] = (uint8_t)(block >> 56);
 		cluster->next[slot] = (uint8_t)(block >> 48);
 		cluster->block[slot] = block;
 		cluster->dirty[slot] = head->dirty[i];
 	}
+	for (unsigned slot = 0; slot < SETS_SLOTS; slot++)
+		if (!taken[slot])
+			rank[slot] = (uint8_t)next++;
+	head->clock = SETS_HEAD_SLOTS;
 	head->cluster = ++pool->n;
 }
 
-/* A bit per stamp in use; its rank is the number of bits up to it. */
-void sets_head_renumber(struct sets_head *head, struct sets_pool *pool)
+void sets_head_renumber(struct sets_head *head)
 {
-	uint16_t *stamp = head->cluster ? pool->stamps[head->cluster - 1].of : head->stamp;
-	unsigned n = head->cluster ? SETS_SLOTS : SETS_HEAD_SLOTS;
-	uint64_t used[(SETS_LAST_STAMP + 1) / 64] = { 0 };
-	uint16_t before[(SETS_LAST_STAMP + 1) / 64];
+	uint16_t stamp[SETS_HEAD_SLOTS];
+	unsigned used = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		if (stamp[i])
-			used[stamp[i] / 64] |= (uint64_t)1 << stamp[i] % 64;
-	head->clock = 0;
-	for (unsigned i = 0; i < LOCI_ARRAY_SIZE(used); i++) {
-		before[i] = (uint16_t)head->clock;
-		head->clock += (uint32_t)__builtin_popcountll(used[i]);
-	}
-	for (unsigned i = 0; i < n; i++) {
-		uint64_t up_to = ((uint64_t)2 << stamp[i] % 64) - 1;
-
-		if (stamp[i])
-			stamp[i] = (uint16_t)(before[stamp[i] / 64] +
-				__builtin_popcountll(used[stamp[i] / 64] & up_to));
-	}
+	for (unsigned i = 0; i < SETS_HEAD_SLOTS; i++)
+		used += head->stamp[i] > 0;
+	for (unsigned i = 0; i < SETS_HEAD_SLOTS; i++)
+		stamp[i] = head->stamp[i] ? (uint16_t)(used - head_rank(head, i)) : 0;
+	memcpy(head->stamp, stamp, sizeof(stamp));
+	head->clock = used;
 }
 
 #define HUGE_PAGE ((uintptr_t)2 << 20)
@@ -148,12 +157,12 @@ int loci_sets_new(
 	sets->run = kernels[loci_isa_resolve(options->isa)];
 	heads = lay_out(sets);
 	sets->head_bytes = heads * sizeof(*sets->head);
-	sets->stamps_bytes = heads * sizeof(*sets->pool.stamps);
+	sets->ranks_bytes = heads * sizeof(*sets->pool.ranks);
 	sets->cluster_bytes = heads * sizeof(*sets->pool.cluster);
 	sets->head = head = reserve(sets->head_bytes, false);
-	sets->pool.stamps = reserve(sets->stamps_bytes, true);
+	sets->pool.ranks = reserve(sets->ranks_bytes, true);
 	sets->pool.cluster = reserve(sets->cluster_bytes, true);
-	if (!sets->head || !sets->pool.stamps || !sets->pool.cluster) {
+	if (!sets->head || !sets->pool.ranks || !sets->pool.cluster) {
 		loci_sets_free(sets);
 		return loci_err_nomem(err);
 	}
@@ -169,8 +178,8 @@ void loci_sets_free(struct loci_sets *sets)
 {
 	if (!sets)
 		return;
-	if (sets->pool.stamps)
-		munmap(sets->pool.stamps, sets->stamps_bytes);
+	if (sets->pool.ranks)
+		munmap(sets->pool.ranks, sets->ranks_bytes);
 	if (sets->pool.cluster)
 		munmap(sets->pool.cluster, sets->cluster_bytes);
 	if (sets->head)
@@ -182,8 +191,11 @@ void loci_sets_free(struct loci_sets *sets)
  * comes Y'. The lists after X' and Y' are as they were after X and Y, so both may go. Their
  * positions are 1 in the sets that hold both blocks, else 0; those of X and Y are no smaller, so
  * dirty levels stay as they are or, where X was a read and X' is a write, come out as if X had been
- * the write. Not so where X was a write and X' is a read. */
-static bool drop_turn(struct loci_sets *sets, size_t kept, bool write)
+ * the write. Not so where X was a write and X' is a read.
+ *
+ * Y' may be the second half of a reference: X' is the first then, and X' that of one whose first is
+ * Y, which has such positions, too. What Y' is the first of finds Y in its place, with the same. */
+static bool drop_turn(struct loci_sets *sets, size_t kept, bool write, bool half)
 {
 	struct sets_batch *batch = &sets->batch;
 	uint32_t *first = &batch->write[kept - 3], *second = first + 1, again = first[2];
@@ -196,89 +208,146 @@ static bool drop_turn(struct loci_sets *sets, size_t kept, bool write)
 	sets->rewrites[shared] += (*first != 0) + (*second != 0);
 	*first |= again;
 	*second |= -(uint32_t)write;
+	sets->turned_halves[shared] += half;
+	if (batch->n_halves && batch->half[batch->n_halves - 1] == kept - 1) {
+		batch->n_halves--;
+		sets->turned_halves[shared]++;
+	}
 	return true;
 }
 
-/* Takes touches until the batch is full; returns how many. Repetitions of the last block are left
+/* What is fed, and how far it has been taken. */
+struct feed {
+	const uint64_t *block;
+	const uint8_t *is_write;
+	size_t n, at;
+	const uint32_t *second, *second_end;
+};
+
+static size_t next_half(const struct feed *feed, const uint32_t *second)
+{
+	return second < feed->second_end ? *second - feed->at : SIZE_MAX;
+}
+
+/* Takes touches until the batch is full. Repetitions of the last block are left
  * out: their positions are 0, and a write among them changes and counts at every level what it
  * would if the touch it repeats had been the write. So are two blocks in turn. */
-static size_t fill(struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write, size_t n)
+static void fill(struct loci_sets *sets, struct feed *feed)
 {
+	const uint64_t *block = feed->block + feed->at;
+	const uint8_t *is_write = feed->is_write ? feed->is_write + feed->at : NULL;
+	const uint32_t *second = feed->second;
+	size_t n = feed->n - feed->at, next = next_half(feed, second);
 	struct sets_batch *batch = &sets->batch;
 	uint64_t last = sets->last, before = sets->last, writes = 0;
 	bool has_last = sets->has_last, clean = sets->last_is_clean;
 	size_t taken = 0, kept = 0, turn = 0; /* turn: entries that equal the last but one */
+	bool repeats = sets->last_repeats, any = false; /* any: the last entry is a write */
 
+	batch->n_halves = 0;
 	for (; taken < n && kept < SETS_BATCH; taken++) {
 		bool write = is_write && is_write[taken];
 		bool same = has_last & (block[taken] == last);
 		bool back = !same & (block[taken] == before);
 		bool fold = same & (kept > 0);
 
+		bool half = false;
+
 		writes += write;
-		if (back & (turn >= 2) && drop_turn(sets, kept, write)) {
+		if (taken == next) {
+			half = !same & !repeats;
+			sets->halves++;
+			next = next_half(feed, ++second);
+		}
+		repeats = same;
+		if (back & (turn >= 2) && drop_turn(sets, kept, write, half)) {
 			kept--;
 			turn--;
 			before = last;
 			last = block[taken];
 			clean = write;
+			any = batch->write[kept - 1];
 			continue;
 		}
 		turn = same ? turn : back ? turn + 1 : 0;
 		before = same ? before : last;
 		last = block[taken];
 		batch->block[kept] = last * SETS_MULTIPLIER;
-		batch->write[kept] = 0;
-		batch->write[kept - fold] |= -(uint32_t)write;
+		any = write | (fold & any);
+		batch->write[kept - fold] = -(uint32_t)any;
+		if (half)
+			batch->half[batch->n_halves++] = (uint16_t)kept;
 		kept += !(fold | (same & (!write | clean)));
 		clean = write | (same & clean);
 		has_last = true;
 	}
 	batch->n = kept;
+	batch->has_last = true;
 	sets->last = last;
+	sets->last_repeats = repeats;
 	sets->has_last = has_last;
 	sets->last_is_clean = clean;
 	sets->touches += taken;
 	sets->writes += writes;
-	return taken;
+	feed->at += taken;
+	feed->second = second;
+}
+
+int loci_sets_feed_halves(struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write,
+	size_t n, const struct loci_sets_halves *halves, struct loci_err *err)
+{
+	struct feed feed = { .block = block, .is_write = is_write, .n = n };
+
+	(void)err;
+	if (halves && halves->n) {
+		feed.second = halves->second;
+		feed.second_end = halves->second + halves->n;
+	}
+	while (feed.at < n) {
+		unsigned i = 0;
+
+		fill(sets, &feed);
+		for (; sets->batch.n && i < sets->n_groups; i++)
+			sets->run(&sets->group[i], &sets->batch);
+		for (; i < sets->n_groups; i++)
+			sets->group[i].before = 0;
+	}
+	return 0;
 }
 
 int loci_sets_feed(struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write, size_t n,
 	struct loci_err *err)
 {
-	while (n) {
-		size_t taken = fill(sets, block, is_write, n);
-
-		for (unsigned i = 0; sets->batch.n && i < sets->n_groups; i++)
-			sets->run(&sets->group[i], &sets->batch);
-		block += taken;
-		is_write = is_write ? is_write + taken : NULL;
-		n -= taken;
-	}
-	return 0;
+	return loci_sets_feed_halves(sets, block, is_write, n, NULL, err);
 }
 
-/* A touch that stopped before has position 0 here, and a write dirty level 0: what is not counted
- * elsewhere. */
+/* A touch that stopped before has position 0 here, a write dirty level 0, and a straddling
+ * reference a half at 0: what is not counted elsewhere. */
 void loci_sets_counts(const struct loci_sets *sets, unsigned set_bits, struct loci_sets_counts *ret)
 {
 	const struct sets_group *group = &sets->group[set_bits / SETS_LEVELS];
 	unsigned level = (unsigned)((int)set_bits - group->base);
 	const uint64_t *position = group->position[level], *dirty = group->dirty[level];
+	const uint64_t *both = group->both[level];
 
 	memcpy(ret->position, position, sizeof(ret->position));
 	memcpy(ret->dirty, dirty, sizeof(ret->dirty));
+	memcpy(ret->both, both, sizeof(ret->both));
 	ret->absent = position[LOCI_SETS_WAYS];
 	ret->dirty_absent = dirty[LOCI_SETS_WAYS];
+	ret->both_absent = both[LOCI_SETS_WAYS];
 	for (unsigned i = set_bits; i <= LOCI_SETS_MAX_BITS; i++) {
 		ret->position[1] += sets->turns[i];
 		ret->dirty[1] += sets->rewrites[i];
+		ret->both[1] += sets->turned_halves[i];
 	}
 	ret->position[0] = sets->touches - ret->absent;
 	ret->dirty[0] = sets->writes - ret->dirty_absent;
+	ret->both[0] = sets->halves - ret->both_absent;
 	for (unsigned i = 1; i < LOCI_SETS_WAYS; i++) {
 		ret->position[0] -= ret->position[i];
 		ret->dirty[0] -= ret->dirty[i];
+		ret->both[0] -= ret->both[i];
 	}
 }
 
@@ -299,6 +368,6 @@ static uint64_t resident(void *memory, size_t bytes)
 uint64_t loci_sets_bytes(const struct loci_sets *sets)
 {
 	return sizeof(*sets) + resident(sets->head, sets->head_bytes) +
-		resident(sets->pool.stamps, sets->stamps_bytes) +
+		resident(sets->pool.ranks, sets->ranks_bytes) +
 		resident(sets->pool.cluster, sets->cluster_bytes);
 }

@@ -30,47 +30,72 @@ static inline uint64_t list_match(
 			_mm256_cmpeq_epi8(part(next, 1), second)));
 }
 
-static inline uint32_t list_newer(const uint16_t *stamp, uint16_t limit)
-{
-	__m256i than = _mm256_set1_epi16((short)limit);
-	__m256i low = _mm256_packs_epi16(
-		_mm256_cmpgt_epi16(part(stamp, 0), than), _mm256_cmpgt_epi16(part(stamp, 1), than));
-	__m256i high = _mm256_packs_epi16(
-		_mm256_cmpgt_epi16(part(stamp, 2), than), _mm256_cmpgt_epi16(part(stamp, 3), than));
+static const _Alignas(32) uint8_t lane_byte[64] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36,
+	37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59,
+	60, 61, 62, 63 };
 
-	return (uint32_t)__builtin_popcountll(bits(low, high));
+/* Adds one to the lower of 32 ranks, and makes those of none 0; returns which are not lower. */
+static inline __m256i raise(uint8_t *rank, int which, __m256i than, __m256i none)
+{
+	__m256i ranks = part(rank, which);
+	__m256i not_lower = _mm256_cmpeq_epi8(_mm256_max_epu8(ranks, than), ranks);
+
+	_mm256_store_si256((__m256i *)rank + which,
+		_mm256_andnot_si256(none,
+			_mm256_add_epi8(_mm256_sub_epi8(ranks, _mm256_set1_epi8(-1)), not_lower)));
+	return not_lower;
 }
 
-static inline unsigned list_oldest(const uint16_t *stamp)
+static inline uint32_t raise_list(uint8_t *rank, __m256i than, __m256i no_low, __m256i no_high)
 {
-	__m256i least = _mm256_min_epu16(_mm256_min_epu16(part(stamp, 0), part(stamp, 1)),
-		_mm256_min_epu16(part(stamp, 2), part(stamp, 3)));
-	__m128i half = _mm_minpos_epu16(
-		_mm_min_epu16(_mm256_castsi256_si128(least), _mm256_extracti128_si256(least, 1)));
-	uint64_t found;
+	__m256i low = raise(rank, 0, than, no_low), high = raise(rank, 1, than, no_high);
 
-	least = _mm256_broadcastw_epi16(half);
-	/* Two bits a slot. */
-	found = bits(_mm256_cmpeq_epi16(part(stamp, 0), least),
-		_mm256_cmpeq_epi16(part(stamp, 1), least));
-	if (found)
-		return (unsigned)__builtin_ctzll(found) / 2;
-	found = bits(_mm256_cmpeq_epi16(part(stamp, 2), least),
-		_mm256_cmpeq_epi16(part(stamp, 3), least));
-	return 32 + (unsigned)__builtin_ctzll(found) / 2;
+	return LOCI_SETS_WAYS - (uint32_t)__builtin_popcountll(bits(low, high));
 }
 
-static const _Alignas(
-	32) uint16_t lane_word[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
-
-static inline void list_stamp(uint16_t *stamp, unsigned slot, uint16_t value)
+/* Of the list, the slot that is made 0, as masks of both halves, had the rank than. */
+static inline uint32_t raise_cluster(
+	uint8_t *rank, unsigned list, __m256i than, __m256i low, __m256i high)
 {
-	__m256i *quarter = (__m256i *)(stamp + (slot & 48));
-	__m256i at = _mm256_cmpeq_epi16(part(lane_word, 0), _mm256_set1_epi16(slot & 15));
+	const __m256i none = _mm256_setzero_si256();
+	uint32_t fine = raise_list(rank + list, than, low, high);
+	uint32_t middle = fine + raise_list(rank + (list ^ 128), than, none, none);
 
-	_mm256_store_si256(quarter,
-		_mm256_blendv_epi8(
-			_mm256_load_si256(quarter), _mm256_set1_epi16((short)value), at));
+	raise_list(rank + (list ^ 64), than, none, none);
+	raise_list(rank + (list ^ 192), than, none, none);
+	return fine << 16 | middle << 8;
+}
+
+static inline uint32_t cluster_renew(uint8_t *rank, unsigned list, unsigned slot)
+{
+	uint32_t coarse = rank[list + slot];
+	__m256i at = _mm256_set1_epi8((char)slot);
+
+	return coarse |
+		raise_cluster(rank, list, _mm256_set1_epi8((char)coarse),
+			_mm256_cmpeq_epi8(part(lane_byte, 0), at),
+			_mm256_cmpeq_epi8(part(lane_byte, 1), at));
+}
+
+static inline unsigned cluster_replace(uint8_t *rank, unsigned list, uint32_t *ret_rank)
+{
+	__m256i low = part(rank + list, 0), high = part(rank + list, 1);
+	__m256i both = _mm256_max_epu8(low, high);
+	__m128i most =
+		_mm_max_epu8(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+
+	/* The largest of bytes is the complement of the smallest of complements, as words. */
+	most = _mm_max_epu8(most, _mm_srli_epi16(most, 8));
+	most = _mm_minpos_epu16(_mm_or_si128(
+		_mm_xor_si128(most, _mm_set1_epi8(-1)), _mm_set1_epi16((short)0xff00)));
+	most = _mm_xor_si128(most, _mm_set1_epi8(-1));
+	both = _mm256_broadcastb_epi8(most);
+	low = _mm256_cmpeq_epi8(low, both);
+	high = _mm256_cmpeq_epi8(high, both);
+	*ret_rank = (uint8_t)_mm_cvtsi128_si32(most);
+	raise_cluster(rank, list, both, low, high);
+	return (unsigned)__builtin_ctzll(bits(low, high));
 }
 
 static inline void list_name(
@@ -110,6 +135,8 @@ static inline unsigned head_newer(const struct sets_head *head, uint16_t stamp)
 
 	return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(newer, _mm_setzero_si128()));
 }
+
+static const _Alignas(16) uint16_t lane_word[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 
 static inline void head_stamp(struct sets_head *head, unsigned slot, uint16_t stamp)
 {

@@ -16,36 +16,65 @@ static inline uint64_t list_match(
 		match, _mm512_load_si512(cluster->next + list), _mm512_set1_epi8((char)bytes[6]));
 }
 
-static inline uint32_t list_newer(const uint16_t *stamp, uint16_t limit)
+/* Adds one to the lower of 32 ranks, and makes those not to keep 0; returns which are lower. Not 64
+ * at once: a byte loaded from a store of 64 waits (Zen 4). */
+static inline uint64_t raise(uint8_t *rank, __m256i than, __mmask32 keep)
 {
-	__m512i than = _mm512_set1_epi16((short)limit);
-	__mmask32 low = _mm512_cmpgt_epi16_mask(_mm512_load_si512(stamp), than);
-	__mmask32 high = _mm512_cmpgt_epi16_mask(_mm512_load_si512(stamp + 32), than);
+	__m256i ranks = _mm256_load_si256((const __m256i *)rank);
+	__mmask32 lower = _mm256_cmplt_epu8_mask(ranks, than);
 
-	return (uint32_t)__builtin_popcountll(_mm512_kunpackd(high, low));
+	ranks = _mm256_mask_add_epi8(ranks, lower, ranks, _mm256_set1_epi8(1));
+	_mm256_store_si256((__m256i *)rank, _mm256_maskz_mov_epi8(keep, ranks));
+	return lower;
 }
 
-static inline unsigned list_oldest(const uint16_t *stamp)
+static inline uint32_t raise_list(uint8_t *rank, __m256i than, uint64_t keep)
 {
-	__m512i low = _mm512_load_si512(stamp), high = _mm512_load_si512(stamp + 32);
-	__m512i least = _mm512_min_epu16(low, high);
-	__m256i half = _mm256_min_epu16(
-		_mm512_castsi512_si256(least), _mm512_extracti64x4_epi64(least, 1));
-	__m128i quarter = _mm_minpos_epu16(
-		_mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1)));
+	uint64_t low = raise(rank, than, (__mmask32)keep);
 
-	least = _mm512_broadcastw_epi16(quarter);
-	return (unsigned)__builtin_ctzll(_mm512_kunpackd(
-		_mm512_cmpeq_epi16_mask(high, least), _mm512_cmpeq_epi16_mask(low, least)));
+	return (uint32_t)__builtin_popcountll(
+		low | raise(rank + 32, than, (__mmask32)(keep >> 32)) << 32);
 }
 
-static inline void list_stamp(uint16_t *stamp, unsigned slot, uint16_t value)
+/* Of the list, the slot that is not to keep had the rank than. */
+static inline uint32_t raise_cluster(uint8_t *rank, unsigned list, uint64_t keep, __m256i than)
 {
-	uint16_t *half = stamp + (slot & 32);
+	uint32_t fine = raise_list(rank + list, than, keep);
+	uint32_t middle = fine + raise_list(rank + (list ^ 128), than, UINT64_MAX);
 
-	_mm512_store_si512(half,
-		_mm512_mask_set1_epi16(
-			_mm512_load_si512(half), (__mmask32)1 << (slot & 31), (short)value));
+	raise_list(rank + (list ^ 64), than, UINT64_MAX);
+	raise_list(rank + (list ^ 192), than, UINT64_MAX);
+	return fine << 16 | middle << 8;
+}
+
+static inline uint32_t cluster_renew(uint8_t *rank, unsigned list, unsigned slot)
+{
+	uint32_t coarse = rank[list + slot];
+
+	return coarse |
+		raise_cluster(rank, list, ~((uint64_t)1 << slot), _mm256_set1_epi8((char)coarse));
+}
+
+static inline unsigned cluster_replace(uint8_t *rank, unsigned list, uint32_t *ret_rank)
+{
+	__m256i low = _mm256_load_si256((const __m256i *)(rank + list));
+	__m256i high = _mm256_load_si256((const __m256i *)(rank + list) + 1);
+	__m256i both = _mm256_max_epu8(low, high);
+	__m128i most =
+		_mm_max_epu8(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+	uint64_t oldest;
+
+	/* The largest of bytes is the complement of the smallest of complements, as words. */
+	most = _mm_max_epu8(most, _mm_srli_epi16(most, 8));
+	most = _mm_minpos_epu16(_mm_or_si128(
+		_mm_xor_si128(most, _mm_set1_epi8(-1)), _mm_set1_epi16((short)0xff00)));
+	most = _mm_xor_si128(most, _mm_set1_epi8(-1));
+	both = _mm256_broadcastb_epi8(most);
+	oldest = _mm256_cmpeq_epi8_mask(low, both) |
+		(uint64_t)_mm256_cmpeq_epi8_mask(high, both) << 32;
+	*ret_rank = (uint8_t)_mm_cvtsi128_si32(most);
+	raise_cluster(rank, list, ~oldest, both);
+	return (unsigned)__builtin_ctzll(oldest);
 }
 
 static inline void set_byte(uint8_t *plane, unsigned slot, uint8_t byte)

@@ -2,19 +2,22 @@
 /* A group: three neighbouring set counts of the per-set engine, kept in one structure, and the
  * kernels that pass a batch of touches through it. Private to sets*.c.
  *
- * The sets of the finest of the three are lists of 64 slots. Blocks stay where they are; a stamp
- * per slot says when its block was last touched, so that a block's position is the number of newer
- * stamps in its list. The four lists that make up one set of the coarsest count form a *cluster*
- * with a clock of its own, and the positions at the coarser counts are the newer stamps of two and
- * of all four lists: one search serves three set counts. A list that has dropped a block newer than
- * some stamp still holds 64 newer ones, so positions below 64 are exact.
+ * The sets of the finest of the three are lists of 64 slots. The four that make up one set of the
+ * coarsest count form a *cluster*. Blocks stay where they are; a rank per slot, 0 to 255 and no two
+ * alike, says how many slots of the cluster were touched later. So a block's position at the
+ * coarsest count is its rank, and at the finer ones the number of lower ranks in two lists and in
+ * its own: one search serves three set counts. A touch adds one to the ranks below that of its
+ * slot, which becomes 0; slots not yet used keep the highest. A list that has dropped a block newer
+ * than another still holds 64 newer ones, so positions below 64 are exact.
  *
- * A cluster of at most eight blocks lives in its *head*; most do at large set counts. All zero is
- * empty, so that memory is backed when used. */
+ * A cluster of at most eight blocks lives in its *head*, with stamps in place of ranks; most do at
+ * large set counts. All zero is an empty head, so that memory is backed when used. */
 #ifndef LOCI_ENGINE_SETS_GROUP_H
 #define LOCI_ENGINE_SETS_GROUP_H
 
 #include "engine/sets.h"
+
+#include <stdbool.h>
 
 #define SETS_LEVELS     3 /* of a group: coarse, middle, fine */
 #define SETS_LISTS      4
@@ -30,7 +33,7 @@ struct sets_head {
 	_Alignas(64) uint64_t block[SETS_HEAD_SLOTS];
 	uint32_t dirty[SETS_HEAD_SLOTS];
 	uint16_t stamp[SETS_HEAD_SLOTS]; /* 0: empty slot */
-	uint32_t clock;                  /* the newest stamp, here or in the cluster */
+	uint32_t clock;                  /* the newest stamp; of a cluster, the slots in use */
 	uint32_t cluster;                /* 1 + its number in the pool; 0: the blocks are here */
 };
 
@@ -38,8 +41,8 @@ struct sets_head {
  * that 64 are compared at once; dirty the largest positions since the last write. */
 #define SETS_SLOTS (SETS_LISTS * LOCI_SETS_WAYS)
 
-struct sets_stamps {
-	_Alignas(512) uint16_t of[SETS_SLOTS]; /* 0: empty slot */
+struct sets_ranks {
+	_Alignas(256) uint8_t of[SETS_SLOTS];
 };
 
 struct sets_cluster {
@@ -55,7 +58,7 @@ struct sets_cluster {
 
 /* Clusters of all groups, in order of need. */
 struct sets_pool {
-	struct sets_stamps *stamps;
+	struct sets_ranks *ranks;
 	struct sets_cluster *cluster;
 	uint32_t n;
 };
@@ -70,6 +73,8 @@ struct sets_group {
 	struct sets_pool *pool;
 	uint64_t position[SETS_LEVELS][LOCI_SETS_WAYS + 1];
 	uint64_t dirty[SETS_LEVELS][LOCI_SETS_WAYS + 1];
+	uint64_t both[SETS_LEVELS][LOCI_SETS_WAYS + 1];
+	uint32_t before; /* positions of the last touch of the batch before; 0: it did not come */
 };
 
 #define SETS_AHEAD_HEAD    20
@@ -81,6 +86,12 @@ struct sets_batch {
 	uint64_t found[SETS_BATCH];                   /* positions, and above them dirty levels */
 	uint32_t written[SETS_BATCH];                 /* dirty levels of the writes among them */
 	size_t n;
+	bool has_last; /* the last entry is the batch's last touch */
+	/* Second halves whose first is the entry before, or for entry 0 the group's before. Those
+	 * of whom one half went no further met a position of 0 in all finer sets. */
+	size_t n_halves;
+	uint16_t half[SETS_BATCH];
+	uint16_t place[SETS_BATCH + 1]; /* where entries go, at the end how many do */
 };
 
 /* The first slot of the list that block belongs to. Slots of that list and of the one 128 slots
@@ -93,7 +104,7 @@ static inline unsigned sets_list_of(int base, uint64_t block)
 /* The head's blocks in a cluster of their own. */
 void sets_head_promote(const struct sets_group *group, struct sets_head *head);
 /* Stamps 1, 2, ... in the same order. */
-void sets_head_renumber(struct sets_head *head, struct sets_pool *pool);
+void sets_head_renumber(struct sets_head *head);
 
 /* Passes the batch through the group and leaves in it the touches that finer groups must see. */
 typedef void sets_group_fn(struct sets_group *group, struct sets_batch *batch);

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel of the per-set engine, included once per instruction set by a file that defines
- *   list_match(cluster, list, bytes)   bits of the list's slots with top bytes bytes[7] and
- * bytes[6] list_newer(stamp, limit)           how many of 64 stamps are larger list_oldest(stamp)
- * which of 64 is the smallest list_stamp(stamp, slot, value)     set one of 64 list_name(cluster,
- * list, slot, bytes)    set the top bytes head_match(head, block), head_newer(head, stamp),
- * head_same(head, block, mask) bits of the slots that hold block, that have a larger stamp, that
- * agree with block under mask head_stamp(head, slot, stamp)      set it settle(positions, dirty,
- * write)    positions, at most 64, and above them the dirty levels; sets the block's new dirty
- * bytes and SETS_GROUP, the function's name. Stamps are stored by whole vectors where they are
- * loaded by whole vectors: a load waits long for a narrower store. */
+ * SETS_GROUP, the function's name, and
+ *
+ *	list_match(cluster, list, bytes)	bits of the list's slots with these two top bytes
+ *	list_name(cluster, list, slot, bytes)	sets the two bytes
+ *	cluster_renew(rank, list, slot)		makes the slot the newest; returns where it was
+ *	cluster_replace(rank, list, ret_rank)	the same of the list's oldest; returns which it was,
+ *						and its rank
+ *	head_match(head, block)			bits of the slots that hold block,
+ *	head_newer(head, stamp)			that have a larger stamp,
+ *	head_same(head, block, mask)		that agree with block under mask
+ *	head_stamp(head, slot, stamp)		sets it
+ *	settle(positions, dirty, write)		positions, at most 64, and above them the dirty
+ *						levels; sets the block's new dirty bytes
+ *
+ * Ranks and stamps are stored by whole vectors where they are loaded by whole vectors: a load waits
+ * long for a narrower store. */
 #include "engine/sets_group.h"
 
 #include <stdbool.h>
@@ -20,7 +27,7 @@ struct view {
 	int base;
 	uint64_t cluster_mask;
 	struct sets_head *head;
-	struct sets_stamps *stamps;
+	struct sets_ranks *ranks;
 	struct sets_cluster *cluster;
 	struct sets_group *group;
 };
@@ -30,30 +37,23 @@ static always_inline uint64_t cluster_touch(
 {
 	struct sets_cluster *cluster = &view->cluster[head->cluster - 1];
 	unsigned list = sets_list_of(view->base, *block), slot;
-	uint16_t *stamps = view->stamps[head->cluster - 1].of, *own = stamps + list;
+	uint8_t *rank = view->ranks[head->cluster - 1].of;
 	uint64_t match = list_match(cluster, list, (const uint8_t *)block);
+	uint32_t last;
 
-	if (__builtin_expect(head->clock == SETS_LAST_STAMP, 0))
-		sets_head_renumber(head, view->group->pool);
-	head->clock++;
 	for (; match; match &= match - 1) {
-		uint32_t fine, middle, coarse;
-		uint16_t stamp;
+		uint32_t positions;
 
 		slot = (unsigned)__builtin_ctzll(match);
-		stamp = own[slot];
-		if (__builtin_expect((cluster->block[list + slot] != *block) | !stamp, 0))
+		if (__builtin_expect((cluster->block[list + slot] != *block) |
+				    (rank[list + slot] >= head->clock),
+			    0))
 			continue;
-		fine = list_newer(own, stamp);
-		middle = fine + list_newer(stamps + (list ^ 128), stamp);
-		coarse = middle + list_newer(stamps + (list ^ 64), stamp) +
-			list_newer(stamps + (list ^ 192), stamp);
-		list_stamp(own, slot, (uint16_t)head->clock);
-		return settle(
-			fine << 16 | middle << 8 | coarse, &cluster->dirty[list + slot], write);
+		positions = cluster_renew(rank, list, slot);
+		return settle(positions, &cluster->dirty[list + slot], write);
 	}
-	slot = list_oldest(own);
-	list_stamp(own, slot, (uint16_t)head->clock);
+	slot = cluster_replace(rank, list, &last);
+	head->clock += last >= head->clock;
 	list_name(cluster, list, slot, (const uint8_t *)block);
 	cluster->block[list + slot] = *block;
 	return settle(SETS_ABSENT, &cluster->dirty[list + slot], write);
@@ -82,7 +82,7 @@ static always_inline uint64_t head_touch(
 		head->block[slot] = *block;
 	}
 	if (__builtin_expect(head->clock == SETS_LAST_STAMP, 0))
-		sets_head_renumber(head, view->group->pool);
+		sets_head_renumber(head);
 	head_stamp(head, slot, (uint16_t)++head->clock);
 	return settle(positions, &head->dirty[slot], write);
 }
@@ -98,8 +98,8 @@ static always_inline void look_ahead(const struct view *view, const uint64_t *bl
 	__builtin_prefetch(&view->head[later].dirty, 1);
 	if (!number)
 		return;
-	for (unsigned i = 0; i < SETS_SLOTS; i += LOCI_SETS_WAYS / 2)
-		__builtin_prefetch(&view->stamps[number - 1].of[i], 1);
+	for (unsigned i = 0; i < SETS_SLOTS; i += LOCI_SETS_WAYS)
+		__builtin_prefetch(&view->ranks[number - 1].of[i], 1);
 	__builtin_prefetch(&view->cluster[number - 1].high[list], 1);
 	__builtin_prefetch(&view->cluster[number - 1].next[list], 1);
 }
@@ -107,7 +107,7 @@ static always_inline void look_ahead(const struct view *view, const uint64_t *bl
 static always_inline void search(struct sets_group *group, struct sets_batch *batch, bool far)
 {
 	const struct view view = { group->base, group->cluster_mask, group->head,
-		group->pool->stamps, group->pool->cluster, group };
+		group->pool->ranks, group->pool->cluster, group };
 
 	for (size_t i = 0, n = batch->n; i < n; i++) {
 		const uint64_t *block = &batch->block[i];
@@ -128,12 +128,54 @@ static always_inline uint32_t choose(uint32_t mask, uint32_t yes, uint32_t no)
 	return no ^ ((yes ^ no) & mask);
 }
 
+/* Each byte the lower of the two; none is above 127. */
+static inline uint32_t lower(uint32_t a, uint32_t b)
+{
+	uint32_t not_less = ((a | 0x808080) - b) & 0x808080;
+	uint32_t mask = (not_less << 1) - (not_less >> 7);
+
+	return a ^ ((a ^ b) & mask);
+}
+
+/* Straddling references, of whom both halves are in the batch or at its edge. */
+static void count_halves(struct sets_group *group, const struct sets_batch *batch)
+{
+	for (size_t i = 0; i < batch->n_halves; i++) {
+		size_t at = batch->half[i];
+		uint32_t first = at ? (uint32_t)batch->found[at - 1] : group->before;
+		uint32_t position = lower(first, (uint32_t)batch->found[at]);
+
+		group->both[0][position & 0xff]++;
+		group->both[1][position >> 8 & 0xff]++;
+		group->both[2][position >> 16]++;
+	}
+}
+
+/* Keeps the halves that stay together, where they have gone. */
+static void keep_halves(struct sets_batch *batch)
+{
+	const uint16_t *place = batch->place;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < batch->n_halves; i++) {
+		size_t at = batch->half[i];
+		bool first = !at || place[at - 1] != place[at];
+
+		batch->half[kept] = place[at];
+		kept += first && place[at] != place[at + 1];
+	}
+	batch->n_halves = kept;
+}
+
 /* Counts what was found, and keeps the touches that change something at finer levels: not those
  * whose block is the most recent of its set and, if written, clean at this size and so at all. */
 static always_inline void record(struct sets_group *group, struct sets_batch *batch)
 {
 	size_t kept = 0, written = 0, n = batch->n;
 
+	if (batch->n_halves)
+		count_halves(group, batch);
+	group->before = batch->has_last ? (uint32_t)batch->found[n - 1] : 0;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t position = (uint32_t)batch->found[i], write = batch->write[i];
 		uint32_t dirty = (uint32_t)(batch->found[i] >> 32);
@@ -143,6 +185,7 @@ static always_inline void record(struct sets_group *group, struct sets_batch *ba
 		group->position[2][position >> 16]++;
 		batch->written[written] = dirty;
 		written += write & 1;
+		batch->place[i] = (uint16_t)kept;
 		batch->block[kept] = batch->block[i];
 		batch->write[kept] = write;
 		kept += choose(write, dirty, position) >= SETS_FINE;
@@ -152,6 +195,10 @@ static always_inline void record(struct sets_group *group, struct sets_batch *ba
 		group->dirty[1][batch->written[i] >> 8 & 0xff]++;
 		group->dirty[2][batch->written[i] >> 16]++;
 	}
+	batch->place[n] = (uint16_t)kept;
+	if (batch->n_halves)
+		keep_halves(batch);
+	batch->has_last &= batch->place[n - 1] != kept;
 	batch->n = kept;
 }
 

@@ -8,7 +8,6 @@
 #define SETS_GROUP sets_group_scalar
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
-typedef int16_t words8 __attribute__((vector_size(16)));
 typedef uint64_t longs2 __attribute__((vector_size(16)));
 
 #define ONES 0x0101010101010101u
@@ -31,51 +30,68 @@ static inline uint64_t list_match(
 	return match;
 }
 
-static inline uint32_t list_newer(const uint16_t *stamp, uint16_t limit)
+static inline unsigned list_oldest(const uint8_t *rank)
 {
-	const words8 *stamps = (const words8 *)stamp;
-	words8 minus = { 0 };
-	uint64_t half[2];
+	const bytes16 *ranks = (const bytes16 *)rank;
+	bytes16 most = ranks[0];
+	uint8_t oldest;
 
-	for (unsigned i = 0; i < LOCI_SETS_WAYS / 8; i++)
-		minus += stamps[i] > (int16_t)limit;
-	minus = -minus;
-	memcpy(half, &minus, sizeof(half));
-	return (uint32_t)((half[0] + half[1]) * 0x0001000100010001u >> 48);
-}
+	for (unsigned i = 1; i < LOCI_SETS_WAYS / 16; i++) {
+		bytes16 more = (bytes16)(ranks[i] > most);
 
-static inline unsigned list_oldest(const uint16_t *stamp)
-{
-	const words8 *stamps = (const words8 *)stamp;
-	words8 least = stamps[0];
-	int16_t oldest;
-
-	for (unsigned i = 1; i < LOCI_SETS_WAYS / 8; i++) {
-		words8 less = stamps[i] < least;
-
-		least = (stamps[i] & less) | (least & ~less);
+		most = (ranks[i] & more) | (most & ~more);
 	}
-	oldest = least[0];
-	for (unsigned i = 1; i < 8; i++)
-		oldest = least[i] < oldest ? least[i] : oldest;
-	for (unsigned i = 0; i < LOCI_SETS_WAYS / 8; i++) {
-		longs2 found = (longs2)(stamps[i] == oldest);
+	oldest = most[0];
+	for (unsigned i = 1; i < 16; i++)
+		oldest = most[i] > oldest ? most[i] : oldest;
+	for (unsigned i = 0; i < LOCI_SETS_WAYS / 16; i++) {
+		longs2 found = (longs2)(ranks[i] == oldest);
 
 		if (found[0])
-			return 8 * i + (unsigned)__builtin_ctzll(found[0]) / 16;
+			return 16 * i + (unsigned)__builtin_ctzll(found[0]) / 8;
 		if (found[1])
-			return 8 * i + 4 + (unsigned)__builtin_ctzll(found[1]) / 16;
+			return 16 * i + 8 + (unsigned)__builtin_ctzll(found[1]) / 8;
 	}
 	__builtin_unreachable();
 }
 
-static inline void list_stamp(uint16_t *stamp, unsigned slot, uint16_t value)
+/* Adds one to the lower of 64 ranks; returns how many there are. */
+static inline uint32_t raise(uint8_t *rank, uint8_t than)
 {
-	static const words8 lane = { 0, 1, 2, 3, 4, 5, 6, 7 };
-	words8 *stamps = (words8 *)stamp + slot / 8;
-	words8 at = lane == (int16_t)(slot % 8);
+	bytes16 *ranks = (bytes16 *)rank, minus = { 0 };
+	longs2 sum;
 
-	*stamps = (*stamps & ~at) | (at & (int16_t)value);
+	for (unsigned i = 0; i < LOCI_SETS_WAYS / 16; i++) {
+		bytes16 lower = (bytes16)(ranks[i] < than);
+
+		ranks[i] -= lower;
+		minus += lower;
+	}
+	sum = (longs2)-minus;
+	return (uint32_t)((sum[0] + sum[1]) * ONES >> 56);
+}
+
+static inline uint32_t cluster_renew(uint8_t *rank, unsigned list, unsigned slot)
+{
+	static const bytes16 lane = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+	bytes16 *own = (bytes16 *)(rank + list) + slot / 16;
+	uint8_t coarse = rank[list + slot];
+	uint32_t fine = raise(rank + list, coarse);
+	uint32_t middle = fine + raise(rank + (list ^ 128), coarse);
+
+	raise(rank + (list ^ 64), coarse);
+	raise(rank + (list ^ 192), coarse);
+	*own &= (bytes16)(lane != (uint8_t)(slot % 16));
+	return fine << 16 | middle << 8 | coarse;
+}
+
+static inline unsigned cluster_replace(uint8_t *rank, unsigned list, uint32_t *ret_rank)
+{
+	unsigned slot = list_oldest(rank + list);
+
+	*ret_rank = rank[list + slot];
+	cluster_renew(rank, list, slot);
+	return slot;
 }
 
 static inline void list_name(

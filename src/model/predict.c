@@ -201,6 +201,17 @@ static void write_backs(const struct loci_predict_input *input, struct loci_pred
 		ret->writebacks = dirty->cold + loci_hist_at_least(dirty, ret->cache.ways, NULL);
 }
 
+/* Where the per-set lists know the misses. They know those of a single set, too, whose misses are
+ * the stack's. */
+static void by_reference(const struct loci_predict_input *input, struct loci_prediction *ret)
+{
+	if (ret->basis != LOCI_BASIS_EXACT || !input->set_both || not_exact(input, &ret->cache))
+		return;
+	ret->has_reference_misses = true;
+	ret->reference_misses = ret->misses - input->set_both->cold -
+		loci_hist_at_least(input->set_both, ret->cache.ways, NULL);
+}
+
 static int from_time(const struct loci_predict_input *input, enum loci_conversion conversion,
 	struct loci_prediction *ret, struct loci_err *err)
 {
@@ -262,6 +273,8 @@ int loci_predict_cache(const struct loci_predict_input *input, const struct loci
 	/* a TLB holds translations: its misses move no pages, and it writes none back */
 	if (!is_random && !conversion && !cache->is_tlb)
 		write_backs(input, ret);
+	if (!is_random && !conversion)
+		by_reference(input, ret);
 	ret->hits = ret->accesses - ret->misses;
 	if (!cache->is_tlb)
 		ret->moved_bytes = (ret->misses + ret->writebacks) * (double)cache->line_bytes;

@@ -52,6 +52,8 @@ struct loci_prediction {
 	bool has_writebacks; /* stores are known, the policy is LRU, and this is no TLB */
 	double writebacks;   /* the final flush included */
 	double moved_bytes;  /* (misses + write-backs) * line; 0 of a TLB */
+	bool has_reference_misses;
+	double reference_misses; /* a reference that missed in both of its blocks counted once */
 };
 
 /* What one line size of a run is known by. */
@@ -62,7 +64,8 @@ struct loci_predict_input {
 	double sampling_points; /* 95 % half-width of miss ratios, percentage points */
 	bool stores_known;      /* a run without stores writes nothing back; one may not know */
 	const struct loci_hist *stack, *time, *dirty; /* NULL: absent */
-	const struct loci_hist *set, *set_dirty;      /* at loci_cache_sets(cache); NULL: absent */
+	/* at loci_cache_sets(cache); NULL: absent */
+	const struct loci_hist *set, *set_dirty, *set_both;
 	bool is_counted; /* this very cache was simulated while recording */
 	double counted_misses, counted_writebacks;
 };

@@ -2,6 +2,7 @@
 /* The histograms a cache needs, from a profile. */
 #include "model/predict.h"
 
+#include "base/cleanup.h"
 #include "base/units.h"
 #include "profile/dimension.h"
 
@@ -85,8 +86,9 @@ static int get_input(struct loci_profile *profile, const struct loci_cache *cach
 		{ LOCI_DISTANCE_DIRTY, 0, &ret->dirty },
 		{ LOCI_DISTANCE_SET, (unsigned)__builtin_ctzll(sets), &ret->set },
 		{ LOCI_DISTANCE_SET_DIRTY, (unsigned)__builtin_ctzll(sets), &ret->set_dirty },
+		{ LOCI_DISTANCE_SET_BOTH, (unsigned)__builtin_ctzll(sets), &ret->set_both },
 	};
-	size_t n = loci_is_power_of_2(sets) ? 5 : 3;
+	size_t n = loci_is_power_of_2(sets) ? LOCI_ARRAY_SIZE(wanted) : 3;
 
 	if (!grain)
 		return no_grain(profile, cache, err);

@@ -13,6 +13,7 @@ static const char *const distances[] = {
 	[LOCI_DISTANCE_DIRTY] = "dirty",
 	[LOCI_DISTANCE_SET] = "set",
 	[LOCI_DISTANCE_SET_DIRTY] = "set_dirty",
+	[LOCI_DISTANCE_SET_BOTH] = "set_both",
 };
 
 static const char *const owners[] = {

@@ -24,6 +24,7 @@ enum loci_distance { /* what a histogram counts */
 	LOCI_DISTANCE_DIRTY, /* of writes */
 	LOCI_DISTANCE_SET,   /* position in its set's LRU list, per set count; cold: not found */
 	LOCI_DISTANCE_SET_DIRTY, /* of writes, per set count; cold: not found or infinite */
+	LOCI_DISTANCE_SET_BOTH,  /* of references over two blocks: the lower of their positions */
 };
 const char *loci_distance_name(enum loci_distance distance);
 
@@ -77,7 +78,7 @@ struct loci_grain {
 	uint64_t sampled_from;
 };
 
-/* One histogram's key. set_bits only with SET and SET_DIRTY, else 0; owner_id 0 with WHOLE. */
+/* One histogram's key. set_bits only with SET and its kin, else 0; owner_id 0 with WHOLE. */
 struct loci_hist_key {
 	enum loci_distance distance;
 	uint64_t block_bytes;

@@ -277,8 +277,10 @@ CREATE TABLE histogram (
 	                            -- dirty: largest stack distance since the last write, of writes
 	                            -- set: position in the LRU list of the block's set
 	                            -- set_dirty: largest position since the last write, of writes
+	                            -- set_both: lower position of the two, of references that
+	                            -- straddle two blocks
 	block_bytes INTEGER NOT NULL REFERENCES grain,
-	set_bits INTEGER NOT NULL,  -- set and set_dirty: 2^set_bits sets; else 0
+	set_bits INTEGER NOT NULL,  -- set, set_dirty, set_both: 2^set_bits sets; else 0
 	scheme TEXT NOT NULL,       -- fine: 128 bins per power of two, exact below 256
 	                            -- coarse: 4 per power of two, exact below 16; linear: exact
 	sampled INTEGER NOT NULL,   -- 0: counts; 1: weights, and bins have squares
@@ -319,13 +321,20 @@ FROM (
 	FROM v_histogram JOIN bin USING (histogram_id)
 	WHERE owner = 'whole' AND distance = 'stack');
 
-CREATE VIEW v_cache AS -- misses and write-backs of every set-associative LRU cache, the whole run
+CREATE VIEW v_cache AS -- misses and write-backs of every set-associative LRU cache, the whole run;
+	-- reference_misses: a reference that misses in two blocks counted once
 WITH RECURSIVE way(ways) AS (SELECT 1 UNION ALL SELECT ways + 1 FROM way WHERE ways < 64)
 SELECT h.block_bytes, 1 << h.set_bits AS sets, ways, h.block_bytes * ways << h.set_bits AS cache_bytes,
 	h.cold + h.coherence + (SELECT coalesce(sum(weight), 0) FROM bin
 		WHERE histogram_id = h.id AND low >= ways) AS misses,
 	w.cold + w.coherence + (SELECT coalesce(sum(weight), 0) FROM bin
-		WHERE histogram_id = w.id AND low >= ways) AS writebacks
+		WHERE histogram_id = w.id AND low >= ways) AS writebacks,
+	h.cold + h.coherence + (SELECT coalesce(sum(weight), 0) FROM bin
+		WHERE histogram_id = h.id AND low >= ways)
+	- b.cold - b.coherence - (SELECT coalesce(sum(weight), 0) FROM bin
+		WHERE histogram_id = b.id AND low >= ways) AS reference_misses
 FROM histogram h JOIN way LEFT JOIN histogram w ON w.owner = h.owner AND w.owner_id = h.owner_id
 	AND w.distance = 'set_dirty' AND w.block_bytes = h.block_bytes AND w.set_bits = h.set_bits
+	LEFT JOIN histogram b ON b.owner = h.owner AND b.owner_id = h.owner_id
+	AND b.distance = 'set_both' AND b.block_bytes = h.block_bytes AND b.set_bits = h.set_bits
 WHERE h.owner = 'whole' AND h.distance = 'set';

@@ -33,6 +33,8 @@ static void put_row(const struct loci_prediction *p, struct loci_json *json)
 	loci_pair_number(json, "hits", p->hits);
 	loci_pair_bool(json, "hits_estimated", p->hits_estimated);
 	loci_pair_number(json, "misses", p->misses);
+	loci_pair_number(
+		json, "reference_misses", p->has_reference_misses ? p->reference_misses : NAN);
 	loci_pair_number(json, "miss_ratio", p->accesses > 0 ? p->misses / p->accesses : 0);
 	/* NAN becomes null: not known is not nothing */
 	loci_pair_number(json, "cold", p->has_split ? p->cold : NAN);

@@ -183,6 +183,21 @@ static void print_bases(const struct loci_cache_table *table, const struct loci_
 	}
 }
 
+/* Where enough references straddle two lines for the two ways of counting to differ. */
+static void note_by_reference(const struct loci_prediction *p, const struct loci_text *text)
+{
+	char words[NOTE_MAX], count[LOCI_UNITS_MAX];
+
+	if (!p->has_reference_misses ||
+		p->misses - p->reference_misses <= 0.001 * p->reference_misses)
+		return;
+	snprintf(words, sizeof(words),
+		"%s: counted by reference, as Cachegrind does, %s misses: some references miss in "
+		"two lines",
+		p->cache.name, loci_units_count(count, p->reference_misses));
+	note(text, words);
+}
+
 static void print_notes(const struct loci_cache_table *table, const struct loci_text *text)
 {
 	bool negative = false, estimated = false, unknown_writes = false;
@@ -193,6 +208,8 @@ static void print_notes(const struct loci_cache_table *table, const struct loci_
 		unknown_writes |= !table->row[i].has_writebacks && !table->row[i].cache.is_tlb;
 	}
 	print_bases(table, text);
+	for (size_t i = 0; i < table->n; i++)
+		note_by_reference(&table->row[i], text);
 	if (estimated)
 		note(text,
 			table->policy == LOCI_POLICY_RANDOM

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The per-set engine against two oracles written here and sharing nothing with it or each other: a
- * simulator of one LRU write-back cache (misses and write-backs, miss for miss, for every number of
- * ways and sets), and naive move-to-front lists (positions and dirty levels, touch for touch). */
+ * simulator of one LRU write-back cache (misses by touch and by reference, and write-backs, for
+ * every number of ways and sets), and naive move-to-front lists (positions and dirty levels, touch
+ * for touch, and the lower position of the two halves of a straddling reference). */
 #include "check.h"
 
 #include "engine/sets.h"
@@ -13,6 +14,7 @@
 struct touches {
 	uint64_t *block;
 	uint8_t *is_write;
+	uint8_t *is_second; /* half of the reference that the touch before began */
 	size_t n;
 };
 
@@ -134,6 +136,25 @@ static void phases(struct touches *t)
 		t->block[i] = draw(20 << (i / 500 % 8)) * (1 + i / 4000 % 3);
 }
 
+/* A walk in steps of less than a block, every reference over the edge of one now and then, and a
+ * few lines that are straddled again and again. */
+static void straddles(struct touches *t)
+{
+	uint64_t address = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		uint64_t from = draw(3) ? (address += 24) % (1 << 19) : draw(40) * 4096 + 60;
+
+		t->block[i] = from / 64;
+		t->is_write[i] = draw(5) == 0;
+		if (from / 64 == (from + 15) / 64 || i + 1 == t->n)
+			continue;
+		t->block[i + 1] = from / 64 + 1;
+		t->is_write[i + 1] = t->is_write[i];
+		t->is_second[++i] = 1;
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct touches *t);
@@ -149,20 +170,24 @@ static const struct {
 	{ "high bits", high_bits },
 	{ "sweeps", sweeps },
 	{ "phases", phases },
+	{ "straddles", straddles },
 };
 #define N_STREAMS (sizeof(streams) / sizeof(streams[0]))
 
 static struct touches make(size_t stream, size_t n)
 {
-	struct touches t = { malloc(n * sizeof(uint64_t)), calloc(n, 1), n };
-	bool any = false;
+	struct touches t = { malloc(n * sizeof(uint64_t)), calloc(n, 1), calloc(n, 1), n };
+	bool any = false, halves = false;
 
 	random_state = 88172645463325252u + stream;
 	streams[stream].make(&t);
 	for (size_t i = 0; i < n; i++)
-		any |= t.is_write[i];
+		any |= t.is_write[i], halves |= t.is_second[i];
 	for (size_t i = 0; i < n && !any; i++)
 		t.is_write[i] = draw(4) == 0;
+	/* Any two touches will do: the engine does not ask whether blocks are neighbours. */
+	for (size_t i = 1; i < n && !halves; i++)
+		t.is_second[i] = !t.is_second[i - 1] && draw(stream % 3 ? 5 : 2) == 0;
 	return t;
 }
 
@@ -170,6 +195,21 @@ static void drop(struct touches *t)
 {
 	free(t->block);
 	free(t->is_write);
+	free(t->is_second);
+}
+
+static void feed(struct loci_sets *sets, const struct touches *t, size_t from, size_t n)
+{
+	uint32_t *second = malloc((n + 1) * sizeof(*second));
+	struct loci_sets_halves halves = { second, 0 };
+	struct loci_err err = { "" };
+
+	for (size_t i = 0; i < n; i++)
+		if (t->is_second[from + i])
+			second[halves.n++] = (uint32_t)i;
+	if (loci_sets_feed_halves(sets, t->block + from, t->is_write + from, n, &halves, &err) < 0)
+		CHECK_FAIL("feed: %s", err.text);
+	free(second);
 }
 
 /* The engine, fed in pieces of odd sizes (all at once if most is 0). */
@@ -185,7 +225,7 @@ static struct loci_sets *run(
 		piece = most ? draw(most) + 1 : t->n;
 		if (piece > t->n - i)
 			piece = t->n - i;
-		CHECK(loci_sets_feed(sets, t->block + i, t->is_write + i, piece, &err) == 0);
+		feed(sets, t, i, piece);
 	}
 	return sets;
 }
@@ -198,13 +238,18 @@ struct way {
 	bool dirty;
 };
 
-static void simulate(const struct touches *t, unsigned set_bits, unsigned ways,
-	uint64_t *ret_misses, uint64_t *ret_write_backs)
+struct outcome {
+	uint64_t misses, write_backs;
+	uint64_t reference_misses; /* references that missed, with one half or both */
+};
+
+static void simulate(const struct touches *t, unsigned set_bits, unsigned ways, struct outcome *ret)
 {
 	size_t n_ways = ((size_t)1 << set_bits) * ways;
 	struct way *cache = calloc(n_ways, sizeof(*cache));
-	uint64_t misses = 0, write_backs = 0;
+	bool has_missed = false; /* this reference */
 
+	*ret = (struct outcome){ 0 };
 	for (size_t i = 0; i < t->n; i++) {
 		struct way *set = &cache[(t->block[i] & (((uint64_t)1 << set_bits) - 1)) * ways];
 		struct way *hit = NULL, *oldest = set;
@@ -215,9 +260,13 @@ static void simulate(const struct touches *t, unsigned set_bits, unsigned ways,
 			if (set[w].stamp < oldest->stamp)
 				oldest = &set[w];
 		}
+		if (!t->is_second[i])
+			has_missed = false;
 		if (!hit) {
-			misses++;
-			write_backs += oldest->dirty;
+			ret->misses++;
+			ret->reference_misses += !has_missed;
+			has_missed = true;
+			ret->write_backs += oldest->dirty;
 			hit = oldest;
 			hit->block = t->block[i];
 			hit->dirty = false;
@@ -226,33 +275,38 @@ static void simulate(const struct touches *t, unsigned set_bits, unsigned ways,
 		hit->dirty |= t->is_write[i];
 	}
 	for (size_t i = 0; i < n_ways; i++)
-		write_backs += cache[i].dirty;
+		ret->write_backs += cache[i].dirty;
 	free(cache);
-	*ret_misses = misses;
-	*ret_write_backs = write_backs;
 }
 
 static void check_cache(const char *name, const struct touches *t, const struct loci_sets *sets,
 	unsigned set_bits, unsigned ways)
 {
 	struct loci_sets_counts counts;
-	uint64_t misses, write_backs, want_misses, want_write_backs;
+	struct outcome got, want;
+	uint64_t both;
 
 	loci_sets_counts(sets, set_bits, &counts);
-	misses = counts.absent;
-	write_backs = counts.dirty_absent;
+	got.misses = counts.absent;
+	got.write_backs = counts.dirty_absent;
+	both = counts.both_absent;
 	for (unsigned i = ways; i < LOCI_SETS_WAYS; i++) {
-		misses += counts.position[i];
-		write_backs += counts.dirty[i];
+		got.misses += counts.position[i];
+		got.write_backs += counts.dirty[i];
+		both += counts.both[i];
 	}
-	simulate(t, set_bits, ways, &want_misses, &want_write_backs);
-	check_count += 2;
-	if (misses != want_misses)
+	got.reference_misses = got.misses - both;
+	simulate(t, set_bits, ways, &want);
+	check_count += 3;
+	if (got.misses != want.misses)
 		CHECK_FAIL("%s, 2^%u sets, %u ways: %" PRIu64 " misses, want %" PRIu64, name,
-			set_bits, ways, misses, want_misses);
-	if (write_backs != want_write_backs)
+			set_bits, ways, got.misses, want.misses);
+	if (got.reference_misses != want.reference_misses)
+		CHECK_FAIL("%s, 2^%u sets, %u ways: %" PRIu64 " references miss, want %" PRIu64,
+			name, set_bits, ways, got.reference_misses, want.reference_misses);
+	if (got.write_backs != want.write_backs)
 		CHECK_FAIL("%s, 2^%u sets, %u ways: %" PRIu64 " write-backs, want %" PRIu64, name,
-			set_bits, ways, write_backs, want_write_backs);
+			set_bits, ways, got.write_backs, want.write_backs);
 }
 
 /* Every cache on short streams. */
@@ -298,10 +352,11 @@ struct entry {
 struct lists {
 	struct entry **top;
 	unsigned set_bits;
+	unsigned last; /* position of the touch before */
 	struct loci_sets_counts counts;
 };
 
-static void lists_touch(struct lists *lists, uint64_t block, bool is_write)
+static void lists_touch(struct lists *lists, uint64_t block, bool is_write, bool is_second)
 {
 	struct entry **top = &lists->top[block & (((uint64_t)1 << lists->set_bits) - 1)];
 	struct entry **link = top, *entry;
@@ -323,6 +378,13 @@ static void lists_touch(struct lists *lists, uint64_t block, bool is_write)
 		entry->dirty = position;
 	(position < LOCI_SETS_WAYS ? &lists->counts.position[position]
 				   : &lists->counts.absent)[0]++;
+	if (is_second) {
+		unsigned both = position < lists->last ? position : lists->last;
+
+		(both < LOCI_SETS_WAYS ? &lists->counts.both[both]
+				       : &lists->counts.both_absent)[0]++;
+	}
+	lists->last = position;
 	if (is_write) {
 		(entry->dirty < LOCI_SETS_WAYS ? &lists->counts.dirty[entry->dirty]
 					       : &lists->counts.dirty_absent)[0]++;
@@ -381,9 +443,10 @@ static void test_touch_for_touch(void)
 			lists_init(&lists[bits], bits);
 		for (size_t i = 0; i < t.n && good; i++) {
 			for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits++)
-				lists_touch(&lists[bits], t.block[i], t.is_write[i]);
+				lists_touch(
+					&lists[bits], t.block[i], t.is_write[i], t.is_second[i]);
 			for (size_t k = 0; k < N_ISAS; k++) {
-				loci_sets_feed(sets[k], &t.block[i], &t.is_write[i], 1, NULL);
+				feed(sets[k], &t, i, 1);
 				for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits++)
 					good &= same_counts(sets[k], bits, &lists[bits]);
 			}
@@ -414,7 +477,7 @@ static void test_counts(void)
 
 			lists_init(&lists, bits);
 			for (size_t i = 0; i < t.n; i++)
-				lists_touch(&lists, t.block[i], t.is_write[i]);
+				lists_touch(&lists, t.block[i], t.is_write[i], t.is_second[i]);
 			for (size_t k = 0; k < 2 * N_ISAS; k++)
 				if (!same_counts(sets[k], bits, &lists))
 					CHECK_FAIL("%s, %s, 2^%u sets: counts differ",

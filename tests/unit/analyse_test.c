@@ -160,6 +160,8 @@ static void check_hand_counted(void)
 	CHECK_NEAR(at(profile, LOCI_DISTANCE_TIME, 64, 3), 1, 0);
 	CHECK_NEAR(at(profile, LOCI_DISTANCE_DIRTY, 64, LOCI_INFINITE), 3, 0);
 	CHECK_NEAR(at(profile, LOCI_DISTANCE_DIRTY, 64, 0), 1, 0);
+	CHECK_NEAR(at(profile, LOCI_DISTANCE_SET_BOTH, 64, 0), 1, 0);
+	CHECK_NEAR(at(profile, LOCI_DISTANCE_SET_BOTH, 64, LOCI_INFINITE), 0, 0);
 
 	grain = loci_profile_grain(profile, 4096);
 	CHECK_U64(grain->touches, 5);

@@ -390,6 +390,19 @@ static void check_recycled(void)
 	free(w.word);
 }
 
+/* Straddling references neither of whose halves was found, all of them if none was. */
+static double both_of(struct loci_profile *profile, uint64_t block_bytes)
+{
+	struct loci_hist_key key = {
+		.distance = LOCI_DISTANCE_SET_BOTH, .block_bytes = block_bytes, .set_bits = 3
+	};
+	const struct loci_hist *hist = NULL;
+
+	if (loci_profile_hist(profile, &key, &hist, NULL) < 0)
+		return -1;
+	return hist->cold == loci_hist_total(hist) ? hist->cold : -1;
+}
+
 /* References over block and object edges: a touch each, in the object it is in; the reference
  * counts where it begins. Ranges, empty ones, other block sizes. */
 static void check_straddles(void)
@@ -401,7 +414,10 @@ static void check_straddles(void)
 
 	several.block_bytes[0] = 64;
 	several.block_bytes[1] = 4096;
-	several.n_block_bytes = 2;
+	several.no_sets = false;
+	several.block_bytes[2] = 32;
+	several.block_bytes[3] = 4;
+	several.n_block_bytes = 4;
 	DEFINE(&w, 1, 0, BYTES(16, 0x1000));
 	DEFINE(&w, 2, 0, { 0, LOCI_OP_STORE, 0x2000, LOCI_REF_BULK });
 	object(&w, A, 64, "a");
@@ -420,6 +436,12 @@ static void check_straddles(void)
 	CHECK_U64(loci_profile_grain(profile, 64)->straddles, 1);
 	CHECK_U64(loci_profile_grain(profile, 4096)->touches, 2);
 	CHECK_U64(loci_profile_grain(profile, 4096)->straddles, 0);
+	/* Both halves cold; ranges and references of more than two blocks have no halves. */
+	CHECK_NEAR(both_of(profile, 64), 1, 0);
+	CHECK_NEAR(both_of(profile, 4096), 0, 0);
+	CHECK_NEAR(both_of(profile, 32), 1, 0);
+	CHECK_NEAR(both_of(profile, 4), 0, 0);
+	CHECK_U64(loci_profile_grain(profile, 4)->straddles, 1);
 	CHECK_U64(access_of(profile, site, a)->refs, 1);
 	CHECK_U64(access_of(profile, site, b)->refs, 0);
 	CHECK_U64(access_of(profile, site, b)->fills, 1);
