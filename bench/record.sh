@@ -132,6 +132,14 @@ done
 rounds=5
 judge "record true, seconds above valgrind --tool=none true" \
 	"$(awk "BEGIN { print $(median "$scratch/time.true.record") - $(median "$scratch/time.true.none") }")" 0.5
+# What has a line, and an object with a name, in programs built with -g.
+for kernel in stencil join; do
+	"$loci" record -q -o "$scratch/bench.loci" -- "$scratch/kernels" $kernel 1 >/dev/null 2>&1
+	judge "$kernel: references without a line, %" "$(sqlite3 "$scratch/bench.loci" \
+		"select 100.0 * sum(case when line is null then refs else 0 end) / sum(refs) from site")" 1
+	judge "$kernel: references without a named object, %" "$(sqlite3 "$scratch/bench.loci" \
+		"select 100.0 * sum(case when kind = 'other' or name is null then refs else 0 end) / sum(refs) from object")" 10
+done
 # What the recorder's memory grows by, a block: between a program of 1 and one of 4 million blocks.
 for million in 1 4; do
 	/usr/bin/env python3 - "$loci" "$scratch" $million <<-'PY'
