@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static int check_failures;
-static unsigned long check_count;
+static _Atomic int check_failures; /* tests have threads too */
+static _Atomic unsigned long check_count;
 
 #define CHECK_FAIL(...)                                         \
 	do {                                                    \
