@@ -189,7 +189,9 @@ static int put_threads(struct loci_analysis *a, struct loci_profile *profile, st
 		struct loci_process_totals *process = &a->process[i];
 		uint32_t next = base;
 
-		qsort(process->thread, process->n_threads, sizeof(*process->thread), by_thread);
+		if (process->n_threads) /* a process may be killed before its first reference */
+			qsort(process->thread, process->n_threads, sizeof(*process->thread),
+				by_thread);
 		for (size_t k = 0; r == 0 && k < process->n_threads; k++) {
 			struct loci_thread_totals totals = process->thread[k];
 

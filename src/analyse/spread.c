@@ -84,8 +84,6 @@ int loci_spread_add(struct loci_spread *spread, uint32_t owner, unsigned bin, ui
 	return loci_spread_far_add(&spread->far[owner], bin, count);
 }
 
-_Static_assert(LOCI_UNSAMPLED == LOCI_INFINITE - 1, "as loci_spread_bin has it");
-
 void loci_spread_far_collect(const struct loci_spread_far *far, uint64_t *bins)
 {
 	for (uint16_t i = 0; i < far->n; i++)
