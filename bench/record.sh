@@ -14,6 +14,7 @@ missed=0
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$scratch"
 export LC_ALL=C
+python=$(python3 -c 'import sys; print(sys.executable)')
 
 scaled() {
 	awk "BEGIN { printf \"%d\", $1 * $scale }"
@@ -52,7 +53,7 @@ program() {
 	case $1 in
 	gzip) echo "gzip -9 -c $scratch/text" ;;
 	sqlite3) echo "sqlite3 :memory: '.read $scratch/mix.sql'" ;;
-	python3) echo "python3 $scratch/script.py" ;;
+	python3) echo "$python $scratch/script.py" ;; # not a wrapper: Cachegrind follows no children
 	sort) echo "sort --parallel=1 $scratch/lines" ;;
 	stencil) echo "$scratch/kernels stencil $(scaled 40)" ;;
 	join) echo "$scratch/kernels join $(scaled 20)" ;;

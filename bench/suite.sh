@@ -53,9 +53,9 @@ rm -f "$scratch/failed"
 		[ "$name$trace" = together_bench ] || run "$name" "$build/bench/$name" $arguments
 	done
 	[ -z "$trace" ] || run pipeline bench/pipeline.sh "$build/loci" "$trace" "$scratch"
-	# At full size recording takes most of an hour: LONG=1.
+	# At full size (SCALE=1 ROUNDS=5 bench/record.sh) recording takes some hours.
 	[ ! -x "$build/libexec/loci/loci-amd64-linux" ] ||
-		SCALE=${LONG:-0.1} ROUNDS=${ROUNDS:-5} run record bench/record.sh "$build" "$scratch/record"
+		SCALE=0.02 ROUNDS=3 run record bench/record.sh "$build" "$scratch/record"
 } 2>&1 | tee "$build/bench.txt"
 echo
 if [ -e "$scratch/failed" ]; then
