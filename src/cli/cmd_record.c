@@ -397,7 +397,7 @@ static void say_how(const struct record_args *args, const struct loci_launch *la
 	char size[LOCI_UNITS_MAX];
 
 	fprintf(stderr,
-		"loci: exact, %s-byte blocks, Valgrind %.*s collector (about 20x slower than "
+		"loci: exact, %s-byte blocks, Valgrind %.*s collector (about 50x slower than "
 		"native)\n",
 		loci_units_size(
 			size, args->analyse.n_block_bytes ? args->analyse.block_bytes[0] : 64),
