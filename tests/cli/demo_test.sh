@@ -12,5 +12,9 @@ has out 'better'
 line=$(grep -n -m 1 'c\[i \* COLUMNS + j\] +=' "$SRC/examples/matmul.c" | cut -d : -f 1)
 tr -s ' \n' ' ' <err | grep -q "of those at matmul.c:$line, b walked with stride 3200 B" ||
 	fail "loci record does not blame matmul.c:$line and b: $(cat err)"
+# The loop that carries its reuse: the one around it, whose line gcc tells only at the loop's start.
+line=$(grep -n -m 1 'for (int j' "$SRC/examples/matmul.c" | cut -d : -f 1)
+tr -s ' \n' ' ' <out | grep -q "carried by the loop at matmul.c:$line" ||
+	fail "b's reuse is not carried by the loop at matmul.c:$line"
 [ "$(wc -l <out)" -lt 160 ] || fail "the demo is longer than a few screens"
 finish
