@@ -87,6 +87,19 @@ is "the pair across functions" "RAW 1000 phase 0" \
 is "the pair of a loop with itself" "RAR 1000" \
 	"select kind || ' ' || sum(refs) from pair where use_site_id in ($(sites walk)) and reuse_site_id in ($(sites walk))"
 
+# Without near pairs, touches of the block touched before are joined: nothing else may change.
+expect 0 loci record -q --cache L1=32K/8,L2=1M/16 -o joined.loci "$BUILD/tests/counted"
+for table in site access object context "level_count where owner <> 'pair'"; do
+	for file in counted joined; do
+		sqlite3 $file.loci "select * from $table" >$file.rows
+	done
+	cmp -s counted.rows joined.rows || fail "joined touches change the table $table"
+done
+# Bytes of a line that are used while it is in the cache, charged to who brought it.
+is "bytes used" "1000 16000 0 0" \
+	"select fills || ' ' || used_bytes from $at join access on site_id = site.id where line in
+	($(line both-first), $(line both-second)) order by line"
+
 # Everything again gives the same, but for the time.
 expect 0 loci record -q --pairs all --cache L1=32K/8,L2=1M/16 -o again.loci "$BUILD/tests/counted"
 for file in counted again; do

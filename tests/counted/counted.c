@@ -51,6 +51,21 @@ static KEEP long phase(struct line *v)
 	return drain(v);
 }
 
+/* Two fields of every line, one after the other: the line is brought once, 16 bytes of it are used.
+ */
+static struct line wide[LINES] __attribute__((aligned(64)));
+
+static KEEP long both(struct line *v)
+{
+	long sum = 0;
+
+	for (int i = 0; i < LINES; i++) {
+		sum += v[i].first;  /* count:both-first */
+		sum += v[i].second; /* count:both-second */
+	}
+	return sum;
+}
+
 /* 4096 bytes apart: a regular stride that is no neighbour's. */
 static KEEP long column(volatile char *v)
 {
@@ -82,6 +97,7 @@ int main(void)
 
 	sum += walk(table, 2);
 	sum += phase(block);
+	sum += both(wide);
 	sum += column(pages);
 	for (int i = 0; i < 10; i++)
 		sum += local(i);
