@@ -37,6 +37,16 @@ enum loci_ring_state {
 	LOCI_RING_GONE = 2, /* left in order */
 };
 
+/* A producer whose code appends words without a call (`loci cc`) keeps its place here instead of
+ * moving head with every block: head moves with chunks and markers of the runtime. When such a
+ * producer has left or died, the words up to cursor are good. Addresses are the producer's. */
+struct loci_ring_inline {
+	uint64_t cursor; /* where the next word goes */
+	uint64_t limit;  /* for who checks the room; see cc_abi.h */
+	uint64_t chunk;  /* address of the chunk's first word; 0: head is all there is */
+	uint64_t base;   /* the number of that word in the stream */
+};
+
 struct loci_ring_shared {
 	/* Set before the ring is used. */
 	char magic[8];
@@ -59,6 +69,7 @@ struct loci_ring_shared {
 	/* Futexes, changed by the one who rings. */
 	_Alignas(64) uint32_t data_bell;
 	_Alignas(64) uint32_t space_bell;
+	_Alignas(64) struct loci_ring_inline inline_; /* the producer's */
 };
 _Static_assert(sizeof(struct loci_ring_shared) <= LOCI_RING_HEADER_BYTES, "data follows it");
 

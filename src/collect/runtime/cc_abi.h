@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What code compiled by `loci cc`, the runtime that is linked to it, and the reader of symbols know
+ * of each other. Programs and recorders of different versions meet here: what stands in an object
+ * file is fixed for a version, and grows by another.
+ *
+ * Code. Every instrumented function holds its body twice: a counting copy and a tracing copy.
+ * Control crosses between them where the budget is tested: at the entry and at loop back edges.
+ *
+ *	counting	in every block that has references	budget -= references
+ *	tracing		the same, and appends words at the cursor
+ *	test		budget < 0: to the tracing copy; otherwise to the counting copy
+ *
+ * The budget lives in a register inside a function and in loci_cc_thread.budget across calls (that
+ * may run instrumented code), returns, unwinding and back edges. The cursor likewise, and is stored
+ * to loci_cc_state.cursor at the end of every block that appended: what was appended is never
+ * behind it. The state is found anew (from loci_cc_thread.state) at the entry and after every call.
+ * Before words are appended a tracing copy makes sure that cursor <= limit, which is room for
+ * LOCI_CC_ROOM_WORDS words; so there is one check on every way that appends no more than that. If
+ * there is no room it calls __loci_room and finds state, cursor and budget anew. The check of an
+ * entry or a back edge is also how a thread comes to the runtime for the first time, and how a
+ * window or a sample begins: unless words are wanted, cursor > limit.
+ *
+ * Words. A block's marker is loci_cc_function.base + its number in the function; blocks without
+ * references have no number. If base is 0 when a function is entered (tracing copy), __loci_define
+ * is called first. A function's first block is flagged ENTRY, exists even without references, and
+ * begins with a FRAME reference: the address where the return address stands.
+ *
+ * Sites. The number of a reference in the stream is the run-time address of its struct loci_cc_site
+ * in the section of definitions; less the module's load bias it is an address in the file, from
+ * which the reader of symbols takes file, line and all else. The code address of a block (DEFINE's
+ * second raw word) is the run-time address of its function's first instruction, the same for all
+ * blocks of the function. Blocks of a function stand in its definition in an order in which loops
+ * are contiguous and begin with their header, so that going back to a lower site is a loop.
+ *
+ * Freestanding C: part of what ends up in users' programs. */
+#ifndef LOCI_COLLECT_RUNTIME_CC_ABI_H
+#define LOCI_COLLECT_RUNTIME_CC_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOCI_CC_VERSION    1
+#define LOCI_CC_ROOM_WORDS 256
+
+/* Of a thread, or of the signal handler that interrupted it. */
+struct loci_cc_state {
+	uint64_t *cursor; /* where the next word goes */
+	uint64_t *limit;  /* the last place from which LOCI_CC_ROOM_WORDS words can be written */
+	/* What follows is the runtime's. */
+};
+
+/* Thread-local, model initial-exec: extern __thread struct loci_cc_thread __loci_thread. */
+struct loci_cc_thread {
+	int64_t budget;              /* references until the next event; from -1 */
+	struct loci_cc_state *state; /* from one that has no room */
+};
+
+/* Section LOCI_CC_FUNCTIONS: one for each function, writable, 8-aligned. Comdat and --gc-sections
+ * keep or drop it with its function. */
+#define LOCI_CC_FUNCTIONS "loci_fn"
+struct loci_cc_function {
+	uint64_t base;      /* the marker word of block 0; 0: not defined yet */
+	int32_t code;       /* the function's first instruction, and .. */
+	int32_t definition; /* .. its struct loci_cc_definition, each less the address of this field */
+};
+_Static_assert(sizeof(struct loci_cc_function) == 16, "layout is fixed");
+
+/* Section LOCI_CC_DEFINITIONS: read-only, no relocations at run time, one for each function, each
+ * 8-aligned; zeros may stand between them. A text is given as its address less the address of the
+ * field that gives it; 0: none. Texts end with NUL and may stand in any section of the file that is
+ * loaded.
+ *
+ * A definition is this header, then n_blocks blocks, n_sites sites, n_scopes scopes, n_loops loops,
+ * n_calls calls, each table 8-aligned. */
+#define LOCI_CC_DEFINITIONS      "loci_def"
+#define LOCI_CC_DEFINITION_MAGIC 0x4346434cu /* "LCFC" */
+struct loci_cc_definition {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t flags;
+	uint32_t bytes; /* of all, this header included */
+	uint32_t n_blocks, n_sites, n_scopes, n_loops, n_calls;
+	int32_t code;    /* the function's first instruction less the address of this field */
+	int32_t name;    /* as in the symbol table */
+	int32_t unit;    /* text: the compiler ("clang 14.0.6 -O2") */
+	uint32_t reserved[5];
+};
+_Static_assert(sizeof(struct loci_cc_definition) == 64, "layout is fixed");
+
+#define LOCI_CC_NONE UINT32_MAX
+
+struct loci_cc_block {
+	uint32_t first_site;
+	uint16_t n_sites; /* with the FRAME */
+	uint8_t flags;    /* enum loci_block_flag */
+	uint8_t depth;    /* loops around it */
+	uint32_t loop;    /* the innermost, or LOCI_CC_NONE */
+	uint32_t ops;     /* operation counts, of a later version; 0 */
+};
+_Static_assert(sizeof(struct loci_cc_block) == 16, "layout is fixed");
+
+struct loci_cc_site {
+	uint32_t size_bytes; /* 0: a range */
+	uint8_t op;          /* enum loci_op */
+	uint8_t reserved;
+	uint16_t flags; /* enum loci_ref_flag */
+	uint32_t line;  /* 0: not known */
+	uint16_t column;
+	uint16_t scope;   /* the innermost */
+	int32_t variable; /* text: what is referred to, as the code has it ("a", "node->next") */
+	uint32_t reserved2;
+};
+_Static_assert(sizeof(struct loci_cc_site) == 24, "layout is fixed");
+
+/* The function itself is scope 0; the others are inlined calls. */
+struct loci_cc_scope {
+	int32_t name;    /* as in the source */
+	int32_t linkage; /* as in the symbol table; 0: the same */
+	int32_t file;    /* of its code: absolute, or relative to nothing */
+	uint32_t line;   /* of its declaration */
+	uint32_t call_line;
+	uint16_t call_column;
+	uint16_t parent; /* scope that it is called in; of the function itself UINT16_MAX */
+};
+_Static_assert(sizeof(struct loci_cc_scope) == 24, "layout is fixed");
+
+struct loci_cc_loop {
+	uint32_t line; /* of its statement; 0: not known */
+	uint16_t column;
+	uint16_t scope;
+	uint32_t parent; /* LOCI_CC_NONE: outermost */
+	uint16_t depth;  /* from 1 */
+	uint16_t reserved;
+};
+_Static_assert(sizeof(struct loci_cc_loop) == 16, "layout is fixed");
+
+/* A function that is called here and not defined in this module of the compiler. */
+struct loci_cc_call {
+	int32_t callee; /* text: its name in the symbol table */
+	int32_t count;  /* an uint64_t that the tracing copy counts up, less this field's address;
+			   0: not counted */
+};
+_Static_assert(sizeof(struct loci_cc_call) == 8, "layout is fixed");
+
+/* Functions of the runtime that the code calls. Those marked keep all registers but the flags, r11
+ * and vectors (LLVM's preserve_most). */
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern __thread struct loci_cc_thread __loci_thread __attribute__((tls_model("initial-exec")));
+/* preserve_most: there is no room at state->cursor. */
+void __loci_room(void);
+/* preserve_most: gives the function its base and the recorder its blocks. Its argument is in rdi. */
+void __loci_define(struct loci_cc_function *function);
+/* Before a call that may return twice, and after it: the state that was current comes back, when a
+ * signal handler was left by longjmp. */
+struct loci_cc_state *__loci_mark(void);
+void __loci_landed(struct loci_cc_state *state);
+/* Bytes that a function of the C library touches, for the tracing copy: asked before the call with
+ * the call's own arguments. A range of n bytes counts as one reference. */
+size_t __loci_span_string(const char *s);                                /* strlen + 1 */
+size_t __loci_span_string_n(const char *s, size_t n);                    /* at most n */
+size_t __loci_span_compare(const char *a, const char *b);                /* strcmp: of each */
+size_t __loci_span_compare_n(const char *a, const char *b, size_t n);    /* strncmp */
+size_t __loci_span_compare_case(const char *a, const char *b);           /* strcasecmp */
+size_t __loci_span_compare_case_n(const char *a, const char *b, size_t n);
+size_t __loci_span_memory(const void *a, const void *b, size_t n);       /* memcmp: of each */
+size_t __loci_span_character(const char *s, int c);                      /* strchr */
+size_t __loci_span_byte(const void *s, int c, size_t n);                 /* memchr */
+size_t __loci_span_any(const char *s, const char *accept);               /* strpbrk, strcspn */
+size_t __loci_span_all(const char *s, const char *accept);               /* strspn */
+#ifdef __cplusplus
+}
+#endif
+
+#endif
