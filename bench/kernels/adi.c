@@ -2,7 +2,7 @@
 /* Alternating directions: a tridiagonal solve along every row of a size x size grid, then along
  * every column. Slow: a column is solved as a whole before the next. Tuned: all columns advance
  * together, row by row. */
-#include "kernel.h"
+#include "kernels.h"
 
 struct grid {
 	double *x, *scratch; /* scratch: the eliminated coefficients */

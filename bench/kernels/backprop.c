@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One hidden layer trained by backpropagation: size inputs, HIDDEN units, a weight matrix with a
  * row for each input, walked down its columns (unit by unit) or along its rows. */
-#include "kernel.h"
+#include "kernels.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 /* Breadth-first search in a graph of size vertices, on a ring with chords of near and a few far
  * neighbours, from vertex 0. Its vertices are numbered at random, or in the order of the ring. The
  * result is how many vertices lie at each depth. */
-#include "kernel.h"
+#include "kernels.h"
 
 enum { DEGREE = 8, DEPTHS = 4096, FAR_AWAY = UINT32_MAX };
 

@@ -3,7 +3,7 @@
  * order, and in a B-tree (Bayer and McCreight 1972) with a few lines of keys to a node. Both are
  * built balanced from sorted keys; a look-up finds the greatest key that is not above the one asked
  * for. */
-#include "kernel.h"
+#include "kernels.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
  * points a side, each coupled to its four neighbours, its unknowns numbered at random or along the
  * grid. The right side belongs to a solution of whole numbers, so that rounding it gives the same
  * result whatever the order of the sums. */
-#include "kernel.h"
+#include "kernels.h"
 
 #include <math.h>
 

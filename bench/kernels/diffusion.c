@@ -2,7 +2,7 @@
 /* Speckle-reducing anisotropic diffusion of an image (Yu and Acton 2002), size pixels a side:
  * gradients to four sides and a coefficient for each pixel, then the update; down columns or along
  * rows. */
-#include "kernel.h"
+#include "kernels.h"
 
 struct image {
 	size_t n;

@@ -2,7 +2,7 @@
 /* Fast Fourier transform of 2^size complex numbers (Cooley and Tukey 1965). Breadth first, every
  * level passes over all the data; depth first, the levels of a part are done while it is in the
  * cache. The butterflies are the same ones. */
-#include "kernel.h"
+#include "kernels.h"
 
 #include <math.h>
 

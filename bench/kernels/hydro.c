@@ -2,7 +2,7 @@
 /* Two loops of a hydrodynamics code on size x size cells: the first makes velocities of pressures,
  * the second moves the cells by them and needs those of the next row too. Apart, each passes over
  * all the data; fused, the second follows the first a row behind. */
-#include "kernel.h"
+#include "kernels.h"
 
 struct cells {
 	size_t n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A hash join: 2^size tuples are built into a table of chains, eight times as many are looked up.
  * Slow: one table. Tuned: both sides are divided by hash first, so that a part's table is small. */
-#include "kernel.h"
+#include "kernels.h"
 
 enum { PART_BITS = 6, PARTS = 1 << PART_BITS, PROBES = 8 };
 

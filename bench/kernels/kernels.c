@@ -5,7 +5,7 @@
  * SIZE and ROUNDS of 0 are the ones that the list gives, which take about a tenth of a second. What
  * is printed is the same in every run but for the last field, the seconds of the part that counts:
  * making the input and the checksum are not in it. */
-#include "kernel.h"
+#include "kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A linked list of size nodes, summed: its nodes at random places, in order, and several to a node.
  */
-#include "kernel.h"
+#include "kernels.h"
 
 enum { PACK = 7 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LU factors, without pivoting, of a size x size matrix with a heavy diagonal. An element gets its
  * updates in the same order in every variant: down columns, along rows, in tiles. */
-#include "kernel.h"
+#include "kernels.h"
 
 enum { TILE = 40 };
 

@@ -3,7 +3,7 @@
  * solved along the third direction, whose neighbours are a plane apart. Slow: the component is the
  * outermost index and a line is finished before the next. Tuned: the components of a point lie
  * together and all lines of a plane advance together. */
-#include "kernel.h"
+#include "kernels.h"
 
 enum { PARTS = 5 };
 

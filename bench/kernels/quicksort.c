@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Quicksort (Hoare 1961) of size numbers. Breadth first, all parts of a level are divided before
  * those of the next; depth first, a part is finished while it is in the cache. */
-#include "kernel.h"
+#include "kernels.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Averages of neighbours on a grid of size points a side, in two and in three dimensions, from one
  * grid to another, walked down columns, along rows, and in tiles. */
-#include "kernel.h"
+#include "kernels.h"
 
 enum { TILE = 16 };
 

@@ -3,7 +3,7 @@
  * from one corner; each cell takes what flows in from three sides, adds its source and passes it
  * on. Slow: a sweep through the whole cube for each angle. Tuned: all angles in a cell before the
  * next cell. */
-#include "kernel.h"
+#include "kernels.h"
 
 enum { ANGLES = 6 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* a = b + s c over size elements: in order, and in strides of eight lines as a bad layout would. */
-#include "kernel.h"
+#include "kernels.h"
 
 enum { STRIDE = 64 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads size million lines of memory that was never written, which are all of one page: many blocks
  * for a recorder to remember, and a program that stays small. */
-#include "kernel.h"
+#include "kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Programs whose locality is known: each kernel in a slow variant, as it is often written, and in
  * tuned ones that compute the same, to the bit. `kernels NAME VARIANT [SIZE [ROUNDS]]` runs one. */
-#ifndef BENCH_KERNEL_H
-#define BENCH_KERNEL_H
+#ifndef BENCH_KERNELS_H
+#define BENCH_KERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the kernels have in common. */
-#include "kernel.h"
+/* Inputs of the kernels, and checksums of their results. */
+#include "kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

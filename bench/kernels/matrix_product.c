@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Matrix product of size x size. ijk walks b by column; ikj and the tiles walk all by row. The sums
  * are of whole numbers, so their order does not matter. */
-#include "kernel.h"
+#include "kernels.h"
 
 enum { TILE = 32 };
 
