@@ -48,7 +48,7 @@ fi
 # A manual page renders without a warning.
 if command -v groff >/dev/null; then
 	for page in "$SRC"/doc/man/*.[1-8]; do
-		warnings=$(groff -mandoc -Tutf8 -rLL=100n -ww -z "$page" 2>&1)
+		warnings=$(groff -I "$root/share/man" -mandoc -Tutf8 -rLL=100n -ww -z "$page" 2>&1)
 		[ -z "$warnings" ] || fail "$page: $warnings"
 	done
 else

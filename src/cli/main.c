@@ -13,6 +13,10 @@
 
 static const struct loci_command commands[] = {
 	{ "record", "run a program and make a profile of it", loci_cmd_record },
+	{ "cc", "compile C for recording without Valgrind", loci_cmd_cc },
+	{ "c++", "the same for C++", loci_cmd_cxx },
+	{ "mpicc", "the same for C with MPI", loci_cmd_mpicc },
+	{ "mpicxx", "the same for C++ with MPI", loci_cmd_mpicxx },
 	{ "analyse", "turn a memory trace into a profile", loci_cmd_analyse },
 	{ "cache", "the misses and traffic of any cache hierarchy", loci_cmd_cache },
 	{ "merge", "add profiles up", loci_cmd_merge },
