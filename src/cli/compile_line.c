@@ -15,7 +15,8 @@ enum meaning {
 	VALUE,         /* the next word belongs to it */
 	LINKER_VALUE,  /* the next word is for the linker */
 	MACHINE_VALUE, /* the next word is a triple */
-	STOPS,         /* before linking */
+	LANGUAGE_VALUE,
+	STOPS, /* before linking */
 	SHARED,
 	STATIC,
 	RELOCATABLE,
@@ -79,8 +80,8 @@ static const struct {
 	{ "--for-linker", LINKER_VALUE },
 	{ "-o", VALUE },
 	{ "--output", VALUE },
-	{ "-x", VALUE },
-	{ "--language", VALUE },
+	{ "-x", LANGUAGE_VALUE },
+	{ "--language", LANGUAGE_VALUE },
 	{ "-I", VALUE },
 	{ "-D", VALUE },
 	{ "-U", VALUE },
@@ -144,7 +145,8 @@ struct reading {
 	struct loci_compile_line *line;
 	int at;      /* of argv: the word, or the response file it stands in */
 	int pending; /* enum meaning of the option whose value is next, or -1 */
-	bool only_files;
+	bool only_files, stops, has_object;
+	enum { BY_NAME, HEADERS, NO_HEADERS } kind; /* of the files to come: what -x said */
 	unsigned depth;
 };
 
@@ -204,9 +206,18 @@ static bool starts(const char *word, const char *start, const char **ret_rest)
 	return true;
 }
 
-/* Options that have their value in the same word. */
-static void read_joined(struct loci_compile_line *line, const char *word)
+static void read_language(struct reading *reading, const char *language)
 {
+	if (!strcmp(language, "none"))
+		reading->kind = BY_NAME;
+	else
+		reading->kind = strstr(language, "-header") ? HEADERS : NO_HEADERS;
+}
+
+/* Options that have their value in the same word. */
+static void read_joined(struct reading *reading, const char *word)
+{
+	struct loci_compile_line *line = reading->line;
 	const char *value;
 
 	if (starts(word, "-Wl,", &value))
@@ -219,6 +230,8 @@ static void read_joined(struct loci_compile_line *line, const char *word)
 		line->lld = is_lld(value);
 	else if (starts(word, "-flto=", &value))
 		line->lto = true;
+	else if (starts(word, "-x", &value) || starts(word, "--language=", &value))
+		read_language(reading, value);
 }
 
 static void read_option(struct reading *reading, enum meaning meaning)
@@ -229,10 +242,11 @@ static void read_option(struct reading *reading, enum meaning meaning)
 	case VALUE:
 	case LINKER_VALUE:
 	case MACHINE_VALUE:
+	case LANGUAGE_VALUE:
 		reading->pending = (int)meaning;
 		break;
 	case STOPS:
-		line->links = false;
+		reading->stops = true;
 		break;
 	case SHARED:
 		line->makes_shared = true;
@@ -308,12 +322,37 @@ static bool read_response(struct reading *reading, const char *path)
 	return true;
 }
 
+/* Of headers alone clang makes precompiled ones. */
+static bool is_header(const char *file)
+{
+	static const char *const endings[] = { ".h", ".H", ".hh", ".hp", ".hpp", ".hxx", ".h++",
+		".tcc" };
+	const char *ending = strrchr(file, '.');
+
+	for (size_t i = 0; ending && i < LOCI_ARRAY_SIZE(endings); i++)
+		if (!strcmp(ending, endings[i]))
+			return true;
+	return false;
+}
+
+/* What is not there clang says itself, and then takes the line as if it were not named. */
+static void read_input(struct reading *reading, const char *file)
+{
+	if (strcmp(file, "-") != 0 && access(file, F_OK) < 0)
+		return;
+	reading->line->has_input = true;
+	if (reading->kind == NO_HEADERS || (reading->kind == BY_NAME && !is_header(file)))
+		reading->has_object = true;
+}
+
 static void read_value(struct reading *reading, const char *word)
 {
 	if (reading->pending == LINKER_VALUE)
 		read_for_linker(reading->line, word, strlen(word));
 	else if (reading->pending == MACHINE_VALUE)
 		reading->line->foreign = !is_native(word);
+	else if (reading->pending == LANGUAGE_VALUE)
+		read_language(reading, word);
 	reading->pending = -1;
 }
 
@@ -324,7 +363,7 @@ static void read_word(struct reading *reading, const char *word)
 	if (reading->pending >= 0) {
 		read_value(reading, word);
 	} else if (reading->only_files || word[0] != '-' || !word[1]) {
-		reading->line->has_input |= word[0] != 0;
+		read_input(reading, word);
 	} else if (!strcmp(word, "--")) {
 		reading->only_files = true;
 		reading->line->end = reading->at;
@@ -335,7 +374,7 @@ static void read_word(struct reading *reading, const char *word)
 				return;
 			}
 		}
-		read_joined(reading->line, word);
+		read_joined(reading, word);
 	}
 }
 
@@ -343,7 +382,8 @@ void loci_compile_line_read(struct loci_compile_line *ret, int argc, char **argv
 {
 	struct reading reading = { .line = ret, .pending = -1 };
 
-	*ret = (struct loci_compile_line){ .links = true, .end = argc };
+	*ret = (struct loci_compile_line){ .end = argc };
 	for (; reading.at < argc; reading.at++)
 		read_word(&reading, argv[reading.at]);
+	ret->links = reading.has_object && !reading.stops;
 }

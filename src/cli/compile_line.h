@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 struct loci_compile_line {
-	bool has_input; /* a file, or - */
-	bool links;     /* nothing says that it stops before */
+	bool has_input; /* a file that is there, or - */
+	bool links;     /* such a file that is no header, and nothing says that it stops before */
 	bool makes_shared, makes_static, relocatable;
 	bool without_libc; /* the libraries are named by the caller: -nostdlib and its like */
 	bool freestanding; /* code that must not depend on a library */
