@@ -6,6 +6,7 @@
 #include "collect/program.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,10 +91,12 @@ void loci_words_free(struct loci_words *words)
 
 int loci_words_execute(struct loci_words *words, const char *command)
 {
-	if (words->failed)
+	if (words->failed) {
 		errno = ENOMEM;
-	else
+	} else {
+		signal(SIGXFSZ, SIG_DFL); /* main() ignores it */
 		execv(words->at[0], words->at);
+	}
 	fprintf(stderr, "loci %s: %s: %s\n", command, words->n ? words->at[0] : "",
 		strerror(errno));
 	return errno == ENOENT ? LOCI_PROGRAM_NOT_FOUND : LOCI_PROGRAM_CANNOT;

@@ -22,7 +22,7 @@ quiet() {
 	[ ! -s out ] && [ ! -s err ] || fail "$* says $(cat out err)"
 }
 
-expect 0 clang-"${versions%%[!0-9]*}" -O2 words.c table.c -o native
+expect 0 clang-"${versions%%[!0-9]*}" -O2 words.c tally.c -o native
 ./native <words.c >../want || exit 1
 [ -s ../want ] || fail "the program says nothing"
 
@@ -33,23 +33,23 @@ for version in $versions; do
 	# One step, two steps, every level of optimisation.
 	for flags in '-O0 -g' '-O3 -march=native' '-Os -fomit-frame-pointer' \
 		'-O2 -ffunction-sections -Wl,--gc-sections'; do
-		quiet $cc $flags words.c table.c -o words
+		quiet $cc $flags words.c tally.c -o words
 		instrumented words
 		says ./words words.c
 	done
 	quiet $cc -O2 -c words.c
-	quiet $cc -O2 -c table.c -o 'a table.o'
-	quiet $cc words.o 'a table.o' -o words
+	quiet $cc -O2 -c tally.c -o 'a tally.o'
+	quiet $cc words.o 'a tally.o' -o words
 	says ./words words.c
 	quiet $cxx -O2 -std=c++17 words.cc -o words
 	instrumented words
 	says ./words words.c
-	echo '#include "words.c"' | $cc -I. -xc - table.c -o words || fail "from standard input"
+	echo '#include "words.c"' | $cc -I. -xc - tally.c -o words || fail "from standard input"
 	says ./words words.c
 
 	# Static, position independent or not.
 	for kind in -static -static-pie -no-pie; do
-		quiet $cc -O2 $kind words.c table.c -o words
+		quiet $cc -O2 $kind words.c tally.c -o words
 		instrumented words
 		says ./words words.c
 		quiet $cxx -O2 $kind words.cc -o words
@@ -57,29 +57,29 @@ for version in $versions; do
 	done
 
 	# Libraries: an archive, a shared one, one that is loaded while the program runs.
-	quiet $cc -O2 -c table.c
-	rm -f libtable.a && ar rcs libtable.a table.o
-	quiet $cc -O2 words.c -L. -ltable -o words
+	quiet $cc -O2 -c tally.c
+	rm -f libtally.a && ar rcs libtally.a tally.o
+	quiet $cc -O2 words.c -L. -ltally -o words
 	says ./words words.c
-	quiet $cc -O2 -shared -fPIC -Wl,--no-undefined -Wl,-z,defs table.c -o libtable.so
-	instrumented libtable.so
-	quiet $cc -O2 words.c -L. -ltable "-Wl,-rpath,$PWD" -o words
+	quiet $cc -O2 -shared -fPIC -Wl,--no-undefined -Wl,-z,defs tally.c -o libtally.so
+	instrumented libtally.so
+	quiet $cc -O2 words.c -L. -ltally "-Wl,-rpath,$PWD" -o words
 	says ./words words.c
-	quiet $cc -O2 -DLOAD='"./libtable.so"' words.c -o words -ldl
+	quiet $cc -O2 -DLOAD='"./libtally.so"' words.c -o words -ldl
 	says ./words words.c
 	# and with a program that no loci made
-	quiet clang-"$version" -O2 words.c -L. -ltable "-Wl,-rpath,$PWD" -o words
+	quiet clang-"$version" -O2 words.c -L. -ltally "-Wl,-rpath,$PWD" -o words
 	says ./words words.c
-	quiet clang-"$version" -O2 -DLOAD='"./libtable.so"' words.c -o words
+	quiet clang-"$version" -O2 -DLOAD='"./libtally.so"' words.c -o words
 	says ./words words.c
-	rm -f libtable.*
-	# relocatable
-	quiet $cc -O2 -r -nostdlib words.c table.c -o both.o
+	rm -f libtally.*
+	# relocatally
+	quiet $cc -O2 -r -nostdlib words.c tally.c -o both.o
 	quiet $cc both.o -o words
 	instrumented words
 	says ./words words.c
 	# files in between
-	quiet $cc -O2 -save-temps words.c table.c -o words
+	quiet $cc -O2 -save-temps words.c tally.c -o words
 	instrumented words
 	says ./words words.c
 
@@ -87,17 +87,17 @@ for version in $versions; do
 	for linker in gold lld; do
 		[ "$linker" = gold ] && ! command -v ld.gold >/dev/null && continue
 		[ "$linker" = lld ] && ! [ -x "/usr/lib/llvm-$version/bin/ld.lld" ] && continue
-		quiet $cc -O2 -fuse-ld=$linker words.c table.c -o words
+		quiet $cc -O2 -fuse-ld=$linker words.c tally.c -o words
 		instrumented words
 		says ./words words.c
 		[ $linker = lld ] || continue
 		for lto in -flto -flto=thin; do
-			quiet $cc -O2 $lto -fuse-ld=lld words.c table.c -o words
+			quiet $cc -O2 $lto -fuse-ld=lld words.c tally.c -o words
 			instrumented words
 			says ./words words.c
 			# the compiler is not told of the linker
-			quiet $cc -O2 $lto -c words.c table.c
-			quiet $cc -O2 $lto -fuse-ld=lld words.o table.o -o words
+			quiet $cc -O2 $lto -c words.c tally.c
+			quiet $cc -O2 $lto -fuse-ld=lld words.o tally.o -o words
 			instrumented words
 			says ./words words.c
 		done
@@ -133,4 +133,8 @@ for version in $versions; do
 	fi
 	rm -rf in
 done
+cmake -S . -B in -DCMAKE_C_COMPILER="$BUILD/loci-cc" -DCMAKE_CXX_COMPILER="$BUILD/loci-c++" >log 2>&1 &&
+	cmake --build in >>log 2>&1 || fail "CMake, by one word: $(cat log)"
+instrumented in/words
+says in/words++ words.c
 finish

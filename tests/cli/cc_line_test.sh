@@ -147,6 +147,24 @@ has out 'loci c++'
 "$loci" c++ --loci-clang=14 -c a.cc
 [ "$(head -n 1 words)" = --driver-mode=g++ ] || fail "c++ runs clang as C"
 
+# by one word
+ln -s loci tree/bin/loci-cc
+ln -s "$loci" loci-c++
+rm words
+tree/bin/loci-cc --loci-clang=14 -c a.c && grep -qx -- -c words || fail "loci-cc: $(cat words)"
+rm words
+PATH=$PWD:$PATH loci-c++ --loci-clang=14 -c a.c && [ "$(head -n 1 words)" = --driver-mode=g++ ] ||
+	fail "loci-c++: $(cat words)"
+expect 2 tree/bin/loci-cc --loci-x
+has err 'loci cc: there is no option'
+
+# Signals are as the caller left them.
+fake_clang fake/clang-14 14
+echo 'grep SigIgn /proc/self/status >ignored' >>fake/clang-14
+"$loci" cc --loci-clang=14 a.c
+fake/clang-14 a.c && cp ignored want
+"$loci" cc --loci-clang=14 a.c && cmp -s want ignored || fail "signals are ignored: $(cat want ignored)"
+
 # LTO: at link time with clang's own lld if that can, both when compiling and when linking
 fake_clang fake/bin19/clang 19
 ln -s bin19/clang fake/clang-19

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* words [FILE]: the words of a file, counted. With LOAD the table is a library that is loaded while
+/* words [FILE]: the words of a file, counted. With LOAD the tally is a library that is loaded while
  * the program runs. */
-#include "table.h"
+#include "tally.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 #endif
 	const char *word[TOP];
 	unsigned count[TOP];
-	struct table *table;
+	struct tally *tally;
 	char text[64];
 	size_t n = 0;
 	int c;
@@ -34,20 +34,20 @@ int main(int argc, char **argv)
 	if (!library)
 		return 2;
 #endif
-	table = CALL(table_new)();
+	tally = CALL(tally_new)();
 	while ((c = getc(file)) != EOF) {
 		if (isalpha(c) && n < sizeof(text) - 1) {
 			text[n++] = (char)tolower(c);
 		} else if (n) {
 			text[n] = 0;
-			CALL(table_add)(table, text);
+			CALL(tally_add)(tally, text);
 			n = 0;
 		}
 	}
-	n = CALL(table_sorted)(table, word, count, TOP);
+	n = CALL(tally_sorted)(tally, word, count, TOP);
 	for (size_t i = 0; i < n; i++)
 		printf("%4u %s\n", count[i], word[i]);
-	CALL(table_free)(table);
+	CALL(tally_free)(tally);
 	fclose(file);
 	return 0;
 }
