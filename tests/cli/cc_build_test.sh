@@ -14,7 +14,7 @@ instrumented() {
 # says FILE [WORD..]: it runs as the one made by plain clang.
 says() {
 	expect 0 "$@"
-	cmp -s out "$OLDPWD/want" || fail "$1 says $(cat out), not $(cat "$OLDPWD/want")"
+	cmp -s out "$OLDPWD/want" || fail "$* says: $(head -n 3 out err)"
 }
 # quiet COMMAND..: succeeds, and says nothing.
 quiet() {
