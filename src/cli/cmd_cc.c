@@ -77,13 +77,18 @@ static int add_shared(struct making *making, struct loci_err *err)
  * some of them to the runtime. */
 static int add_wraps(struct making *making, struct loci_err *err)
 {
-	char path[PATH_MAX], name[256];
+	char path[PATH_MAX];
+	loci_autofree char *text = NULL;
+	size_t size = 0;
 	int r = loci_toolchain_runtime(&making->toolchain, "wrapped.txt", path, err);
 	loci_autofclose FILE *file = r < 0 ? NULL : fopen(path, "re");
 
-	while (file && fscanf(file, "%255s", name) == 1) {
+	while (file && getline(&text, &size, file) > 0) {
+		text[strcspn(text, " \t\n#")] = 0;
+		if (!text[0])
+			continue;
 		loci_words_add(&making->words, "-Xlinker");
-		loci_words_add(&making->words, "--wrap=%s", name);
+		loci_words_add(&making->words, "--wrap=%s", text);
 	}
 	return r;
 }

@@ -229,7 +229,7 @@ static void read_joined(struct reading *reading, const char *word)
 	else if (starts(word, "-fuse-ld=", &value) || starts(word, "--ld-path=", &value))
 		line->lld = is_lld(value);
 	else if (starts(word, "-flto=", &value))
-		line->lto = true;
+		line->lto = strcmp(value, "thin") != 0;
 	else if (starts(word, "-x", &value) || starts(word, "--language=", &value))
 		read_language(reading, value);
 }

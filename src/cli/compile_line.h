@@ -13,7 +13,8 @@ struct loci_compile_line {
 	bool freestanding; /* code that must not depend on a library */
 	bool foreign;      /* code for another machine, or for 32 bits */
 	bool internal;     /* clang's own interior (-cc1): nothing may be added */
-	bool lto, lld;
+	bool lto;          /* of the whole program: not -flto=thin */
+	bool lld;
 	int end; /* index in argv: from here on all are files ("--"); argc if there is no such place
 		  */
 };

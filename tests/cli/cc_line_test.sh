@@ -180,7 +180,8 @@ told lto= -flto -fuse-ld=lld a.c
 : >fake/bin19/ld.lld
 chmod +x fake/bin19/ld.lld
 told lto=link -flto -fuse-ld=lld a.c
-told lto=link -flto=thin --ld-path=/usr/bin/ld.lld-19 -c a.c
+told lto=link -flto=full --ld-path=/usr/bin/ld.lld-19 -c a.c
+told lto= -flto=thin -fuse-ld=lld a.c
 told lto= -flto a.c
 told lto= -flto -fuse-ld=gold a.c
 told lto= -flto -fuse-ld=lld -fno-lto a.c

@@ -23,7 +23,7 @@ fake_tree() {
 	mkdir -p "$1/bin" "$1/lib/loci" && cp "$LOCI" "$1/bin/loci" || exit 1
 	: >"$1/lib/loci/libloci-rt.so"
 	: >"$1/lib/loci/libloci-rt.a"
-	printf 'malloc\nfree\n' >"$1/lib/loci/wrapped.txt"
+	printf '# functions\nmalloc\n\nfree\n' >"$1/lib/loci/wrapped.txt"
 	local dir=$1 version
 	shift
 	for version; do
