@@ -27,10 +27,10 @@ test: # everything: unit, oracle, command line, sanitizers, fuzzing, lint, insta
 	@$(SH) scripts/test.sh
 
 check: all # only the tests of the plain build, without installing anything
-	@cd $(BUILD) && $(SH) ctest --output-on-failure -j $(JOBS) -LE 'asan|tsan|fuzz|lint|install|package'
+	@cd $(BUILD) && $(SH) ctest --output-on-failure -j $(JOBS) -LE 'asan|tsan|fuzz|lint|install|package|long'
 
-check-long: # what takes longer than a coffee: fuzzing at length, the package under lintian
-	@scripts/deps.sh test deb
+check-long: # what takes longer than a coffee: fuzzing at length, other people's packages, lintian
+	@scripts/deps.sh test deb long
 	@$(SH) scripts/test.sh --long
 
 bench: # speed and size against the bars in doc/performance.md
