@@ -48,14 +48,14 @@ int loci_symbols_frames(struct loci_symbols *symbols, uint32_t module, uint64_t 
 /* Code compiled by `loci cc` numbers its references by the addresses of their definitions, which
  * stand in a section of the module (collect/runtime/cc_abi.h). Such an address is a site; it is no
  * address of code. */
-struct loci_site_name {
+struct loci_symbol_site {
 	uint64_t code;        /* its function's first instruction, as frames have it in entry */
 	const char *variable; /* what is referred to, as far as it is known ("a[]", "node->next") */
 	uint64_t loop;        /* the innermost around it, for loci_symbols_loop(); 0: none */
 };
 /* 1: it is a site; 0: it is none, and *ret is all zero. */
 int loci_symbols_site(struct loci_symbols *symbols, uint32_t module, uint64_t address,
-	struct loci_site_name *ret, struct loci_err *err);
+	struct loci_symbol_site *ret, struct loci_err *err);
 /* The first instruction of the function of a site; of an address that is no site the address
  * itself, so that what holds an address of code or of a site can ask for locals. */
 int loci_symbols_code(struct loci_symbols *symbols, uint32_t module, uint64_t address,
