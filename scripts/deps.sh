@@ -23,7 +23,7 @@ for purpose; do
 	demo | build) wanted="$wanted $build" ;;
 	lint) wanted="$wanted $build $lint" ;;
 	fuzz) wanted="$wanted $build $fuzz" ;;
-	bench) wanted="$wanted $build bash valgrind gzip sqlite3" ;;
+	bench) wanted="$wanted $build bash g++ valgrind gzip sqlite3 python3 binutils tcl xz-utils" ;;
 	deb) wanted="$wanted $build $deb lintian" ;;
 	test) wanted="$wanted $build $lint $fuzz $deb $tools" ;;
 	*)
