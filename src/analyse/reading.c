@@ -130,6 +130,7 @@ static int open_attribution(struct process *p, struct loci_err *err)
 	struct loci_analysis *a = p->analysis;
 	struct loci_attribution_options options = { .options = p->options,
 		.capabilities = p->source->info.capabilities,
+		.collector = p->source->info.collector,
 		.decoder = p->decoder,
 		.grain = p->grain,
 		.n_grains = p->n_grains,
@@ -202,7 +203,7 @@ static int count_thread(
 /* Counts what the references are; frames are none. */
 static int tally(struct process *p, const struct loci_ref *refs, size_t n, struct loci_err *err)
 {
-	uint64_t by_op[4] = { 0 }, bulk = 0, run = 0, before = p->totals.references;
+	uint64_t by_op[LOCI_OP_FRAME] = { 0 }, bulk = 0, run = 0, before = p->totals.references;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct loci_ref *ref = &refs[i];
@@ -212,9 +213,11 @@ static int tally(struct process *p, const struct loci_ref *refs, size_t n, struc
 				"a reference of %" PRIu64 " bytes at address 0x%" PRIx64
 				" after %" PRIu64 " references: the trace is damaged",
 				ref->size_bytes, ref->address, before + i);
-		by_op[ref->op & 3]++;
-		bulk += !!(ref->flags & LOCI_REF_BULK);
-		run += ref->op != LOCI_OP_FRAME;
+		if (ref->op < LOCI_OP_FRAME) {
+			by_op[ref->op]++;
+			bulk += !!(ref->flags & LOCI_REF_BULK);
+			run++;
+		}
 		if (i + 1 == n || refs[i + 1].thread != ref->thread) {
 			int r = run ? count_thread(p, ref->thread, run, err) : 0;
 
