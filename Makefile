@@ -37,6 +37,12 @@ bench: # speed and size against the bars in doc/performance.md
 	@scripts/deps.sh bench
 	@$(SH) bench/suite.sh
 
+bench-cc: # what loci cc costs: counting, streaming, recording, compiling; half an hour
+	@scripts/deps.sh bench
+	@$(SH) scripts/build.sh $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLOCI_SANITIZE=
+	@$(SH) scripts/build.sh $(BUILD) --target benchmarks
+	@$(SH) bench/cc.sh $(BUILD) $(BUILD)/bench/cc
+
 lint: # layering, formatting, clang-tidy
 	@scripts/deps.sh lint
 	@$(SH) scripts/build.sh $(BUILD) --configure-only
@@ -63,4 +69,4 @@ help:
 	@echo 'make            build loci into $(BUILD)'
 	@sed -n 's/^\([a-z-]*\):[^#=]*# /make \1\t/p' Makefile | expand -t 16
 
-.PHONY: all demo test check check-long bench lint fuzz install deb clean help
+.PHONY: all demo test check check-long bench bench-cc lint fuzz install deb clean help

@@ -26,7 +26,7 @@ for purpose; do
 	demo | build) wanted="$wanted $build" ;;
 	lint) wanted="$wanted $build $lint" ;;
 	fuzz) wanted="$wanted $build $fuzz" ;;
-	bench) wanted="$wanted $build $pass bash valgrind gzip sqlite3" ;;
+	bench) wanted="$wanted $build $pass bash g++ valgrind gzip sqlite3 python3 binutils tcl xz-utils" ;;
 	deb) wanted="$wanted $build $pass $deb lintian" ;;
 	test) wanted="$wanted $build $lint $fuzz $compile $deb $tools" ;;
 	long) wanted="$wanted $build $compile $deb libopenmpi-dev openmpi-bin autoconf automake libtool" ;;

@@ -130,6 +130,7 @@ static int open_attribution(struct process *p, struct loci_err *err)
 	struct loci_analysis *a = p->analysis;
 	struct loci_attribution_options options = { .options = p->options,
 		.capabilities = p->source->info.capabilities,
+		.collector = p->source->info.collector,
 		.decoder = p->decoder,
 		.grain = p->grain,
 		.n_grains = p->n_grains,
