@@ -151,7 +151,10 @@ static void take(found &to, bool declares, const DILocalVariable *variable,
 	uint64_t offset;
 	bool memory;
 
-	if (to.n == to.cap || !variable || variable->getName().empty() ||
+	/* Such as hold the ends of a range while a loop runs over it. */
+	bool made_up = variable && variable->isArtificial() && !variable->isObjectPointer();
+
+	if (to.n == to.cap || !variable || made_up || variable->getName().empty() ||
 		!simple(expression, &memory, &offset) || (declares && memory) ||
 		(declares || memory) != to.address)
 		return;

@@ -46,11 +46,6 @@ static int64_t within(int64_t offset, uint64_t bytes)
 	return rest < 0 ? rest + (int64_t)bytes : rest;
 }
 
-static bool beyond(int64_t offset, uint64_t bytes)
-{
-	return offset < 0 || (uint64_t)offset >= bytes;
-}
-
 bool loci_thing_name(struct loci_thing *thing, struct loci_debug_text name, LLVMMetadataRef type)
 {
 	memset(thing, 0, sizeof(*thing));
@@ -85,6 +80,25 @@ static bool holds_data(LLVMMetadataRef ref, unsigned depth)
 		if (loci_debug_member(type.node, i, &member) && holds_data(member.type, depth + 1))
 			return true;
 	return false;
+}
+
+/* Whether an array without a length goes on behind a record. */
+static bool is_open(const struct loci_debug_type *record)
+{
+	struct loci_debug_member member;
+	struct loci_debug_type type;
+
+	if (record->kind != LOCI_DEBUG_RECORD || !record->n_members ||
+		!loci_debug_member(record->node, record->n_members - 1, &member))
+		return false;
+	loci_debug_type(member.type, &type);
+	return type.kind == LOCI_DEBUG_ARRAY && !type.bytes;
+}
+
+/* Whether an offset leads out of what is there. */
+static bool beyond(int64_t offset, const struct loci_debug_type *type)
+{
+	return type->bytes && (offset < 0 || ((uint64_t)offset >= type->bytes && !is_open(type)));
 }
 
 /* Whether bytes from offset on are part of a member. An array without a length goes on. */
@@ -194,7 +208,7 @@ bool loci_thing_index(struct loci_thing *thing, uint64_t stride)
 		if (type.kind == LOCI_DEBUG_ARRAY) {
 			if (!enter_array(thing, &type))
 				return false;
-		} else if (type.kind != LOCI_DEBUG_RECORD || beyond(thing->offset, type.bytes) ||
+		} else if (type.kind != LOCI_DEBUG_RECORD || beyond(thing->offset, &type) ||
 			!enter(thing, &type, 0)) {
 			if (!thing->type && !thing->element && !suffix(thing, "[]", 2))
 				return false;
@@ -219,8 +233,7 @@ bool loci_thing_narrow(struct loci_thing *thing, uint64_t size, bool whole)
 	struct loci_debug_type type;
 
 	loci_debug_type(thing->type, &type);
-	if (thing->pointed && type.bytes && beyond(thing->offset, type.bytes) &&
-		!enter_pointed(thing, type.bytes))
+	if (thing->pointed && beyond(thing->offset, &type) && !enter_pointed(thing, type.bytes))
 		return false;
 	if (thing->element && type.bytes)
 		thing->offset = within(thing->offset, type.bytes);
@@ -228,7 +241,7 @@ bool loci_thing_narrow(struct loci_thing *thing, uint64_t size, bool whole)
 		uint64_t bytes = size ? size : 1;
 
 		loci_debug_type(thing->type, &type);
-		if (type.bytes && beyond(thing->offset, type.bytes))
+		if (beyond(thing->offset, &type))
 			break;
 		if (whole && !thing->offset && (!size || size >= type.bytes))
 			break;
