@@ -35,7 +35,7 @@ static int count(struct loci_source *source, uint64_t *ret_references, struct lo
 			r = loci_decoder_next(
 				decoder, words, (size_t)n, &pos, refs, REFS, &n_refs, &event, err);
 			for (size_t i = 0; i < n_refs; i++)
-				*ret_references += refs[i].op != LOCI_OP_FRAME;
+				*ret_references += refs[i].op < LOCI_OP_FRAME;
 		}
 	}
 	return r;

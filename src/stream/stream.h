@@ -26,9 +26,9 @@
  *
  * A reference of size 0 is a range: the word after its address is its length in bytes (0 allowed:
  * nothing was touched). A reference of op FRAME stands first in a function's entry block and
- * carries the frame address in its one word, whatever its size; it is no access. References of an
- * op that the reader does not know follow the same rule of one or two words and are passed over. A
- * reference that runs past the last address ends there.
+ * carries the frame address in its one word, whatever its size; it is no access, and no more are
+ * CALLER and TURN. References of an op that the reader does not know follow the same rule of one or
+ * two words and are passed over. A reference that runs past the last address ends there.
  *
  * It is an error to give an address where no block is current (before the first BLOCK of a thread
  * or signal handler, after its definition changed), to start a block that has no definition, or to
@@ -159,8 +159,13 @@ enum loci_block_flag {
 enum loci_op {
 	LOCI_OP_LOAD = 0,
 	LOCI_OP_STORE = 1,
-	LOCI_OP_FETCH = 2, /* of an instruction */
-	LOCI_OP_FRAME = 3, /* a frame address, no access */
+	LOCI_OP_FETCH = 2,  /* of an instruction */
+	LOCI_OP_FRAME = 3,  /* a frame address, no access */
+	LOCI_OP_CALLER = 4, /* the address that the function returns to, no access: second in an
+			       entry block. So callers are known, who need not run a block of
+			       their own between two calls */
+	LOCI_OP_TURN = 5,   /* no access, and its word means nothing: a loop begins or goes round,
+			       and has no reference to show it */
 };
 
 enum loci_ref_flag {

@@ -23,7 +23,10 @@
  * Words. A block's marker is loci_cc_function.base + its number in the function; blocks without
  * references have no number. If base is 0 when a function is entered (tracing copy), __loci_define
  * is called first. A function's first block is flagged ENTRY, exists even without references, and
- * begins with a FRAME reference: the address where the return address stands.
+ * begins with a FRAME reference, the address where the return address stands, and a CALLER, what
+ * stands there. Both are written but not counted, and so is TURN: a loop that holds other loops or
+ * calls, and whose header has no references, has a block flagged LOOP for the header all the same,
+ * of one reference TURN, so that it shows in the stream when it goes round.
  *
  * Sites. The number of a reference in the stream is the run-time address of its struct loci_cc_site
  * in the section of definitions; less the module's load bias it is an address in the file, from
@@ -91,7 +94,7 @@ _Static_assert(sizeof(struct loci_cc_definition) == 64, "layout is fixed");
 
 struct loci_cc_block {
 	uint32_t first_site;
-	uint16_t n_sites; /* with the FRAME */
+	uint16_t n_sites; /* with FRAME, CALLER, TURN */
 	uint8_t flags;    /* enum loci_block_flag */
 	uint8_t depth;    /* loops around it */
 	uint32_t loop;    /* the innermost, or LOCI_CC_NONE */

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/llvm/emit.h"
+
+#include "collect/runtime/cc_abi.h"
+#include "stream/stream.h"
+
+#include <string.h>
+
+/* Of LLVM's calling conventions. */
+#define PRESERVE_MOST LLVMPreserveMostCallConv
+#define UNLIKELY      1
+#define LIKELY        (1u << 20)
+/* The tracing copy is no cold code: it, too, is to run well. */
+#define TRACING       1
+#define COUNTING      63
+
+static void add_attribute(LLVMContextRef context, LLVMValueRef function, const char *name)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+	if (kind)
+		LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+			LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+static LLVMValueRef declare(
+	struct loci_emit *emit, const char *name, LLVMTypeRef type, bool preserves)
+{
+	LLVMValueRef function = LLVMGetNamedFunction(emit->module, name);
+	if (function)
+		return function;
+	function = LLVMAddFunction(emit->module, name, type);
+	add_attribute(emit->context, function, "nounwind");
+	/* A dynamic linker that binds lazily keeps fewer registers than preserve_most promises. */
+	add_attribute(emit->context, function, "nonlazybind");
+	if (preserves)
+		LLVMSetFunctionCallConv(function, PRESERVE_MOST);
+	return function;
+}
+
+static LLVMValueRef call(struct loci_emit *emit, LLVMValueRef function, LLVMTypeRef type,
+	LLVMValueRef *argument, unsigned n)
+{
+	LLVMValueRef made = LLVMBuildCall2(emit->builder, type, function, argument, n, "");
+	LLVMSetInstructionCallConv(made, LLVMGetFunctionCallConv(function));
+	return made;
+}
+
+static LLVMValueRef number(const struct loci_emit *emit, uint64_t value)
+{
+	return LLVMConstInt(emit->word, value, 0);
+}
+
+static LLVMValueRef member(struct loci_emit *emit, LLVMTypeRef type, LLVMValueRef base, unsigned i)
+{
+	LLVMValueRef index[] = { number(emit, 0), number(emit, i) };
+	return LLVMBuildInBoundsGEP2(emit->builder, type, base, index, 2, "");
+}
+
+static LLVMValueRef away(struct loci_emit *emit, LLVMValueRef base, uint32_t n_words)
+{
+	LLVMValueRef index = number(emit, n_words);
+	return LLVMBuildInBoundsGEP2(emit->builder, emit->word, base, &index, 1, "");
+}
+
+static LLVMValueRef load_word(struct loci_emit *emit, LLVMValueRef address)
+{
+	LLVMValueRef value = LLVMBuildLoad2(emit->builder, emit->word, address, "");
+	LLVMSetAlignment(value, 8);
+	return value;
+}
+
+static void store_word(struct loci_emit *emit, LLVMValueRef value, LLVMValueRef address)
+{
+	LLVMSetAlignment(LLVMBuildStore(emit->builder, value, address), 8);
+}
+
+static LLVMValueRef to_pointer(struct loci_emit *emit, LLVMValueRef word)
+{
+	return LLVMBuildIntToPtr(emit->builder, word, emit->pointer, "");
+}
+
+static LLVMValueRef slot_value(struct loci_emit *emit, LLVMTypeRef type, LLVMValueRef slot)
+{
+	return LLVMBuildLoad2(emit->builder, type, slot, "");
+}
+
+static LLVMValueRef base_of(struct loci_emit *emit, LLVMValueRef record)
+{
+	LLVMValueRef at = LLVMBuildPointerCast(emit->builder, record, emit->pointer, "");
+	return load_word(emit, at);
+}
+
+/* Whether cursor > limit. */
+static LLVMValueRef is_full(struct loci_emit *emit, LLVMValueRef state, LLVMValueRef cursor)
+{
+	LLVMValueRef limit = load_word(emit, away(emit, state, 1));
+	LLVMValueRef at = LLVMBuildPtrToInt(emit->builder, cursor, emit->word, "");
+	return LLVMBuildICmp(emit->builder, LLVMIntUGT, at, limit, "");
+}
+
+static void branch(struct loci_emit *emit, LLVMValueRef condition, LLVMBasicBlockRef yes,
+	LLVMBasicBlockRef no, unsigned weight_yes, unsigned weight_no)
+{
+	LLVMTypeRef half = LLVMInt32TypeInContext(emit->context);
+	LLVMValueRef weight[] = { LLVMMDStringInContext(emit->context, "branch_weights", 14),
+		LLVMConstInt(half, weight_yes, 0), LLVMConstInt(half, weight_no, 0) };
+	LLVMValueRef made = LLVMBuildCondBr(emit->builder, condition, yes, no);
+	LLVMSetMetadata(made, emit->weights, LLVMMDNodeInContext(emit->context, weight, 3));
+}
+
+void loci_emit_branch_unlikely(struct loci_emit *emit, LLVMValueRef condition,
+	LLVMBasicBlockRef unlikely, LLVMBasicBlockRef likely)
+{
+	branch(emit, condition, unlikely, likely, UNLIKELY, LIKELY);
+}
+
+void loci_emit_branch_copy(
+	struct loci_emit *emit, LLVMBasicBlockRef tracing, LLVMBasicBlockRef counting)
+{
+	branch(emit, loci_emit_is_tracing(emit), tracing, counting, TRACING, COUNTING);
+}
+
+static LLVMBasicBlockRef new_block(struct loci_emit *emit, LLVMValueRef function)
+{
+	return LLVMAppendBasicBlockInContext(emit->context, function, "");
+}
+
+/* The module's own function for the ways that are seldom taken: small where it is called. */
+static void make_cross(struct loci_emit *emit)
+{
+	LLVMTypeRef nothing = LLVMVoidTypeInContext(emit->context);
+	LLVMTypeRef room_type = LLVMFunctionType(nothing, NULL, 0, 0);
+	LLVMTypeRef type = LLVMFunctionType(nothing, &emit->pointer, 1, 0);
+	LLVMValueRef room = declare(emit, "__loci_room", room_type, true);
+	LLVMValueRef define = declare(emit, "__loci_define", type, true);
+	LLVMValueRef cross = LLVMAddFunction(emit->module, "loci.cross", type);
+	LLVMSetLinkage(cross, LLVMInternalLinkage);
+	LLVMSetFunctionCallConv(cross, PRESERVE_MOST);
+	add_attribute(emit->context, cross, "nounwind");
+	add_attribute(emit->context, cross, "noinline");
+
+	LLVMBasicBlockRef block[5];
+	for (size_t i = 0; i < 5; i++)
+		block[i] = new_block(emit, cross);
+	LLVMValueRef record = LLVMGetParam(cross, 0);
+	loci_emit_at_end(emit, block[0]);
+	LLVMValueRef state =
+		to_pointer(emit, load_word(emit, member(emit, emit->pair, emit->thread, 1)));
+	LLVMValueRef cursor = to_pointer(emit, load_word(emit, state));
+	LLVMBuildCondBr(emit->builder, is_full(emit, state, cursor), block[1], block[2]);
+	loci_emit_at_end(emit, block[1]);
+	call(emit, room, room_type, NULL, 0);
+	LLVMBuildBr(emit->builder, block[2]);
+	loci_emit_at_end(emit, block[2]);
+	LLVMValueRef undefined =
+		LLVMBuildICmp(emit->builder, LLVMIntEQ, base_of(emit, record), number(emit, 0), "");
+	LLVMBuildCondBr(emit->builder, undefined, block[3], block[4]);
+	loci_emit_at_end(emit, block[3]);
+	call(emit, define, type, &record, 1);
+	LLVMBuildBr(emit->builder, block[4]);
+	loci_emit_at_end(emit, block[4]);
+	LLVMBuildRetVoid(emit->builder);
+	emit->cross = cross;
+	emit->cross_type = type;
+}
+
+void loci_emit_init(struct loci_emit *emit, LLVMModuleRef module)
+{
+	*emit = (struct loci_emit){ .module = module, .context = LLVMGetModuleContext(module) };
+	emit->builder = LLVMCreateBuilderInContext(emit->context);
+	emit->word = LLVMInt64TypeInContext(emit->context);
+	emit->pointer = LLVMPointerType(emit->word, 0);
+	emit->pair = LLVMArrayType(emit->word, 2);
+	emit->weights = LLVMGetMDKindIDInContext(emit->context, "prof", 4);
+	emit->thread = LLVMAddGlobal(module, emit->pair, "__loci_thread");
+	LLVMSetThreadLocalMode(emit->thread, LLVMInitialExecTLSModel);
+	LLVMSetAlignment(emit->thread, 8);
+	make_cross(emit);
+}
+
+void loci_emit_fini(struct loci_emit *emit)
+{
+	LLVMDisposeBuilder(emit->builder);
+}
+
+LLVMValueRef loci_emit_slot(struct loci_emit *emit, LLVMTypeRef type)
+{
+	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(emit->function);
+	LLVMPositionBuilderBefore(emit->builder, LLVMGetFirstInstruction(entry));
+	return LLVMBuildAlloca(emit->builder, type, "");
+}
+
+void loci_emit_slots(struct loci_emit *emit, LLVMValueRef function)
+{
+	emit->function = function;
+	emit->budget = loci_emit_slot(emit, emit->word);
+	emit->cursor = loci_emit_slot(emit, emit->pointer);
+	emit->state = loci_emit_slot(emit, emit->pointer);
+}
+
+void loci_emit_before(struct loci_emit *emit, LLVMValueRef instruction)
+{
+	LLVMPositionBuilderBefore(emit->builder, instruction);
+}
+
+void loci_emit_at_end(struct loci_emit *emit, LLVMBasicBlockRef block)
+{
+	LLVMPositionBuilderAtEnd(emit->builder, block);
+	LLVMSetCurrentDebugLocation2(emit->builder, NULL);
+}
+
+void loci_emit_store_budget(struct loci_emit *emit)
+{
+	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
+	store_word(emit, value, member(emit, emit->pair, emit->thread, 0));
+}
+
+void loci_emit_load_budget(struct loci_emit *emit)
+{
+	LLVMValueRef value = load_word(emit, member(emit, emit->pair, emit->thread, 0));
+	LLVMBuildStore(emit->builder, value, emit->budget);
+}
+
+void loci_emit_load_cursor(struct loci_emit *emit)
+{
+	LLVMValueRef state =
+		to_pointer(emit, load_word(emit, member(emit, emit->pair, emit->thread, 1)));
+	LLVMBuildStore(emit->builder, state, emit->state);
+	LLVMBuildStore(emit->builder, to_pointer(emit, load_word(emit, state)), emit->cursor);
+}
+
+void loci_emit_count(struct loci_emit *emit, uint32_t n_refs)
+{
+	if (n_refs == 0)
+		return;
+	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
+	LLVMValueRef minus = number(emit, -(uint64_t)n_refs);
+	LLVMBuildStore(emit->builder, LLVMBuildAdd(emit->builder, value, minus, ""), emit->budget);
+}
+
+LLVMValueRef loci_emit_is_tracing(struct loci_emit *emit)
+{
+	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
+	return LLVMBuildICmp(emit->builder, LLVMIntSLT, value, number(emit, 0), "");
+}
+
+LLVMValueRef loci_emit_is_full(struct loci_emit *emit)
+{
+	return is_full(
+		emit, slot_value(emit, emit->pointer, emit->state), loci_emit_get_cursor(emit));
+}
+
+LLVMValueRef loci_emit_is_undefined(struct loci_emit *emit)
+{
+	LLVMValueRef base = base_of(emit, emit->record);
+	return LLVMBuildICmp(emit->builder, LLVMIntEQ, base, number(emit, 0), "");
+}
+
+void loci_emit_cross(struct loci_emit *emit)
+{
+	loci_emit_store_budget(emit);
+	LLVMValueRef record = LLVMBuildPointerCast(emit->builder, emit->record, emit->pointer, "");
+	call(emit, emit->cross, emit->cross_type, &record, 1);
+	loci_emit_load_budget(emit);
+	loci_emit_load_cursor(emit);
+}
+
+LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit)
+{
+	return slot_value(emit, emit->pointer, emit->cursor);
+}
+
+void loci_emit_set_cursor(struct loci_emit *emit, LLVMValueRef cursor, uint32_t n_words)
+{
+	LLVMValueRef end = away(emit, cursor, n_words);
+	LLVMBuildStore(emit->builder, end, emit->cursor);
+	LLVMValueRef word = LLVMBuildPtrToInt(emit->builder, end, emit->word, "");
+	store_word(emit, word, slot_value(emit, emit->pointer, emit->state));
+}
+
+void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint32_t block)
+{
+	LLVMValueRef base = base_of(emit, emit->record);
+	LLVMValueRef marker = LLVMBuildAdd(emit->builder, base, number(emit, block), "");
+	store_word(emit, marker, away(emit, cursor, at));
+}
+
+LLVMValueRef loci_emit_mark(struct loci_emit *emit)
+{
+	LLVMTypeRef type = LLVMFunctionType(emit->pointer, NULL, 0, 0);
+	LLVMValueRef mark = declare(emit, "__loci_mark", type, false);
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(emit->builder);
+	LLVMValueRef state = call(emit, mark, type, NULL, 0);
+	/* In memory for good, where it outlives a jump. */
+	LLVMValueRef slot = loci_emit_slot(emit, emit->pointer);
+	LLVMValueRef after = LLVMGetNextInstruction(state);
+	if (after)
+		LLVMPositionBuilderBefore(emit->builder, after);
+	else
+		LLVMPositionBuilderAtEnd(emit->builder, here);
+	LLVMSetVolatile(LLVMBuildStore(emit->builder, state, slot), 1);
+	return slot;
+}
+
+void loci_emit_landed(struct loci_emit *emit, LLVMValueRef slot)
+{
+	LLVMTypeRef type =
+		LLVMFunctionType(LLVMVoidTypeInContext(emit->context), &emit->pointer, 1, 0);
+	LLVMValueRef landed = declare(emit, "__loci_landed", type, false);
+	LLVMValueRef state = LLVMBuildLoad2(emit->builder, emit->pointer, slot, "");
+	LLVMSetVolatile(state, 1);
+	call(emit, landed, type, &state, 1);
+}
+
+/* How a reference's words come about. */
+
+static LLVMValueRef mapped(const struct loci_ir_copy *copy, LLVMValueRef value)
+{
+	return copy ? loci_ir_copy_of(copy, value) : value;
+}
+
+static LLVMValueRef frame_address(struct loci_emit *emit)
+{
+	static const char name[] = "llvm.addressofreturnaddress";
+	unsigned id = LLVMLookupIntrinsicID(name, sizeof(name) - 1);
+	LLVMTypeRef byte = LLVMPointerType(LLVMInt8TypeInContext(emit->context), 0);
+	LLVMValueRef function = LLVMGetIntrinsicDeclaration(emit->module, id, &byte, 1);
+	LLVMTypeRef type = LLVMIntrinsicGetType(emit->context, id, &byte, 1);
+	return LLVMBuildCall2(emit->builder, type, function, NULL, 0, "");
+}
+
+static LLVMValueRef to_word(struct loci_emit *emit, LLVMValueRef value)
+{
+	if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
+		return LLVMBuildPtrToInt(emit->builder, value, emit->word, "");
+	return LLVMBuildZExtOrBitCast(emit->builder, value, emit->word, "");
+}
+
+static LLVMValueRef span_length(
+	struct loci_emit *emit, const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
+{
+	LLVMValueRef argument[3];
+	LLVMTypeRef type[3];
+	for (unsigned i = 0; i < ref->n_span_arguments; i++) {
+		argument[i] = mapped(copy, ref->span_argument[i]);
+		if (LLVMGetTypeKind(LLVMTypeOf(argument[i])) == LLVMPointerTypeKind)
+			argument[i] =
+				LLVMBuildPointerCast(emit->builder, argument[i], emit->pointer, "");
+		type[i] = LLVMTypeOf(argument[i]);
+	}
+	LLVMTypeRef span = LLVMFunctionType(emit->word, type, ref->n_span_arguments, 0);
+	return call(
+		emit, declare(emit, ref->span, span, false), span, argument, ref->n_span_arguments);
+}
+
+static LLVMValueRef intrinsic_of(struct loci_emit *emit, const char *name, LLVMTypeRef over,
+	LLVMValueRef *argument, unsigned n)
+{
+	unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+	LLVMValueRef function = LLVMGetIntrinsicDeclaration(emit->module, id, &over, 1);
+	LLVMTypeRef type = LLVMIntrinsicGetType(emit->context, id, &over, 1);
+	return LLVMBuildCall2(emit->builder, type, function, argument, n, "");
+}
+
+/* Active lanes as bits of a word. Masks of x86's own are the signs of lanes. */
+static LLVMValueRef mask_bits(struct loci_emit *emit, LLVMValueRef mask)
+{
+	LLVMTypeRef type = LLVMTypeOf(mask), lane = LLVMGetElementType(type);
+	unsigned n = LLVMGetVectorSize(type);
+	if (LLVMGetTypeKind(lane) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(lane) != 1) {
+		bool is_wide = LLVMGetTypeKind(lane) == LLVMDoubleTypeKind ||
+			(LLVMGetTypeKind(lane) == LLVMIntegerTypeKind &&
+				LLVMGetIntTypeWidth(lane) == 64);
+		LLVMTypeRef integer = LLVMIntTypeInContext(emit->context, is_wide ? 64 : 32);
+		LLVMTypeRef integers = LLVMVectorType(integer, n);
+		mask = LLVMBuildBitCast(emit->builder, mask, integers, "");
+		mask = LLVMBuildICmp(emit->builder, LLVMIntSLT, mask, LLVMConstNull(integers), "");
+	}
+	mask = LLVMBuildBitCast(emit->builder, mask, LLVMIntTypeInContext(emit->context, n), "");
+	return n == 64 ? mask : LLVMBuildZExt(emit->builder, mask, emit->word, "");
+}
+
+static LLVMValueRef zeros(struct loci_emit *emit, const char *which, LLVMValueRef bits)
+{
+	LLVMValueRef argument[] = { bits,
+		LLVMConstInt(LLVMInt1TypeInContext(emit->context), 0, 0) };
+	return intrinsic_of(emit, which, emit->word, argument, 2);
+}
+
+/* The range of a masked access: address and length. */
+static void masked_range(struct loci_emit *emit, const struct loci_plan_ref *ref, LLVMValueRef mask,
+	LLVMValueRef *address, LLVMValueRef *length)
+{
+	LLVMBuilderRef b = emit->builder;
+	LLVMValueRef bits = mask_bits(emit, mask), size = number(emit, ref->lane_bytes);
+	LLVMValueRef none = LLVMBuildICmp(b, LLVMIntEQ, bits, number(emit, 0), "");
+	if (ref->length_kind == LOCI_LENGTH_PACKED) {
+		LLVMValueRef n = intrinsic_of(emit, "llvm.ctpop", emit->word, &bits, 1);
+		*length = LLVMBuildMul(b, n, size, "");
+	} else {
+		LLVMValueRef first = zeros(emit, "llvm.cttz", bits),
+			     after = zeros(emit, "llvm.ctlz", bits);
+		LLVMValueRef end = LLVMBuildSub(b, number(emit, 64), after, "");
+		LLVMValueRef lanes = LLVMBuildSub(b, end, first, "");
+		lanes = LLVMBuildSelect(b, none, number(emit, 0), lanes, "");
+		*address = LLVMBuildAdd(b, *address, LLVMBuildMul(b, first, size, ""), "");
+		*length = LLVMBuildMul(b, lanes, size, "");
+	}
+	*address = LLVMBuildSelect(b, none, number(emit, 0), *address, "");
+}
+
+static void lane_range(struct loci_emit *emit, const struct loci_plan_ref *ref, LLVMValueRef mask,
+	LLVMValueRef *address, LLVMValueRef *length)
+{
+	LLVMBuilderRef b = emit->builder;
+	LLVMValueRef bits = mask_bits(emit, mask), bit = number(emit, 1ull << ref->lane);
+	LLVMValueRef is_active =
+		LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, bits, bit, ""), number(emit, 0), "");
+	*address = LLVMBuildSelect(b, is_active, *address, number(emit, 0), "");
+	*length = LLVMBuildSelect(b, is_active, number(emit, ref->lane_bytes), number(emit, 0), "");
+}
+
+static LLVMValueRef address_of(
+	struct loci_emit *emit, const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
+{
+	if (ref->op == LOCI_OP_FRAME)
+		return to_word(emit, frame_address(emit));
+	if (ref->op == LOCI_OP_CALLER)
+		return load_word(emit,
+			LLVMBuildPointerCast(
+				emit->builder, frame_address(emit), emit->pointer, ""));
+	if (ref->op == LOCI_OP_TURN)
+		return number(emit, 0);
+	LLVMValueRef address = mapped(copy, ref->address);
+	if (LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind)
+		address = LLVMBuildExtractElement(
+			emit->builder, address, number(emit, ref->lane), "");
+	return to_word(emit, address);
+}
+
+uint32_t loci_emit_ref(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at,
+	const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
+{
+	LLVMValueRef address = address_of(emit, ref, copy), length = NULL;
+	if (ref->mask && ref->length_kind == LOCI_LENGTH_LANE)
+		lane_range(emit, ref, mapped(copy, ref->mask), &address, &length);
+	else if (ref->mask)
+		masked_range(emit, ref, mapped(copy, ref->mask), &address, &length);
+	else if (ref->length_kind == LOCI_LENGTH_VALUE)
+		length = to_word(emit, mapped(copy, ref->length));
+	else if (ref->length_kind == LOCI_LENGTH_SPAN)
+		length = span_length(emit, ref, copy);
+	store_word(emit, address, away(emit, cursor, at));
+	if (!length)
+		return 1;
+	store_word(emit, length, away(emit, cursor, at + 1));
+	return 2;
+}
