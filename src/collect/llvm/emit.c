@@ -2,6 +2,7 @@
 #include "collect/llvm/emit.h"
 
 #include "collect/runtime/cc_abi.h"
+#include "stream/stream.h"
 
 #include <string.h>
 
@@ -422,8 +423,14 @@ static void lane_range(struct loci_emit *emit, const struct loci_plan_ref *ref, 
 static LLVMValueRef address_of(
 	struct loci_emit *emit, const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
 {
-	if (!ref->address)
+	if (ref->op == LOCI_OP_FRAME)
 		return to_word(emit, frame_address(emit));
+	if (ref->op == LOCI_OP_CALLER)
+		return load_word(emit,
+			LLVMBuildPointerCast(
+				emit->builder, frame_address(emit), emit->pointer, ""));
+	if (ref->op == LOCI_OP_TURN)
+		return number(emit, 0);
 	LLVMValueRef address = mapped(copy, ref->address);
 	if (LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind)
 		address = LLVMBuildExtractElement(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/llvm/instrument.h"
+#include "collect/llvm/pass.h"
 
 #include "collect/llvm/choose.h"
 #include "collect/llvm/copies.h"
