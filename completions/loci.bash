@@ -18,7 +18,7 @@ _loci_formats() {
 }
 
 _loci_commands() {
-	"$1" help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p'
+	"$1" help 2>/dev/null | sed -n 's/^  \([a-z+]*\) .*/\1/p'
 	echo help
 }
 
@@ -54,6 +54,9 @@ _loci() {
 		--sort) words='misses refs writebacks distance' ;;
 		--level) words='L1 L2 L3' ;;
 		--pairs) words='far all none' ;;
+		--loci-clang) words=$(compgen -c clang- | grep -xE 'clang-[0-9]+') ;;
+		--loci-only | --loci-skip) ;;
+		--loci-mpi) words=$(compgen -c mpi | grep -E '^mpi(cc|cxx)') ;;
 		--collector) words=any ;;
 		-m) words=exact ;;
 		--toggle) words='USR1 USR2' ;;
@@ -61,7 +64,7 @@ _loci() {
 		-o | --output | --trace) files=any ;;
 		*)
 			case $command in
-			analyse | analyze) files=any ;;
+			analyse | analyze | cc | c++ | mpicc | mpicxx) files=any ;;
 			record) files=programs ;;
 			doctor) ;;
 			*) files=loci ;;

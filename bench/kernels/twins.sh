@@ -11,7 +11,7 @@ kernels=$(realpath "$1") factor=${2:-1}
 failures=0 slow=
 printf '%-10s %-10s %9s   %-10s %9s %8s\n' kernel slow seconds tuned seconds 'times'
 while read -r name variant size rounds; do
-	read -r _ _ _ _ sum seconds < <("$kernels" "$name" "$variant" "$size" $((rounds * factor)))
+	read -r _ _ _ _ sum seconds _ < <("$kernels" "$name" "$variant" "$size" $((rounds * factor)))
 	if [ "$name" != "$slow" ]; then
 		slow=$name slow_variant=$variant slow_sum=$sum slow_seconds=$seconds
 		continue

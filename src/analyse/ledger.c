@@ -366,11 +366,12 @@ static int add_loops(struct loci_ledger *ledger, struct maps *maps)
 		if (r)
 			*loop = (struct loci_ledger_loop){ .module = from->module,
 				.offset = from->offset,
-				.function = from->function == LOCI_NO_FUNCTION
+				.fixed = from->fixed,
+				.function = from->function == LOCI_NO_FUNCTION || from->fixed
 					? LOCI_NO_SITE
 					: maps->site[from->function] };
 		loop->iterations += from->iterations;
-		if (loop->end_offset < end)
+		if (loop->end_offset < end && !from->fixed)
 			loop->end_offset = end;
 	}
 	return 0;

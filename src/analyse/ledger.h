@@ -27,7 +27,8 @@ struct loci_ledger_object {
 
 struct loci_ledger_loop {
 	uint32_t module;
-	uint64_t offset, end_offset;
+	uint64_t offset, end_offset; /* of fixed code: the symbols' number, and nothing */
+	bool fixed;
 	uint32_t function; /* site of the entry, LOCI_NO_SITE or LOCI_NO_FUNCTION */
 	uint64_t iterations;
 };

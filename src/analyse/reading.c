@@ -33,6 +33,7 @@ struct process {
 	uint64_t promised_bytes;
 	bool keep;
 	struct loci_process_totals totals;
+	struct loci_unseen unseen;
 	size_t thread_cap, last_thread;
 	uint64_t words[WORDS];
 	struct loci_ref refs[REFS];
@@ -51,6 +52,7 @@ static void process_free(struct process **pointer)
 	for (unsigned i = 0; i < p->n_grains; i++)
 		loci_grain_free(p->grain[i]);
 	loci_decoder_free(p->decoder);
+	loci_unseen_fini(&p->unseen);
 	free(p->totals.program);
 	free(p->totals.thread);
 	free(p);
@@ -130,6 +132,7 @@ static int open_attribution(struct process *p, struct loci_err *err)
 	struct loci_analysis *a = p->analysis;
 	struct loci_attribution_options options = { .options = p->options,
 		.capabilities = p->source->info.capabilities,
+		.collector = p->source->info.collector,
 		.decoder = p->decoder,
 		.grain = p->grain,
 		.n_grains = p->n_grains,
@@ -241,6 +244,11 @@ static void event(void *data, const struct loci_event *event)
 
 	if (event->kind == LOCI_MARK_LOST) {
 		p->totals.lost += event->payload;
+	} else if (event->kind == LOCI_MARK_UNSEEN) {
+		const char *library = loci_decoder_string(p->decoder, event->payload);
+
+		/* without memory for its name it is not mentioned */
+		(void)loci_unseen_add(&p->unseen, library ? library : "?", event->raw[0]);
 	} else if (event->kind == LOCI_MARK_PROCESS) {
 		p->totals.pid = (int64_t)event->payload;
 		p->totals.parent_pid = (int64_t)event->raw[0];
@@ -420,6 +428,7 @@ static int fold(struct process *p, bool interrupted, bool complete, struct loci_
 	a->incomplete |= !complete || p->source->incomplete;
 	if (p->source->note[0])
 		loci_analysis_add_note(a, p->source->note);
+	(void)loci_unseen_merge(&a->unseen, &p->unseen);
 	if (r == 0)
 		r = append_totals(p, err);
 	pthread_mutex_unlock(&a->lock);

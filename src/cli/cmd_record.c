@@ -281,10 +281,10 @@ static int parse_run(int option, struct record_args *args, struct loci_err *err)
 	case OPT_COLLECTOR:
 		return parse_only_one("--collector", optarg, collectors, err);
 	case OPT_ONLY:
-		run->only = optarg;
+		run->only = args->analyse.only = optarg;
 		return 0;
 	case OPT_SKIP:
-		run->skip = optarg;
+		run->skip = args->analyse.skip = optarg;
 		return 0;
 	case OPT_DELAY:
 		return parse_seconds("--delay", optarg, &run->delay_s, err);

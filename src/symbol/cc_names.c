@@ -127,7 +127,7 @@ int loci_cc_frames(struct loci_symbol_module *module, uint64_t address,
 			return loci_err_nomem(err);
 		next.decl_line = at.line;
 		next.decl_file = at.line ? file_of(module, known, scope) : NULL;
-		next.file = next.line ? file_of(module, known, scope) : NULL;
+		next.file = file_of(module, known, scope);
 		if (at.parent == UINT16_MAX)
 			next.entry = known->code;
 		*ret_n += *ret_n < cap; /* when there are too many the function itself is last */
@@ -235,7 +235,7 @@ int loci_symbols_loop(struct loci_symbols *symbols, uint32_t number, uint64_t ad
 	ret->function = function.function;
 	ret->line = loop.line;
 	ret->column = loop.column;
-	ret->file = loop.line ? file_of(module, known, loop.scope) : NULL;
+	ret->file = file_of(module, known, loop.scope);
 	ret->depth = loop.depth;
 	ret->parent = loop_address(known, loop.parent);
 	sites_of(known, index, &ret->first, &ret->end);

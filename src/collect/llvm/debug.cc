@@ -44,7 +44,7 @@ LLVMMetadataRef loci_debug_subprogram(LLVMMetadataRef scope)
 	return local ? ref_of(local->getSubprogram()) : nullptr;
 }
 
-void loci_debug_function(LLVMMetadataRef subprogram, struct loci_debug_function *ret)
+void loci_debug_function_of(LLVMMetadataRef subprogram, struct loci_debug_function *ret)
 {
 	const DISubprogram *node = node_of<DISubprogram>(subprogram);
 
@@ -151,7 +151,10 @@ static void take(found &to, bool declares, const DILocalVariable *variable,
 	uint64_t offset;
 	bool memory;
 
-	if (to.n == to.cap || !variable || variable->getName().empty() ||
+	/* Such as hold the ends of a range while a loop runs over it. */
+	bool made_up = variable && variable->isArtificial() && !variable->isObjectPointer();
+
+	if (to.n == to.cap || !variable || made_up || variable->getName().empty() ||
 		!simple(expression, &memory, &offset) || (declares && memory) ||
 		(declares || memory) != to.address)
 		return;
@@ -278,7 +281,7 @@ static void composite_type(const DICompositeType *type, struct loci_debug_type *
 	}
 }
 
-void loci_debug_type(LLVMMetadataRef ref, struct loci_debug_type *ret)
+void loci_debug_type_of(LLVMMetadataRef ref, struct loci_debug_type *ret)
 {
 	const DIType *type = bare(node_of<DIType>(ref));
 
@@ -305,7 +308,7 @@ void loci_debug_type(LLVMMetadataRef ref, struct loci_debug_type *ret)
 	}
 }
 
-bool loci_debug_member(LLVMMetadataRef record, unsigned index, struct loci_debug_member *ret)
+bool loci_debug_member_at(LLVMMetadataRef record, unsigned index, struct loci_debug_member *ret)
 {
 	const DICompositeType *type = node_of<DICompositeType>(record);
 	const DIDerivedType *member;
@@ -329,7 +332,7 @@ bool loci_debug_member(LLVMMetadataRef record, unsigned index, struct loci_debug
 	if (ret->base) {
 		struct loci_debug_type inherited;
 
-		loci_debug_type(ret->type, &inherited);
+		loci_debug_type_of(ret->type, &inherited);
 		ret->bits = inherited.bytes * 8;
 	}
 	return true;

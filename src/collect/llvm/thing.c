@@ -46,11 +46,6 @@ static int64_t within(int64_t offset, uint64_t bytes)
 	return rest < 0 ? rest + (int64_t)bytes : rest;
 }
 
-static bool beyond(int64_t offset, uint64_t bytes)
-{
-	return offset < 0 || (uint64_t)offset >= bytes;
-}
-
 bool loci_thing_name(struct loci_thing *thing, struct loci_debug_text name, LLVMMetadataRef type)
 {
 	memset(thing, 0, sizeof(*thing));
@@ -62,7 +57,7 @@ bool loci_thing_follow(struct loci_thing *thing)
 {
 	struct loci_debug_type type;
 
-	loci_debug_type(thing->type, &type);
+	loci_debug_type_of(thing->type, &type);
 	thing->pointed = type.kind != LOCI_DEBUG_REFERENCE;
 	thing->element = false;
 	thing->offset = 0;
@@ -78,13 +73,33 @@ static bool holds_data(LLVMMetadataRef ref, unsigned depth)
 	struct loci_debug_member member;
 	struct loci_debug_type type;
 
-	loci_debug_type(ref, &type);
+	loci_debug_type_of(ref, &type);
 	if (type.kind != LOCI_DEBUG_RECORD)
 		return true;
 	for (unsigned i = 0; i < type.n_members && depth < NESTING_MAX; i++)
-		if (loci_debug_member(type.node, i, &member) && holds_data(member.type, depth + 1))
+		if (loci_debug_member_at(type.node, i, &member) &&
+			holds_data(member.type, depth + 1))
 			return true;
 	return false;
+}
+
+/* Whether an array without a length goes on behind a record. */
+static bool is_open(const struct loci_debug_type *record)
+{
+	struct loci_debug_member member;
+	struct loci_debug_type type;
+
+	if (record->kind != LOCI_DEBUG_RECORD || !record->n_members ||
+		!loci_debug_member_at(record->node, record->n_members - 1, &member))
+		return false;
+	loci_debug_type_of(member.type, &type);
+	return type.kind == LOCI_DEBUG_ARRAY && !type.bytes;
+}
+
+/* Whether an offset leads out of what is there. */
+static bool beyond(int64_t offset, const struct loci_debug_type *type)
+{
+	return type->bytes && (offset < 0 || ((uint64_t)offset >= type->bytes && !is_open(type)));
 }
 
 /* Whether bytes from offset on are part of a member. An array without a length goes on. */
@@ -99,7 +114,7 @@ static bool covers(const struct loci_debug_member *member, uint64_t offset, uint
 		return false;
 	if (high <= member->offset_bits + member->bits)
 		return true;
-	loci_debug_type(member->type, &type);
+	loci_debug_type_of(member->type, &type);
 	return type.kind == LOCI_DEBUG_ARRAY && !type.bytes;
 }
 
@@ -112,7 +127,7 @@ static bool enter(struct loci_thing *thing, const struct loci_debug_type *record
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < record->n_members; i++)
-		if (loci_debug_member(record->node, i, &member) &&
+		if (loci_debug_member_at(record->node, i, &member) &&
 			covers(&member, (uint64_t)thing->offset, bytes)) {
 			found = member;
 			n++;
@@ -139,7 +154,7 @@ static bool enter_array(struct loci_thing *thing, const struct loci_debug_type *
 {
 	struct loci_debug_type element;
 
-	loci_debug_type(array->target, &element);
+	loci_debug_type_of(array->target, &element);
 	if (!element.bytes || !array->dimensions)
 		return false;
 	/* A pointer to an array is rare: (*p)[] */
@@ -179,7 +194,7 @@ bool loci_thing_index(struct loci_thing *thing, uint64_t stride)
 		struct loci_debug_type type;
 		bool fits;
 
-		loci_debug_type(thing->type, &type);
+		loci_debug_type_of(thing->type, &type);
 		fits = type.bytes && stride % type.bytes == 0;
 		if (thing->element && fits)
 			return true;
@@ -194,7 +209,7 @@ bool loci_thing_index(struct loci_thing *thing, uint64_t stride)
 		if (type.kind == LOCI_DEBUG_ARRAY) {
 			if (!enter_array(thing, &type))
 				return false;
-		} else if (type.kind != LOCI_DEBUG_RECORD || beyond(thing->offset, type.bytes) ||
+		} else if (type.kind != LOCI_DEBUG_RECORD || beyond(thing->offset, &type) ||
 			!enter(thing, &type, 0)) {
 			if (!thing->type && !thing->element && !suffix(thing, "[]", 2))
 				return false;
@@ -218,17 +233,16 @@ bool loci_thing_narrow(struct loci_thing *thing, uint64_t size, bool whole)
 {
 	struct loci_debug_type type;
 
-	loci_debug_type(thing->type, &type);
-	if (thing->pointed && type.bytes && beyond(thing->offset, type.bytes) &&
-		!enter_pointed(thing, type.bytes))
+	loci_debug_type_of(thing->type, &type);
+	if (thing->pointed && beyond(thing->offset, &type) && !enter_pointed(thing, type.bytes))
 		return false;
 	if (thing->element && type.bytes)
 		thing->offset = within(thing->offset, type.bytes);
 	for (unsigned i = 0; i < NESTING_MAX; i++) {
 		uint64_t bytes = size ? size : 1;
 
-		loci_debug_type(thing->type, &type);
-		if (type.bytes && beyond(thing->offset, type.bytes))
+		loci_debug_type_of(thing->type, &type);
+		if (beyond(thing->offset, &type))
 			break;
 		if (whole && !thing->offset && (!size || size >= type.bytes))
 			break;
