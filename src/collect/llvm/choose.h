@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The attribute of functions that are instrumented already. */
+#define LOCI_CHOICE_DONE "loci-instrumented"
+
 struct loci_choice {
 	LLVMValueRef *function;
 	size_t n;
