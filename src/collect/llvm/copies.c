@@ -92,7 +92,7 @@ static void append_piece(struct copying *copying, const struct loci_plan_piece *
 	loci_emit_set_cursor(emit, cursor, at);
 }
 
-/* The function's start: tracing, if that is wanted, there is room and the function is known. */
+/* The function's start: tracing, if that is wanted; there is room and the function is known then. */
 static void enter(struct copying *copying)
 {
 	struct loci_emit *emit = copying->emit;
@@ -100,20 +100,15 @@ static void enter(struct copying *copying)
 	LLVMBasicBlockRef counting = copying->flow->block[1].block;
 	LLVMBasicBlockRef tracing = copied_block(copying, counting);
 	LLVMBasicBlockRef wanted = LLVMInsertBasicBlockInContext(emit->context, tracing, "");
-	LLVMBasicBlockRef first = LLVMInsertBasicBlockInContext(emit->context, tracing, "");
 
 	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(prologue));
 	loci_emit_at_end(emit, prologue);
 	loci_emit_load_budget(emit);
 	loci_emit_branch_copy(emit, wanted, counting);
 	loci_emit_at_end(emit, wanted);
-	loci_emit_load_cursor(emit);
-	LLVMValueRef full = loci_emit_is_full(emit), unknown = loci_emit_is_undefined(emit);
-	LLVMValueRef either = LLVMBuildOr(emit->builder, full, unknown, "");
-	loci_emit_branch_unlikely(emit, either, first, tracing);
-	loci_emit_at_end(emit, first);
-	loci_emit_cross(emit);
-	loci_emit_branch_copy(emit, tracing, counting);
+	loci_emit_enter(emit);
+	loci_emit_branch_unlikely(emit,
+		LLVMBuildNot(emit->builder, loci_emit_is_tracing(emit), ""), counting, tracing);
 }
 
 static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)

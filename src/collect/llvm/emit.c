@@ -142,23 +142,28 @@ static const char ready_code[] = "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
 				 "movq %fs:8(%rax), %rax\n\t"
 				 "movq (%rax), %rax\n\t"
 				 "retq";
-static const char cross_code[] = "pushq %rbp\n\t"
-				 "movq %rsp, %rbp\n\t"
+static const char cross_code[] = "movq __loci_thread@GOTTPOFF(%rip), %r11\n\t"
+				 "movq %fs:8(%r11), %r11\n\t"
 				 "pushq %rax\n\t"
-				 "pushq %rax\n\t"
-				 "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
-				 "movq %fs:8(%rax), %r11\n\t"
 				 "movq (%r11), %rax\n\t"
 				 "cmpq 8(%r11), %rax\n\t"
-				 "jbe 1f\n\t"
-				 "callq *__loci_room@GOTPCREL(%rip)\n"
-				 "1:\n\t"
+				 "popq %rax\n\t"
+				 "ja 1f\n\t"
 				 "cmpq $$0, (%rdi)\n\t"
-				 "jne 2f\n\t"
-				 "callq *__loci_define@GOTPCREL(%rip)\n"
+				 "je 2f\n\t"
+				 "retq\n"
+				 "1:\n\t"
+				 "pushq %rbp\n\t"
+				 "movq %rsp, %rbp\n\t"
+				 "callq *__loci_room@GOTPCREL(%rip)\n\t"
+				 "popq %rbp\n\t"
+				 "cmpq $$0, (%rdi)\n\t"
+				 "je 2f\n\t"
+				 "retq\n"
 				 "2:\n\t"
-				 "popq %rax\n\t"
-				 "popq %rax\n\t"
+				 "pushq %rbp\n\t"
+				 "movq %rsp, %rbp\n\t"
+				 "callq *__loci_define@GOTPCREL(%rip)\n\t"
 				 "popq %rbp\n\t"
 				 "retq";
 
@@ -282,6 +287,11 @@ LLVMValueRef loci_emit_is_undefined(struct loci_emit *emit)
 void loci_emit_cross(struct loci_emit *emit)
 {
 	loci_emit_store_budget(emit);
+	loci_emit_enter(emit);
+}
+
+void loci_emit_enter(struct loci_emit *emit)
+{
 	LLVMValueRef record = LLVMBuildPointerCast(emit->builder, emit->record, emit->pointer, "");
 	call(emit, emit->cross, emit->cross_type, &record, 1);
 	loci_emit_load_budget(emit);

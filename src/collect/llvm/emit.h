@@ -52,6 +52,8 @@ void loci_emit_branch_copy(
 /* Asks the runtime for room, with all that comes before and after. */
 void loci_emit_cross(struct loci_emit *emit);
 
+/* The same with the budget in memory before. */
+void loci_emit_enter(struct loci_emit *emit);
 /* The same for a tracing copy: without the function's definition, which is there, and with the
  * budget in memory before. In place it is a call and nothing else: for places where the budget and
  * the cursor come from memory anyway. */
