@@ -122,7 +122,8 @@ void loci_emit_branch_copy(
 
 static LLVMValueRef thread_state(struct loci_emit *emit)
 {
-	return to_pointer(emit, loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 1)));
+	return to_pointer(
+		emit, loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 1)));
 }
 
 /* In assembly, since LLVM 14 to 19 at the least may pop into a register that preserve_most keeps.
@@ -254,7 +255,8 @@ void loci_emit_load_cursor(struct loci_emit *emit)
 {
 	LLVMValueRef state = thread_state(emit);
 	LLVMBuildStore(emit->builder, state, emit->state);
-	LLVMBuildStore(emit->builder, to_pointer(emit, loci_emit_load_word(emit, state)), emit->cursor);
+	LLVMBuildStore(
+		emit->builder, to_pointer(emit, loci_emit_load_word(emit, state)), emit->cursor);
 }
 
 void loci_emit_count(struct loci_emit *emit, uint32_t n_refs)
@@ -264,6 +266,22 @@ void loci_emit_count(struct loci_emit *emit, uint32_t n_refs)
 	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
 	LLVMValueRef minus = loci_emit_number(emit, -(uint64_t)n_refs);
 	LLVMBuildStore(emit->builder, LLVMBuildAdd(emit->builder, value, minus, ""), emit->budget);
+}
+
+void loci_emit_count_in_memory(struct loci_emit *emit, uint32_t n_refs)
+{
+	if (n_refs == 0)
+		return;
+	LLVMValueRef at = member(emit, emit->pair, emit->thread, 0);
+	LLVMValueRef minus = loci_emit_number(emit, -(uint64_t)n_refs);
+	LLVMValueRef value = loci_emit_load_word(emit, at);
+	loci_emit_store_word(emit, LLVMBuildAdd(emit->builder, value, minus, ""), at);
+}
+
+LLVMValueRef loci_emit_is_counting_in_memory(struct loci_emit *emit)
+{
+	LLVMValueRef value = loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 0));
+	return LLVMBuildICmp(emit->builder, LLVMIntSGE, value, loci_emit_number(emit, 0), "");
 }
 
 LLVMValueRef loci_emit_is_tracing(struct loci_emit *emit)
@@ -303,7 +321,6 @@ void loci_emit_ready(struct loci_emit *emit)
 	LLVMValueRef cursor = call(emit, emit->ready, emit->ready_type, NULL, 0);
 	LLVMBuildStore(emit->builder, to_pointer(emit, cursor), emit->cursor);
 	LLVMBuildStore(emit->builder, thread_state(emit), emit->state);
-	loci_emit_load_budget(emit);
 }
 
 LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit)

@@ -39,6 +39,9 @@ void loci_emit_load_budget(struct loci_emit *emit);
 void loci_emit_load_cursor(struct loci_emit *emit);
 
 void loci_emit_count(struct loci_emit *emit, uint32_t n_refs);
+/* The tracing copy has the budget in memory always: it needs the register for the cursor. */
+void loci_emit_count_in_memory(struct loci_emit *emit, uint32_t n_refs);
+LLVMValueRef loci_emit_is_counting_in_memory(struct loci_emit *emit);
 /* Conditions. */
 LLVMValueRef loci_emit_is_tracing(struct loci_emit *emit);
 LLVMValueRef loci_emit_is_full(struct loci_emit *emit);

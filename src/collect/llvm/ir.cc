@@ -179,8 +179,8 @@ struct loci_ir_copy {
 	ValueToValueMapTy map;
 };
 
-/* Copies keep their lines. Variables are told of in the original alone: where one lives for good may
- * not be said twice, and the rest would take much of the compiler's time. */
+/* Copies keep their lines. Variables are told of in the original alone: where one lives for good
+ * may not be said twice, and the rest would take much of the compiler's time. */
 static void forget_variables(BasicBlock *block)
 {
 	for (auto at = block->begin(); at != block->end();) {
