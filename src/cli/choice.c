@@ -3,6 +3,7 @@
 
 #include "collect/instrumented.h"
 #include "collect/program.h"
+#include "collect/run.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -22,10 +23,11 @@ static void choose_best(const struct loci_instrumented *program, bool readable,
 			program->version);
 }
 
-int loci_choose(const char *named, bool count, const char *name, struct loci_choice *ret,
+int loci_choose(const char *named, const struct loci_run_options *run, struct loci_choice *ret,
 	struct loci_err *err)
 {
-	bool wants_cc = named && !strcmp(named, "cc");
+	bool wants_cc = named && !strcmp(named, "cc"), count = run->count;
+	const char *name = run->argv[0];
 	struct loci_instrumented program = { 0 };
 	struct loci_err why = { "" };
 	char path[PATH_MAX];
@@ -44,6 +46,10 @@ int loci_choose(const char *named, bool count, const char *name, struct loci_cho
 		return loci_err_set(err, EPROTO, "%s", why.text);
 	if (!named)
 		choose_best(&program, r == 0, &why, ret);
+	if (ret->collector == LOCI_COLLECTOR_CC && (run->only || run->skip))
+		return loci_err_set(err, EINVAL,
+			"--only and --skip are for loci cc when it compiles, or for --collector "
+			"any when it records");
 	if (count && !named && ret->collector != LOCI_COLLECTOR_CC)
 		return loci_err_set(err, EINVAL,
 			"-m count: %s was built without loci cc; build it again with CC='loci cc', "

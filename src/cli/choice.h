@@ -15,9 +15,11 @@ struct loci_choice {
 	char words[256]; /* to be said: what was chosen and why; or "" */
 };
 
-/* named: --collector, NULL: the best that works for this program. count: references are only to be
- * counted. A program that is not there is left to the runner to complain about. */
-int loci_choose(const char *named, bool count, const char *program, struct loci_choice *ret,
+struct loci_run_options;
+
+/* named: --collector, NULL: the best that works for this program and what is asked of it. A program
+ * that is not there is left to the runner to complain about. */
+int loci_choose(const char *named, const struct loci_run_options *run, struct loci_choice *ret,
 	struct loci_err *err);
 
 #endif

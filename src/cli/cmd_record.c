@@ -674,8 +674,7 @@ static int record(struct record_args *args)
 static int choose(struct record_args *args)
 {
 	struct loci_err err = { "" };
-	int r = loci_choose(
-		args->collector, args->run.count, args->run.argv[0], &args->choice, &err);
+	int r = loci_choose(args->collector, &args->run, &args->choice, &err);
 
 	args->run.collector = args->choice.collector;
 	if (r < 0)
