@@ -265,6 +265,8 @@ static int learn(struct loci_code *code, const struct loci_decoder *decoder, uin
 	code->ref[i].size_bytes = def.size_bytes > UINT16_MAX ? 0 : (uint16_t)def.size_bytes;
 	code->ref[i].is_write = def.op == LOCI_OP_STORE;
 	code->ref[i].kind = kind_of(code, &def, first);
+	code->ref[i].block = code->block[i];
+	code->ref[i].address = address;
 	loci_code_headers(code, i, &n_headers);
 	if (n_headers && !(code->ref[i].kind & LOCI_CODE_FRAME))
 		code->ref[i].kind |= LOCI_CODE_OVER;
