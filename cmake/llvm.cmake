@@ -34,7 +34,7 @@ foreach(version RANGE 14 19)
   target_include_directories(${pass} PRIVATE src)
   target_include_directories(${pass} SYSTEM PRIVATE ${include})
   # As LLVM itself is built; sanitizers would have to be in the compiler, too.
-  target_compile_options(${pass} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti;-fno-exceptions>
+  target_compile_options(${pass} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti;-fno-exceptions;-Wno-shadow>
     $<$<COMPILE_LANGUAGE:C>:-Wno-strict-prototypes> -fno-sanitize=all)
   target_link_options(${pass} PRIVATE -fno-sanitize=all)
   install(TARGETS ${pass} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/loci COMPONENT loci)

@@ -103,41 +103,48 @@ static int find_passes(
 		self);
 }
 
-static void run_version(const char *clang, int fd)
+/* Runs a program and keeps the beginning of what it says. Returns its status as waitpid(2) gives
+ * it. */
+static int ask(char *const argv[], char *text, size_t size)
 {
-	dup2(fd, STDOUT_FILENO);
-	dup2(fd, STDERR_FILENO);
-	execl(clang, clang, "--version", (char *)NULL);
-	_Exit(LOCI_PROGRAM_NOT_FOUND);
-}
-
-/* "Debian clang version 14.0.6" -> 14; 0 where the program says something else. */
-static unsigned ask_version(const char *clang)
-{
-	static const char word[] = "clang version ";
-	char text[512] = "";
-	unsigned version = 0;
 	size_t used = 0;
-	int fds[2], status;
-	const char *at;
+	int fds[2], status = -1;
 	ssize_t n;
 	pid_t pid;
 
+	text[0] = 0;
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return 0;
+		return -1;
 	pid = fork();
-	if (pid == 0)
-		run_version(clang, fds[1]);
+	if (pid == 0) {
+		dup2(fds[1], STDOUT_FILENO);
+		dup2(fds[1], STDERR_FILENO);
+		execv(argv[0], argv);
+		_Exit(LOCI_PROGRAM_NOT_FOUND);
+	}
 	close(fds[1]);
-	while (pid > 0 && used < sizeof(text) - 1 &&
-		(n = read(fds[0], text + used, sizeof(text) - 1 - used)) != 0)
+	while (pid > 0 && used < size - 1 && (n = read(fds[0], text + used, size - 1 - used)) != 0)
 		if (n > 0)
 			used += (size_t)n;
 		else if (errno != EINTR)
 			break;
+	text[used] = 0;
 	close(fds[0]);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	return status;
+}
+
+/* "Debian clang version 14.0.6" -> 14; 0 where the program says something else. */
+static unsigned ask_version(char *clang)
+{
+	static const char word[] = "clang version ";
+	char *argv[] = { clang, "--version", NULL };
+	char text[512];
+	unsigned version = 0;
+	const char *at;
+
+	ask(argv, text, sizeof(text));
 	at = strstr(text, word);
 	return at && sscanf(at + strlen(word), "%u", &version) == 1 ? version : 0;
 }
@@ -189,15 +196,12 @@ static int find_named(struct loci_toolchain *toolchain, const struct passes *pas
 	return take(toolchain, version, err);
 }
 
-/* Debian's name, and where Debian keeps it if PATH is not the usual one. */
+/* As Debian and its kin name them. */
 static bool find_version(struct loci_toolchain *toolchain, unsigned version)
 {
-	char name[64];
+	char name[32];
 
 	snprintf(name, sizeof(name), "clang-%u", version);
-	if (loci_program_find(name, toolchain->clang) == 0)
-		return true;
-	snprintf(name, sizeof(name), "/usr/lib/llvm-%u/bin/clang", version);
 	return loci_program_find(name, toolchain->clang) == 0;
 }
 
@@ -237,6 +241,25 @@ int loci_toolchain_runtime(const struct loci_toolchain *toolchain, const char *f
 			"the runtime that programs are linked to, %s: %s; install loci whole", path,
 			strerror(errno));
 	return 0;
+}
+
+int loci_toolchain_try(struct loci_toolchain *toolchain, struct loci_err *err)
+{
+	char option[PATH_MAX + 32], path[PATH_MAX], text[512];
+	char *argv[] = { toolchain->clang, option, "-x", "c", "-c", "/dev/null", "-o", "/dev/null",
+		NULL };
+	int r = loci_toolchain_runtime(toolchain, "libloci-rt.so", path, err);
+
+	if (r < 0)
+		return r;
+	snprintf(option, sizeof(option), "-fpass-plugin=%s", toolchain->plugin);
+	if (ask(argv, text, sizeof(text)) == 0)
+		return 0;
+	text[strcspn(text, "\n")] = 0;
+	return loci_err_set(err, ENOEXEC,
+		"%s does not take loci's pass: %s; use the distribution's clang-%u, or build loci "
+		"with this one's LLVM",
+		toolchain->clang, text, toolchain->version);
 }
 
 bool loci_toolchain_has_lld(const struct loci_toolchain *toolchain)

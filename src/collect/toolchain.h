@@ -26,6 +26,9 @@ int loci_toolchain_find(struct loci_toolchain *ret, const char *named, struct lo
 int loci_toolchain_runtime(const struct loci_toolchain *toolchain, const char *file,
 	char path[PATH_MAX], struct loci_err *err);
 
+/* Whether that clang takes the pass and the runtime is there, found out by compiling nothing. */
+int loci_toolchain_try(struct loci_toolchain *toolchain, struct loci_err *err);
+
 /* Whether `-fuse-ld=lld` means a linker that can run the pass: of clang's own version, beside it,
  * and not older than 15. */
 bool loci_toolchain_has_lld(const struct loci_toolchain *toolchain);

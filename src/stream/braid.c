@@ -111,9 +111,13 @@ static int turn_all(struct loci_braid *braid, struct loci_braid_out *out, struct
 {
 	int r = 0;
 
-	braid->round++;
-	for (size_t i = 0; r == 0 && i < braid->n_strands; i++)
-		r = loci_ring_look(braid->strand[i]->ring, &braid->strand[i]->view, err);
+	for (size_t i = 0; r == 0 && i < braid->n_strands; i++) {
+		struct loci_strand *strand = braid->strand[i];
+
+		r = loci_ring_look(strand->ring, &strand->view, err);
+		if (r == 0 && !strand->started)
+			r = loci_braid_start(braid, strand, err);
+	}
 	if (r == 0)
 		r = loci_braid_process(braid, out, err);
 	if (r != 0)
@@ -338,7 +342,7 @@ int loci_braid_add_take(
 		return loci_err_nomem(err);
 	}
 	strand->ring = ring;
-	strand->thread = thread;
+	strand->number = strand->thread = thread;
 	pthread_mutex_lock(&braid->lock);
 	for (last = &braid->arrived; *last; last = &(*last)->next)
 		;
@@ -367,6 +371,11 @@ void loci_braid_stop(struct loci_source *braid)
 void loci_braid_cut(struct loci_source *braid)
 {
 	ask_end(braid, BRAID_CUT);
+}
+
+bool loci_braid_became_another(const struct loci_source *braid)
+{
+	return ((const struct loci_braid *)braid)->became_another;
 }
 
 size_t loci_braid_kept_words(const struct loci_source *source)

@@ -11,8 +11,9 @@
  * by chunks: it is not the order in which they ran.
  *
  * A signal handler's words have a ring of their own, which begins with SWITCH: the thread they
- * belong to. Between SIGNAL_ENTER and SIGNAL_LEAVE there, the thread's other rings are not read;
- * before, they are read as far as they were written. */
+ * belong to. SIGNAL_ENTER there tells (raw word 0) before which word of what it interrupts it
+ * stands: the thread's ring, or that of the handler with the next lower number. So what the reader
+ * gets of a thread is in the order it ran. */
 #ifndef LOCI_STREAM_BRAID_H
 #define LOCI_STREAM_BRAID_H
 
@@ -23,9 +24,8 @@
 typedef int loci_braid_more(void *data, struct loci_source *braid, struct loci_err *err);
 
 /* Takes the process's ring over. Threads are added by any thread of the reader while the source is
- * read; the thread id is what SWITCH says, and several rings may have the same (a signal handler's
- * beside its thread's). The source ends when the process's ring and all others have ended; more may
- * be NULL. */
+ * read; the thread id, which is the ring's number, is what SWITCH says. The source ends when the
+ * process's ring and all others have ended; more may be NULL. */
 int loci_braid_new_take(struct loci_source *process, loci_braid_more *more, void *data,
 	struct loci_source **ret, struct loci_err *err);
 int loci_braid_add_take(
@@ -34,6 +34,9 @@ int loci_braid_add_take(
 /* As of a ring: the process writes no more, or what it has written is enough. From any thread. */
 void loci_braid_stop(struct loci_source *braid);
 void loci_braid_cut(struct loci_source *braid);
+
+/* Whether the last that a thread did was to become another program (EXEC), once all was read. */
+bool loci_braid_became_another(const struct loci_source *braid);
 
 /* Words that are kept in memory, for tests. */
 size_t loci_braid_kept_words(const struct loci_source *braid);

@@ -23,7 +23,8 @@ struct loci_braid {
 	uint64_t *held;
 	size_t n_held, held_cap;
 	uint64_t end; /* the word END; 0: has not come */
-	uint64_t round, openings, given_words;
+	uint64_t given_words;
+	bool became_another;
 	unsigned idle_rounds; /* without a word */
 	bool hungry;          /* there is not much: take it as it comes */
 	uint64_t late_ns;     /* since when a number has been missing; 0: none is */
@@ -43,6 +44,8 @@ struct loci_braid_out {
 
 /* All that the process's ring has. 1: there was no room for all of it. */
 int loci_braid_process(struct loci_braid *braid, struct loci_braid_out *out, struct loci_err *err);
+/* Looks whose strand it is: a handler's says so first. */
+int loci_braid_start(struct loci_braid *braid, struct loci_strand *strand, struct loci_err *err);
 /* What the strand may give, as far as there is room. */
 int loci_braid_turn(struct loci_braid *braid, struct loci_strand *strand,
 	struct loci_braid_out *out, struct loci_err *err);

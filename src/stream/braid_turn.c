@@ -130,93 +130,88 @@ int loci_braid_process(struct loci_braid *braid, struct loci_braid_out *out, str
 
 /* Signal handlers. */
 
-static struct loci_strand *innermost(const struct loci_braid *braid, uint32_t thread)
+/* The thread's strand next to this one, by number: what it interrupts, or what interrupts it. */
+static struct loci_strand *neighbour(
+	const struct loci_braid *braid, const struct loci_strand *strand, bool above)
 {
 	struct loci_strand *found = NULL;
 
 	for (size_t i = 0; i < braid->n_strands; i++) {
 		struct loci_strand *other = braid->strand[i];
 
-		if (other->thread == thread && other->opened &&
-			(!found || other->opening > found->opening))
+		if (other->thread != strand->thread || other->number == strand->number ||
+			(other->number > strand->number) != above)
+			continue;
+		if (!found || (other->number < found->number) == above)
 			found = other;
 	}
 	return found;
 }
 
-/* Whether the handler's next number is known and smaller. */
-static bool precedes(const struct loci_strand *handler, uint64_t number)
+static bool is_kind(uint64_t word, enum loci_marker kind)
 {
-	uint64_t own;
-
-	return loci_sequence_first(handler->kept + handler->kept_at,
-		       handler->n_kept - handler->kept_at, &own) &&
-		own < number;
+	return loci_word_is_marker(word) && loci_word_kind(word) == kind;
 }
 
-/* Whether all of the thread's that the handler interrupted has been given. The rings were looked at
- * after the handler's words were seen, so what is there and may be given was before. What waits for
- * a number was before, unless the handler has a smaller one. */
-static bool is_interrupted(const struct loci_braid *braid, const struct loci_strand *handler,
-	const struct loci_strand *owner)
+/* Whether a handler is next, and which word of what it interrupts it stands before. */
+static bool enters(struct loci_strand *strand, uint64_t *ret_before)
 {
-	for (size_t i = 0; i < braid->n_strands; i++) {
-		const struct loci_strand *other = braid->strand[i];
+	uint64_t words[MARKER_WORDS];
+	ssize_t n;
 
-		if (other == handler || other->thread != handler->thread ||
-			(owner ? other != owner : other->is_handler))
-			continue;
-		if (loci_strand_words(other) &&
-			(other->undue <= braid->due || !precedes(handler, other->undue)))
-			return false;
-	}
+	if (!strand->is_handler || strand->opened)
+		return false;
+	while ((n = loci_strand_copy(strand, words, MARKER_WORDS, NULL)) > 0 &&
+		is_kind(words[0], LOCI_MARK_PAD))
+		loci_strand_take(strand, marker_words(words, (size_t)n));
+	if (n <= 0 || !is_kind(words[0], LOCI_MARK_SIGNAL_ENTER))
+		return false;
+	*ret_before = loci_word_n_raw(words[0]) && n > 1 ? words[1] : 0;
 	return true;
 }
 
-static bool begins_with_enter(const struct loci_strand *strand)
+/* How many words may come before a handler of this thread does; SIZE_MAX: none does. */
+static size_t until_handler(struct loci_braid *braid, struct loci_strand *strand)
 {
-	uint64_t words[MARKER_WORDS];
-
-	return loci_strand_copy(strand, words, MARKER_WORDS, NULL) > 0 &&
-		loci_word_is_marker(words[0]) && loci_word_kind(words[0]) == LOCI_MARK_SIGNAL_ENTER;
-}
-
-/* 1: it may, 0: not now. */
-static int may_go(struct loci_braid *braid, struct loci_strand *strand, struct loci_err *err)
-{
-	struct loci_strand *owner;
-	int r;
+	struct loci_strand *above;
+	uint64_t before;
 
 	if (!braid->n_handlers)
-		return 1;
-	owner = innermost(braid, strand->thread);
-	if (owner == strand)
-		return 1;
-	if (!strand->is_handler || strand->opened || !begins_with_enter(strand))
-		return !owner;
-	r = keep(braid, strand, err); /* for who looks what is in it */
-	if (r < 0)
-		return r;
-	if (!strand->entering)
-		strand->entering = braid->round;
-	if (strand->entering == braid->round || !is_interrupted(braid, strand, owner))
+		return SIZE_MAX;
+	above = neighbour(braid, strand, true);
+	if (above && above->opened)
 		return 0;
-	strand->opening = ++braid->openings;
-	strand->opened = true;
-	strand->entering = 0;
-	return 1;
+	/* It has passed if the handler's ring was found late. */
+	if (!above || !enters(above, &before) || before < strand->given)
+		return SIZE_MAX;
+	loci_ring_look_to(strand->ring, before, &strand->view);
+	return before - strand->given;
 }
 
-/* A handler's ring says whose it is. */
-static int start(struct loci_braid *braid, struct loci_strand *strand, struct loci_err *err)
+/* Whether it is its turn to interrupt. */
+static bool may_enter(struct loci_braid *braid, struct loci_strand *strand)
+{
+	const struct loci_strand *below;
+	uint64_t before;
+
+	if (!braid->n_handlers || !enters(strand, &before))
+		return true;
+	below = neighbour(braid, strand, false);
+	if (below && below->given < before && !(below->view.ended && !loci_strand_words(below)))
+		return false;
+	strand->opened = true;
+	return true;
+}
+
+int loci_braid_start(struct loci_braid *braid, struct loci_strand *strand, struct loci_err *err)
 {
 	uint64_t words[MARKER_WORDS];
 	ssize_t n = loci_strand_copy(strand, words, MARKER_WORDS, err);
 
-	if (n < 0)
+	if (n <= 0)
 		return (int)n;
 	strand->started = true;
-	if (!loci_word_is_marker(words[0]) || loci_word_kind(words[0]) != LOCI_MARK_SWITCH)
+	if (!is_kind(words[0], LOCI_MARK_SWITCH))
 		return 0;
 	strand->thread = (uint32_t)loci_word_payload(words[0]);
 	strand->is_handler = true;
@@ -248,6 +243,8 @@ static size_t admit(
 			if (braid->n_held && held_number(braid) <= braid->due)
 				return at;
 		}
+		if (kind == LOCI_MARK_EXEC)
+			strand->executes_at = strand->given + at;
 		if (kind == LOCI_MARK_SIGNAL_LEAVE && strand->opened) {
 			strand->opened = false;
 			return at;
@@ -272,10 +269,10 @@ static size_t handler_rest(const uint64_t *words, size_t n_words)
 }
 
 /* While a marker of the process is held its threads may be ahead of it: they give what ends with
- * the number that is due, for that is before. A handler is given to its end, lest what it
- * interrupted, which may have the number, waits for it. Returns how many words, 0: none that is
- * known. */
-static ssize_t cleared(struct loci_braid *braid, struct loci_strand *strand, struct loci_err *err)
+ * the number that is due, for that is before. The words before and in a handler are given when they
+ * keep others from it. Returns how many words, 0: none that is known. */
+static ssize_t cleared(
+	struct loci_braid *braid, struct loci_strand *strand, size_t until, struct loci_err *err)
 {
 	uint64_t number, *words;
 	size_t n, n_words;
@@ -288,10 +285,10 @@ static ssize_t cleared(struct loci_braid *braid, struct loci_strand *strand, str
 	n = loci_sequence_first(words, n_words, &number);
 	if (n && number <= braid->due)
 		return (ssize_t)n;
-	if (strand->opened && handler_rest(words, n_words))
-		return (ssize_t)handler_rest(words, n_words);
 	strand->undue = n && number < held_number(braid) ? number : held_number(braid);
-	return 0;
+	return (ssize_t)(strand->opened    ? handler_rest(words, n_words)
+			: until <= n_words ? until
+					   : 0);
 }
 
 /* With one strand there is nobody to take turns with. */
@@ -326,41 +323,43 @@ static int give(struct loci_braid *braid, struct loci_strand *strand, size_t cap
 	return 0;
 }
 
+/* How much it may give now; 0: it has to wait. */
+static ssize_t allowance(struct loci_braid *braid, struct loci_strand *strand,
+	const struct loci_braid_out *out, struct loci_err *err)
+{
+	size_t cap = turn_words(braid, strand, out), until = until_handler(braid, strand);
+	ssize_t clear;
+
+	if (!until || !may_enter(braid, strand))
+		return 0;
+	if (until < cap)
+		cap = until;
+	if (!braid->n_held)
+		return (ssize_t)cap;
+	clear = cleared(braid, strand, until, err);
+	return clear < (ssize_t)cap ? clear : (ssize_t)cap;
+}
+
 int loci_braid_turn(struct loci_braid *braid, struct loci_strand *strand,
 	struct loci_braid_out *out, struct loci_err *err)
 {
 	uint64_t n = loci_strand_words(strand);
-	bool waits;
-	size_t cap;
+	ssize_t cap;
 	int r = 0;
 
-	if (!n || out->cap - out->n < ROOM_WORDS)
-		return 0;
-	if (!strand->started)
-		r = start(braid, strand, err);
-	if (r < 0)
-		return r;
 	/* Handlers are short, and have their place among the thread's words. */
 	if (n < loci_ring_chunk_words(strand->ring) && !strand->view.ended && !braid->hungry &&
 		!braid->n_handlers)
 		return 0;
+	if (!strand->started || out->cap - out->n < ROOM_WORDS)
+		return 0;
 	strand->undue = 0;
-	cap = turn_words(braid, strand, out);
-	r = may_go(braid, strand, err);
-	if (r < 0)
-		return r;
-	waits = r == 0;
-	if (!waits && braid->n_held) {
-		ssize_t clear = cleared(braid, strand, err);
-
-		if (clear < 0)
-			return (int)clear;
-		waits = clear == 0;
-		cap = (size_t)clear < cap ? (size_t)clear : cap;
-	}
-	r = waits ? 0 : give(braid, strand, cap, out, err);
-	if (r == 0 && (waits || strand->undue) &&
-		strand->view.n_words > loci_ring_words(strand->ring) / 2)
+	cap = allowance(braid, strand, out, err);
+	if (cap > 0)
+		r = give(braid, strand, (size_t)cap, out, err);
+	if (cap < 0 || r < 0)
+		return cap < 0 ? (int)cap : r;
+	if ((cap == 0 || strand->undue) && strand->view.n_words > loci_ring_words(strand->ring) / 2)
 		r = keep(braid, strand, err);
 	return r;
 }
@@ -382,6 +381,7 @@ void loci_braid_retire(
 	struct loci_braid *braid, const struct loci_strand *strand, struct loci_braid_out *out)
 {
 	braid->n_handlers -= strand->is_handler;
+	braid->became_another |= strand->given && strand->executes_at == strand->given;
 	if (!strand->opened)
 		return;
 	switch_to(braid, out, strand->thread);

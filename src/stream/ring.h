@@ -46,6 +46,10 @@ struct loci_ring_view {
 };
 int loci_ring_look(
 	const struct loci_source *source, struct loci_ring_view *ret, struct loci_err *err);
+/* The word with this number is known to have been reached by a producer that appends without a
+ * call: the view grows up to there. */
+void loci_ring_look_to(
+	const struct loci_source *source, uint64_t number, struct loci_ring_view *view);
 /* Copies n_words, or as many whole markers of them as cap holds: 0 where the words make no sense.
  */
 size_t loci_ring_copy(

@@ -82,6 +82,9 @@ int loci_ring_look(
 		end = ring->cut > ring->tail ? ring->cut : ring->tail;
 	else if (ret->ended && __atomic_load_n(&ring->stop, __ATOMIC_SEQ_CST) != RING_CUT)
 		end = appended_end(ring, end);
+	/* by loci_ring_look_to more may have been read than was published */
+	if (end < ring->tail && ring->tail - end < ring->chunk_words)
+		end = ring->tail;
 	ret->n_words = end - ring->tail;
 	if (ret->n_words > ring->n_words)
 		return loci_err_set(err, EBADMSG,
@@ -89,6 +92,16 @@ int loci_ring_look(
 			" words",
 			ring->path, ring->tail);
 	return 0;
+}
+
+void loci_ring_look_to(
+	const struct loci_source *source, uint64_t number, struct loci_ring_view *view)
+{
+	const struct ring *ring = (const struct ring *)source;
+	uint64_t end = ring->tail + view->n_words;
+
+	if (number > end && number <= appended_end(ring, end))
+		view->n_words = number - ring->tail;
 }
 
 size_t loci_ring_whole(const uint64_t *words, size_t cap)

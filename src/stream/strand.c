@@ -33,6 +33,7 @@ ssize_t loci_strand_copy(
 
 void loci_strand_take(struct loci_strand *strand, size_t n_words)
 {
+	strand->given += n_words;
 	if (strand->kept_at < strand->n_kept) {
 		strand->kept_at += n_words;
 		if (strand->kept_at == strand->n_kept) {

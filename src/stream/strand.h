@@ -8,14 +8,15 @@
 struct loci_strand {
 	struct loci_strand *next; /* on its way to the braid */
 	struct loci_source *ring;
+	uint32_t number; /* of the ring; a handler's is above that of what it interrupts */
 	uint32_t thread;
 	bool told;                   /* that it is to end */
 	bool started;                /* its first word has been looked at */
 	bool is_handler;             /* it began with SWITCH: a signal handler's */
 	bool opened;                 /* SIGNAL_ENTER was given, SIGNAL_LEAVE was not */
-	uint64_t opening;            /* which, of all; the last one opened is innermost */
-	uint64_t entering;           /* the round in which SIGNAL_ENTER was first seen; 0: not */
 	uint64_t undue;              /* the sequence number at its front that others precede; 0 */
+	uint64_t given;              /* words, of all */
+	uint64_t executes_at;        /* where the last EXEC ends; 0: there was none */
 	struct loci_ring_view view;  /* of the ring, as of the last look */
 	uint64_t *kept;              /* words before those of the ring .. */
 	size_t kept_at, n_kept, cap; /* .. from kept_at on */

@@ -160,7 +160,7 @@ has err 'loci cc: there is no option'
 
 # Signals are as the caller left them.
 fake_clang fake/clang-14 14
-echo 'grep SigIgn /proc/self/status >ignored' >>fake/clang-14
+echo '/bin/grep SigIgn /proc/self/status >ignored' >>fake/clang-14
 "$loci" cc --loci-clang=14 a.c
 fake/clang-14 a.c && cp ignored want
 "$loci" cc --loci-clang=14 a.c && cmp -s want ignored || fail "signals are ignored: $(cat want ignored)"
@@ -192,8 +192,8 @@ line 'pass shared frames' -flto -fuse-ld=lld a.c # 14 cannot
 # which clang
 "$loci" cc a.c && grep -q 'loci-pass-19' words || fail "not the newest: $(cat words)"
 rm fake/clang-19
-PATH=$PWD/fake "$loci" cc a.c 2>err # no usual directories, unless Debian's are there
-[ -e /usr/lib/llvm-19/bin/clang ] || grep -q 'loci-pass-14' words || fail "not 14: $(cat words)"
+rm words
+PATH=$PWD/fake "$loci" cc a.c && grep -q 'loci-pass-14' words || fail "not 14: $(cat words)"
 fake_tree odd 7 8
 fake_clang fake/clang 9
 expect 1 odd/bin/loci cc a.c

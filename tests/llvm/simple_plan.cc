@@ -2,6 +2,9 @@
 /* A pass for the tests of loci_describe(): plans every function in the simplest way, all loads and
  * stores in their order, a block of the stream for each block that has some, and lets it be
  * described. The function then reads its struct loci_cc_function, as instrumented code does. */
+#ifndef __clang__
+#define _Static_assert static_assert
+#endif
 extern "C" {
 #include "collect/llvm/plan.h"
 }

@@ -84,9 +84,9 @@ static void take_marker(struct log *log, uint64_t word)
 
 static void list(uint64_t bytes, const struct loci_cc_site *site, uint64_t address)
 {
-	if (mode != LIST)
+	if (mode != LIST || site->op >= LOCI_OP_FRAME)
 		return;
-	fprintf(out, "%s%c %llu %#llx\n", site->size_bytes ? "" : "R", "LS?F"[site->op & 3],
+	fprintf(out, "%s%c %llu %#llx\n", site->size_bytes ? "" : "R", "LS"[site->op & 1],
 		(unsigned long long)bytes, (unsigned long long)address);
 }
 
@@ -104,17 +104,16 @@ static void take_address(struct log *log, uint64_t word)
 	if (log->is_range) {
 		log->is_range = false;
 		list(word, site, log->address);
-	} else if (site->op != LOCI_OP_FRAME && site->size_bytes == 0) {
+	} else if (site->size_bytes == 0) {
 		log->is_range = true;
 		log->address = word;
 		log->traced++;
 		return;
 	} else {
-		log->traced += site->op != LOCI_OP_FRAME;
+		log->traced += site->op < LOCI_OP_FRAME;
 		if (site->op == LOCI_OP_FRAME && (word & 7))
 			complain(log, "not a frame", word);
-		list(site->op == LOCI_OP_FRAME ? 0 : site->size_bytes, site,
-			site->op == LOCI_OP_FRAME ? 0 : word);
+		list(site->size_bytes, site, word);
 	}
 	log->n_given++;
 }

@@ -26,6 +26,7 @@
 #define RING_WORDS 4096
 #define HANDLER    THREADS /* handlers' rings stand behind */
 #define OF_HANDLER (1ull << 40)
+#define COUNT_MASK ((1ull << 20) - 1)
 
 static const struct loci_stream_info info = { .version = LOCI_STREAM_VERSION, .origin = "test" };
 
@@ -37,6 +38,7 @@ struct program {
 	unsigned n_threads;
 	unsigned steps;
 	bool handlers, dawdle, added;
+	bool appends; /* references without a call, as compiled code does */
 	pthread_mutex_t lock;
 	atomic_ullong number;
 	atomic_uint defined[BLOCKS];
@@ -51,6 +53,23 @@ static void write_words(struct loci_ring_producer *producer, const uint64_t *wor
 
 	memcpy(at, words, n * sizeof(*words));
 	loci_ring_commit(producer, at + n);
+}
+
+/* Only the place in the header says that there is another word. */
+static void append_word(struct loci_ring_producer *producer, uint64_t word)
+{
+	uint64_t *at = loci_ring_reserve(producer, 1);
+	struct loci_ring_inline *place = &producer->shared->inline_;
+
+	*at = word;
+	producer->cursor = at + 1;
+	if (place->chunk != (uintptr_t)producer->chunk || place->base != producer->base) {
+		__atomic_store_n(&place->chunk, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&place->base, producer->base, __ATOMIC_RELEASE);
+		__atomic_store_n(&place->cursor, (uintptr_t)(at + 1), __ATOMIC_RELEASE);
+		__atomic_store_n(&place->chunk, (uintptr_t)producer->chunk, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&place->cursor, (uintptr_t)(at + 1), __ATOMIC_RELEASE);
 }
 
 /* Block b has references of 1 + b bytes. Sometimes a module comes with it, which has a number. */
@@ -89,10 +108,16 @@ static void put_ref(struct actor *actor, bool in_handler)
 	struct program *program = actor->program;
 	unsigned i = actor->index + (in_handler ? HANDLER : 0);
 	uint64_t *count = in_handler ? &actor->handled : &actor->done;
-	uint64_t word = (uint64_t)actor->index << 44 | (in_handler ? OF_HANDLER : 0) | *count;
+	/* a handler's tells how much it interrupted */
+	uint64_t word = (uint64_t)actor->index << 44 | (*count & COUNT_MASK) |
+		(in_handler ? OF_HANDLER | (actor->done & COUNT_MASK) << 20 : 0);
+	struct loci_ring_producer *to = in_handler ? &actor->handler : &actor->own;
 
 	atomic_store_explicit(&program->most[i], ++*count, memory_order_relaxed);
-	write_words(in_handler ? &actor->handler : &actor->own, &word, 1);
+	if (program->appends)
+		append_word(to, word);
+	else
+		write_words(to, &word, 1);
 	atomic_store_explicit(&program->least[i], *count, memory_order_relaxed);
 }
 
@@ -102,7 +127,10 @@ static void put_block(struct actor *actor, bool in_handler, unsigned b)
 
 	if (!atomic_load(&actor->program->defined[b]))
 		define(actor->program, b);
-	write_words(in_handler ? &actor->handler : &actor->own, &word, 1);
+	if (actor->program->appends)
+		append_word(in_handler ? &actor->handler : &actor->own, word);
+	else
+		write_words(in_handler ? &actor->handler : &actor->own, &word, 1);
 }
 
 static void put_number(struct actor *actor, bool in_handler)
@@ -121,10 +149,11 @@ static unsigned pick(struct actor *actor, unsigned n)
 
 static void handle(struct actor *actor)
 {
-	uint64_t enter = loci_mark_word(LOCI_MARK_SIGNAL_ENTER, 0, 10);
+	uint64_t enter[2] = { loci_mark_word(LOCI_MARK_SIGNAL_ENTER, 1, 10),
+		actor->own.base + (uint64_t)(actor->own.cursor - actor->own.chunk) };
 	uint64_t leave = loci_mark_word(LOCI_MARK_SIGNAL_LEAVE, 0, 10);
 
-	write_words(&actor->handler, &enter, 1);
+	write_words(&actor->handler, enter, 2);
 	for (unsigned k = pick(actor, 4); k < 4; k++) {
 		put_block(actor, true, pick(actor, BLOCKS));
 		for (unsigned i = 0; i < BLOCK_REFS; i++)
@@ -203,7 +232,7 @@ struct listener {
 	struct program *program;
 	uint64_t refs[2 * THREADS];
 	uint64_t last_number, numbers;
-	bool in_order, dense, sound, ended, after_end;
+	bool in_order, dense, sound, in_place, ended, after_end;
 	size_t most_kept;
 };
 
@@ -218,7 +247,9 @@ static void hear_ref(struct listener *listener, const struct loci_ref *ref)
 		return;
 	}
 	next = &listener->refs[i + (ref->address & OF_HANDLER ? HANDLER : 0)];
-	listener->sound &= (ref->address & (OF_HANDLER - 1)) == (*next)++;
+	listener->sound &= (ref->address & COUNT_MASK) == ((*next)++ & COUNT_MASK);
+	listener->in_place &= !(ref->address & OF_HANDLER) ||
+		(ref->address >> 20 & COUNT_MASK) == (listener->refs[i] & COUNT_MASK);
 }
 
 static void hear_event(struct listener *listener, const struct loci_event *event)
@@ -249,7 +280,7 @@ static void hear(struct listener *listener, struct loci_source *source, size_t c
 	struct loci_err err = { "" };
 	ssize_t n;
 
-	listener->in_order = listener->dense = listener->sound = true;
+	listener->in_order = listener->dense = listener->sound = listener->in_place = true;
 	CHECK(loci_decoder_new(&decoder, &err) == 0);
 	while ((n = source->ops->read(source, words, cap, &err)) > 0) {
 		size_t pos = 0, n_refs, kept = loci_braid_kept_words(source);
@@ -275,6 +306,7 @@ static void hear(struct listener *listener, struct loci_source *source, size_t c
 	CHECK_STR(err.text, "");
 	CHECK(listener->sound);
 	CHECK(listener->in_order);
+	CHECK(listener->in_place);
 	loci_decoder_free(decoder);
 }
 
@@ -310,7 +342,7 @@ static int add_late(void *data, struct loci_source *braid, struct loci_err *err)
 	for (unsigned i = 0; i < program->n_threads; i++, n++)
 		add(program, i, i + 1);
 	for (unsigned i = 0; program->handlers && i < program->n_threads; i++, n++)
-		add(program, HANDLER + i, 99);
+		add(program, HANDLER + i, 100 + i);
 	program->added = true;
 	return n;
 }
@@ -341,7 +373,8 @@ static void program_free(struct program *program)
 	munmap(program, sizeof(*program));
 }
 
-static void check_threads(unsigned n_threads, bool handlers, bool dawdle, size_t n_words)
+static void check_threads(
+	unsigned n_threads, bool handlers, bool dawdle, bool appends, size_t n_words)
 {
 	struct program *program = program_new(n_threads, handlers, n_words);
 	struct listener listener = { .program = program };
@@ -349,6 +382,7 @@ static void check_threads(unsigned n_threads, bool handlers, bool dawdle, size_t
 
 	program->steps = n_threads > 1 ? 8000 : 40000;
 	program->dawdle = dawdle;
+	program->appends = appends;
 	CHECK(pthread_create(&thread, NULL, perform, program) == 0);
 	add_late(program, NULL, NULL);
 	hear(&listener, program->braid, 1 << 15);
@@ -380,6 +414,7 @@ static void check_killed(unsigned delay_us, bool handlers)
 	pid_t pid;
 
 	program->steps = UINT32_MAX;
+	program->appends = delay_us % 5 < 3;
 	pid = fork();
 	if (pid == 0) {
 		perform(program);
@@ -509,12 +544,14 @@ int main(int argc, char **argv)
 	unsigned times = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
 
 	CHECK(loci_rundir_new(&dir, NULL) == 0);
-	check_threads(1, false, false, 0);
-	check_threads(1, true, false, 0);
-	check_threads(1, true, true, 0);
-	check_threads(THREADS, false, false, RING_WORDS);
-	check_threads(THREADS, true, false, RING_WORDS);
-	check_threads(THREADS, true, true, 0);
+	for (unsigned appends = 0; appends < 2; appends++) {
+		check_threads(1, false, false, appends, 0);
+		check_threads(1, true, false, appends, 0);
+		check_threads(1, true, true, appends, 0);
+		check_threads(THREADS, false, false, appends, RING_WORDS);
+		check_threads(THREADS, true, false, appends, RING_WORDS);
+		check_threads(THREADS, true, true, appends, 0);
+	}
 	check_held_back(false);
 	check_held_back(true);
 	check_cut();

@@ -131,6 +131,7 @@ static struct loci_profile *profile_of(
 	struct loci_err err = { "" };
 
 	source.source.info.collector = LOCI_COLLECTOR_CC;
+	source.source.info.capabilities |= LOCI_CAP_PARTIAL;
 	if (loci_analyse(&source.source, how, path, &summary, &err) < 0 ||
 		loci_profile_open(path, &profile, &err) < 0)
 		CHECK_FAIL("%s", err.text);
@@ -534,6 +535,32 @@ static void check_wanted(const char *only, const char *skip, uint64_t first, uin
 	free(w.word);
 }
 
+/* What is not seen is said. */
+static void check_unseen(void)
+{
+	struct words w = { 0 };
+	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
+	struct loci_analyse_options how = options;
+	const struct loci_run *run;
+
+	how.only = "*";
+	load_program(&w);
+	define_all(&w);
+	enter(&w, 0, FRAME_0, UNSEEN);
+	name(&w, 2, "/lib/libz.so.1");
+	name(&w, 3, "libm.so.6");
+	mark(&w, LOCI_MARK_UNSEEN, 2, 2, (uint64_t)17, (uint64_t)0);
+	mark(&w, LOCI_MARK_UNSEEN, 3, 2, (uint64_t)1204000, (uint64_t)0);
+	mark(&w, LOCI_MARK_UNSEEN, 3, 2, (uint64_t)331, (uint64_t)0);
+	profile = profile_of(&w, &how);
+	run = loci_profile_run(profile);
+	CHECK(strstr(run->note, "calls into unseen code: libm.so.6 1,204,331, libz.so.1 17"));
+	CHECK(strstr(run->note, "nothing of the kernel"));
+	CHECK(strstr(run->capabilities, "partial"));
+	CHECK(!strstr(run->capabilities, "complete"));
+	free(w.word);
+}
+
 int main(void)
 {
 	check_callers();
@@ -549,5 +576,6 @@ int main(void)
 	check_wanted("*3", "code_2", 0, 0);
 	check_wanted(NULL, "c*_1,*2*", 0, 0);
 	check_wanted(NULL, "code_11,*d?_2", 2, 0);
+	check_unseen();
 	return check_status();
 }

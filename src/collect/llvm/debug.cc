@@ -44,7 +44,7 @@ LLVMMetadataRef loci_debug_subprogram(LLVMMetadataRef scope)
 	return local ? ref_of(local->getSubprogram()) : nullptr;
 }
 
-void loci_debug_function(LLVMMetadataRef subprogram, struct loci_debug_function *ret)
+void loci_debug_function_of(LLVMMetadataRef subprogram, struct loci_debug_function *ret)
 {
 	const DISubprogram *node = node_of<DISubprogram>(subprogram);
 
@@ -281,7 +281,7 @@ static void composite_type(const DICompositeType *type, struct loci_debug_type *
 	}
 }
 
-void loci_debug_type(LLVMMetadataRef ref, struct loci_debug_type *ret)
+void loci_debug_type_of(LLVMMetadataRef ref, struct loci_debug_type *ret)
 {
 	const DIType *type = bare(node_of<DIType>(ref));
 
@@ -308,7 +308,7 @@ void loci_debug_type(LLVMMetadataRef ref, struct loci_debug_type *ret)
 	}
 }
 
-bool loci_debug_member(LLVMMetadataRef record, unsigned index, struct loci_debug_member *ret)
+bool loci_debug_member_at(LLVMMetadataRef record, unsigned index, struct loci_debug_member *ret)
 {
 	const DICompositeType *type = node_of<DICompositeType>(record);
 	const DIDerivedType *member;
@@ -332,7 +332,7 @@ bool loci_debug_member(LLVMMetadataRef record, unsigned index, struct loci_debug
 	if (ret->base) {
 		struct loci_debug_type inherited;
 
-		loci_debug_type(ret->type, &inherited);
+		loci_debug_type_of(ret->type, &inherited);
 		ret->bits = inherited.bytes * 8;
 	}
 	return true;

@@ -26,7 +26,7 @@ struct loci_debug_function {
 
 /* The function that a scope is part of; NULL: none. */
 LLVMMetadataRef loci_debug_subprogram(LLVMMetadataRef scope);
-void loci_debug_function(LLVMMetadataRef subprogram, struct loci_debug_function *ret);
+void loci_debug_function_of(LLVMMetadataRef subprogram, struct loci_debug_function *ret);
 /* The compiler, as it calls itself. */
 struct loci_debug_text loci_debug_producer(LLVMModuleRef module, LLVMMetadataRef subprogram);
 
@@ -70,7 +70,7 @@ struct loci_debug_type {
 	unsigned dimensions;    /* of an array */
 	unsigned n_members;     /* of a record */
 };
-void loci_debug_type(LLVMMetadataRef type, struct loci_debug_type *ret);
+void loci_debug_type_of(LLVMMetadataRef type, struct loci_debug_type *ret);
 
 struct loci_debug_member {
 	struct loci_debug_text name;
@@ -80,7 +80,7 @@ struct loci_debug_member {
 	bool bit_field;
 };
 /* false: it is no data of the record. */
-bool loci_debug_member(LLVMMetadataRef record, unsigned index, struct loci_debug_member *ret);
+bool loci_debug_member_at(LLVMMetadataRef record, unsigned index, struct loci_debug_member *ret);
 
 #ifdef __cplusplus
 }

@@ -102,7 +102,7 @@ static uint32_t add_scope(
 
 	if (scopes->n >= SCOPES_MAX || make_room(scopes) < 0)
 		return UINT32_MAX;
-	loci_debug_function(key->subprogram, &function);
+	loci_debug_function_of(key->subprogram, &function);
 	row.line = key->file == own_file ? function.line : 0;
 	slot = slot_of(scopes, key);
 	scopes->keys[slot] = *key;
@@ -198,7 +198,7 @@ void loci_place_of_function(struct loci_scopes *scopes, struct loci_place *ret)
 	memset(ret, 0, sizeof(*ret));
 	if (!scopes->subprogram)
 		return;
-	loci_debug_function(scopes->subprogram, &function);
+	loci_debug_function_of(scopes->subprogram, &function);
 	ret->line = function.body_line ? function.body_line : function.line;
 }
 

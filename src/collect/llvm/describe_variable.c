@@ -242,7 +242,7 @@ static bool find_merged(
 		struct loci_debug_type type;
 
 		/* By how much is not looked at; if in steps of the type it stays in place. */
-		loci_debug_type(ret->type, &type);
+		loci_debug_type_of(ret->type, &type);
 		return loci_thing_index(
 			ret, type.kind == LOCI_DEBUG_ARRAY || !type.bytes ? 1 : type.bytes);
 	}

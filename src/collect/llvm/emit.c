@@ -2,6 +2,7 @@
 #include "collect/llvm/emit.h"
 
 #include "collect/runtime/cc_abi.h"
+#include "stream/stream.h"
 
 #include <string.h>
 
@@ -171,7 +172,9 @@ void loci_emit_init(struct loci_emit *emit, LLVMModuleRef module)
 	emit->pointer = LLVMPointerType(emit->word, 0);
 	emit->pair = LLVMArrayType(emit->word, 2);
 	emit->weights = LLVMGetMDKindIDInContext(emit->context, "prof", 4);
-	emit->thread = LLVMAddGlobal(module, emit->pair, "__loci_thread");
+	emit->thread = LLVMGetNamedGlobal(module, "__loci_thread");
+	if (!emit->thread)
+		emit->thread = LLVMAddGlobal(module, emit->pair, "__loci_thread");
 	LLVMSetThreadLocalMode(emit->thread, LLVMInitialExecTLSModel);
 	LLVMSetAlignment(emit->thread, 8);
 	make_cross(emit);
@@ -422,8 +425,14 @@ static void lane_range(struct loci_emit *emit, const struct loci_plan_ref *ref, 
 static LLVMValueRef address_of(
 	struct loci_emit *emit, const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
 {
-	if (!ref->address)
+	if (ref->op == LOCI_OP_FRAME)
 		return to_word(emit, frame_address(emit));
+	if (ref->op == LOCI_OP_CALLER)
+		return load_word(emit,
+			LLVMBuildPointerCast(
+				emit->builder, frame_address(emit), emit->pointer, ""));
+	if (ref->op == LOCI_OP_TURN)
+		return number(emit, 0);
 	LLVMValueRef address = mapped(copy, ref->address);
 	if (LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind)
 		address = LLVMBuildExtractElement(

@@ -14,7 +14,7 @@
 
 static uint32_t words_of(const struct loci_plan_ref *ref)
 {
-	return ref->op != LOCI_OP_FRAME && ref->size_bytes == 0 ? 2 : 1;
+	return ref->size_bytes == 0 ? 2 : 1;
 }
 
 struct making {
@@ -23,8 +23,9 @@ struct making {
 	struct loci_references references;
 	uint32_t home;
 	bool by_piece;
-	bool is_open;   /* the last piece may grow */
-	bool is_synced; /* control was elsewhere since the last piece */
+	bool is_open;     /* the last piece may grow */
+	bool is_synced;   /* control was elsewhere since the last piece */
+	bool *holds_more; /* of loops: other loops, or calls */
 };
 
 static void take_ref(struct making *making, size_t number)
@@ -44,16 +45,17 @@ static void take_ref(struct making *making, size_t number)
 	}
 	piece->n_refs++;
 	piece->n_words += words;
-	piece->n_counted += making->references.ref[number].op != LOCI_OP_FRAME;
+	piece->n_counted += making->references.ref[number].op < LOCI_OP_FRAME;
 }
 
-static void take_frame(struct making *making)
+/* What is told at the start of the basic block at hand, and is no access. */
+static void take_note(struct making *making, enum loci_op op)
 {
-	LLVMBasicBlockRef body = making->flow->block[making->home].block;
+	LLVMBasicBlockRef block = making->flow->block[making->home].block;
 	struct loci_references *references = &making->references;
 	references->ref = loci_grown(references->ref, references->n, sizeof(*references->ref));
 	references->ref[references->n] = (struct loci_plan_ref){
-		.instruction = loci_ir_first_code(body), .op = LOCI_OP_FRAME, .size_bytes = 8
+		.instruction = loci_ir_first_code(block), .op = op, .size_bytes = sizeof(uint64_t)
 	};
 	take_ref(making, references->n++);
 }
@@ -107,6 +109,42 @@ static void take_instruction(struct making *making, LLVMValueRef instruction)
 	making->is_synced = true;
 }
 
+static bool has_references(struct making *making, LLVMBasicBlockRef block)
+{
+	size_t n = making->references.n;
+	for (LLVMValueRef at = LLVMGetFirstInstruction(block); at && making->references.n == n;
+		at = LLVMGetNextInstruction(at))
+		loci_references_add(&making->references, at);
+	bool found = making->references.n > n;
+	making->references.n = n;
+	return found;
+}
+
+/* A loop that is more than a row of references is to be seen going round. */
+static bool needs_turn(struct making *making, uint32_t number)
+{
+	const struct loci_flow_block *block = &making->flow->block[number];
+	return block->loop != LOCI_FLOW_NONE && making->flow->loop[block->loop].header == number &&
+		making->holds_more[block->loop] && !has_references(making, block->block);
+}
+
+static void find_more(struct making *making)
+{
+	const struct loci_flow *flow = making->flow;
+	struct loci_plan_sync sync;
+	for (size_t i = 0; i < flow->n_loops; i++)
+		if (flow->loop[i].parent != LOCI_FLOW_NONE)
+			making->holds_more[flow->loop[i].parent] = true;
+	for (size_t i = 1; i < flow->n_blocks; i++) {
+		uint32_t loop = flow->block[i].loop;
+		if (loop == LOCI_FLOW_NONE || making->holds_more[loop])
+			continue;
+		for (LLVMValueRef at = LLVMGetFirstInstruction(flow->block[i].block); at;
+			at = LLVMGetNextInstruction(at))
+			making->holds_more[loop] |= sync_of(at, &sync);
+	}
+}
+
 static void take_block(struct making *making, uint32_t number)
 {
 	LLVMBasicBlockRef block = making->flow->block[number].block;
@@ -114,8 +152,12 @@ static void take_block(struct making *making, uint32_t number)
 	making->home = number;
 	making->is_open = false;
 	making->is_synced = false;
-	if (number == 1)
-		take_frame(making);
+	if (number == 1) {
+		take_note(making, LOCI_OP_FRAME);
+		take_note(making, LOCI_OP_CALLER);
+	} else if (needs_turn(making, number)) {
+		take_note(making, LOCI_OP_TURN);
+	}
 	for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
 		take_instruction(making, at);
 	making->plan->ends_synced[number] = making->is_synced;
@@ -148,8 +190,11 @@ void loci_plan_init(
 	plan->is_active = loci_zeroed(flow->n_loops, sizeof(*plan->is_active));
 	loci_references_init(&making.references, plan->module);
 
+	making.holds_more = loci_zeroed(flow->n_loops, sizeof(*making.holds_more));
+	find_more(&making);
 	for (uint32_t i = 1; i < flow->n_blocks; i++)
 		take_block(&making, i);
+	free(making.holds_more);
 	plan->ref = making.references.ref;
 	plan->n_refs = making.references.n;
 	take_loops(plan, flow);

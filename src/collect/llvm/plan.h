@@ -53,7 +53,7 @@ struct loci_plan_block {
 /* A stretch of a basic block, whose references execute together; blocks consist of pieces. */
 struct loci_plan_piece {
 	uint32_t first_ref, n_refs;
-	uint32_t n_counted; /* references without the FRAME */
+	uint32_t n_counted; /* references that are accesses */
 	uint32_t n_words;   /* of its references */
 	uint32_t home;      /* number of the basic block, as struct loci_flow has it */
 	uint32_t block;

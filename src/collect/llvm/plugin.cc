@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How clang and lld come to the pass: at the end of the optimiser, or of link-time optimisation. */
-#include "collect/llvm/instrument.h"
+#include "collect/llvm/pass.h"
 
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>

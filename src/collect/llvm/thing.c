@@ -57,7 +57,7 @@ bool loci_thing_follow(struct loci_thing *thing)
 {
 	struct loci_debug_type type;
 
-	loci_debug_type(thing->type, &type);
+	loci_debug_type_of(thing->type, &type);
 	thing->pointed = type.kind != LOCI_DEBUG_REFERENCE;
 	thing->element = false;
 	thing->offset = 0;
@@ -73,11 +73,12 @@ static bool holds_data(LLVMMetadataRef ref, unsigned depth)
 	struct loci_debug_member member;
 	struct loci_debug_type type;
 
-	loci_debug_type(ref, &type);
+	loci_debug_type_of(ref, &type);
 	if (type.kind != LOCI_DEBUG_RECORD)
 		return true;
 	for (unsigned i = 0; i < type.n_members && depth < NESTING_MAX; i++)
-		if (loci_debug_member(type.node, i, &member) && holds_data(member.type, depth + 1))
+		if (loci_debug_member_at(type.node, i, &member) &&
+			holds_data(member.type, depth + 1))
 			return true;
 	return false;
 }
@@ -89,9 +90,9 @@ static bool is_open(const struct loci_debug_type *record)
 	struct loci_debug_type type;
 
 	if (record->kind != LOCI_DEBUG_RECORD || !record->n_members ||
-		!loci_debug_member(record->node, record->n_members - 1, &member))
+		!loci_debug_member_at(record->node, record->n_members - 1, &member))
 		return false;
-	loci_debug_type(member.type, &type);
+	loci_debug_type_of(member.type, &type);
 	return type.kind == LOCI_DEBUG_ARRAY && !type.bytes;
 }
 
@@ -113,7 +114,7 @@ static bool covers(const struct loci_debug_member *member, uint64_t offset, uint
 		return false;
 	if (high <= member->offset_bits + member->bits)
 		return true;
-	loci_debug_type(member->type, &type);
+	loci_debug_type_of(member->type, &type);
 	return type.kind == LOCI_DEBUG_ARRAY && !type.bytes;
 }
 
@@ -126,7 +127,7 @@ static bool enter(struct loci_thing *thing, const struct loci_debug_type *record
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < record->n_members; i++)
-		if (loci_debug_member(record->node, i, &member) &&
+		if (loci_debug_member_at(record->node, i, &member) &&
 			covers(&member, (uint64_t)thing->offset, bytes)) {
 			found = member;
 			n++;
@@ -153,7 +154,7 @@ static bool enter_array(struct loci_thing *thing, const struct loci_debug_type *
 {
 	struct loci_debug_type element;
 
-	loci_debug_type(array->target, &element);
+	loci_debug_type_of(array->target, &element);
 	if (!element.bytes || !array->dimensions)
 		return false;
 	/* A pointer to an array is rare: (*p)[] */
@@ -193,7 +194,7 @@ bool loci_thing_index(struct loci_thing *thing, uint64_t stride)
 		struct loci_debug_type type;
 		bool fits;
 
-		loci_debug_type(thing->type, &type);
+		loci_debug_type_of(thing->type, &type);
 		fits = type.bytes && stride % type.bytes == 0;
 		if (thing->element && fits)
 			return true;
@@ -232,7 +233,7 @@ bool loci_thing_narrow(struct loci_thing *thing, uint64_t size, bool whole)
 {
 	struct loci_debug_type type;
 
-	loci_debug_type(thing->type, &type);
+	loci_debug_type_of(thing->type, &type);
 	if (thing->pointed && beyond(thing->offset, &type) && !enter_pointed(thing, type.bytes))
 		return false;
 	if (thing->element && type.bytes)
@@ -240,7 +241,7 @@ bool loci_thing_narrow(struct loci_thing *thing, uint64_t size, bool whole)
 	for (unsigned i = 0; i < NESTING_MAX; i++) {
 		uint64_t bytes = size ? size : 1;
 
-		loci_debug_type(thing->type, &type);
+		loci_debug_type_of(thing->type, &type);
 		if (beyond(thing->offset, &type))
 			break;
 		if (whole && !thing->offset && (!size || size >= type.bytes))

@@ -115,18 +115,21 @@ struct loci_cc_site {
 };
 _Static_assert(sizeof(struct loci_cc_site) == 24, "layout is fixed");
 
-/* The function itself is scope 0; the others are inlined calls. */
+/* The function itself is scope 0; the others are inlined calls, each behind the scope it is called
+ * in. Code of one function that stands in several files has a scope for each, alike but for file
+ * and line: so there may be more than one without a parent. */
 struct loci_cc_scope {
 	int32_t name;    /* as in the source */
 	int32_t linkage; /* as in the symbol table; 0: the same */
 	int32_t file;    /* of its code: absolute, or relative to nothing */
-	uint32_t line;   /* of its declaration */
+	uint32_t line;   /* of its declaration; 0: not known, or in another file */
 	uint32_t call_line;
 	uint16_t call_column;
 	uint16_t parent; /* scope that it is called in; of the function itself UINT16_MAX */
 };
 _Static_assert(sizeof(struct loci_cc_scope) == 24, "layout is fixed");
 
+/* Outer loops stand before those in them. */
 struct loci_cc_loop {
 	uint32_t line; /* of its statement; 0: not known */
 	uint16_t column;

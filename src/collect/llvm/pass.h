@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef LOCI_COLLECT_LLVM_INSTRUMENT_H
-#define LOCI_COLLECT_LLVM_INSTRUMENT_H
+#ifndef LOCI_COLLECT_LLVM_PASS_H
+#define LOCI_COLLECT_LLVM_PASS_H
 
 #include <llvm-c/Core.h>
 
