@@ -17,7 +17,10 @@ function(add_runtime target kind)
     LIBRARY_OUTPUT_DIRECTORY ${LOCI_RT_DIR} ARCHIVE_OUTPUT_DIRECTORY ${LOCI_RT_DIR})
 endfunction()
 
+# Without a name of its own, so that a program asks for it by the path it was linked with: whatever
+# becomes of run paths when the program is installed.
 add_runtime(loci-rt SHARED)
+set_target_properties(loci-rt PROPERTIES NO_SONAME ON)
 # It stays: handlers of ours may run as long as the process does. And it binds at once, since
 # looking for a function takes locks.
 target_link_options(loci-rt PRIVATE -fno-sanitize=all -Wl,-z,nodelete,-z,now,-z,defs,--as-needed)

@@ -373,6 +373,11 @@ void loci_braid_cut(struct loci_source *braid)
 	ask_end(braid, BRAID_CUT);
 }
 
+bool loci_braid_became_another(const struct loci_source *braid)
+{
+	return ((const struct loci_braid *)braid)->became_another;
+}
+
 size_t loci_braid_kept_words(const struct loci_source *source)
 {
 	const struct loci_braid *braid = (const struct loci_braid *)source;

@@ -35,6 +35,9 @@ int loci_braid_add_take(
 void loci_braid_stop(struct loci_source *braid);
 void loci_braid_cut(struct loci_source *braid);
 
+/* Whether the last that a thread did was to become another program (EXEC), once all was read. */
+bool loci_braid_became_another(const struct loci_source *braid);
+
 /* Words that are kept in memory, for tests. */
 size_t loci_braid_kept_words(const struct loci_source *braid);
 

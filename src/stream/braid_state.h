@@ -24,6 +24,7 @@ struct loci_braid {
 	size_t n_held, held_cap;
 	uint64_t end; /* the word END; 0: has not come */
 	uint64_t given_words;
+	bool became_another;
 	unsigned idle_rounds; /* without a word */
 	bool hungry;          /* there is not much: take it as it comes */
 	uint64_t late_ns;     /* since when a number has been missing; 0: none is */

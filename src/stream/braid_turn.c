@@ -243,6 +243,8 @@ static size_t admit(
 			if (braid->n_held && held_number(braid) <= braid->due)
 				return at;
 		}
+		if (kind == LOCI_MARK_EXEC)
+			strand->executes_at = strand->given + at;
 		if (kind == LOCI_MARK_SIGNAL_LEAVE && strand->opened) {
 			strand->opened = false;
 			return at;
@@ -379,6 +381,7 @@ void loci_braid_retire(
 	struct loci_braid *braid, const struct loci_strand *strand, struct loci_braid_out *out)
 {
 	braid->n_handlers -= strand->is_handler;
+	braid->became_another |= strand->given && strand->executes_at == strand->given;
 	if (!strand->opened)
 		return;
 	switch_to(braid, out, strand->thread);

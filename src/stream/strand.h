@@ -16,6 +16,7 @@ struct loci_strand {
 	bool opened;                 /* SIGNAL_ENTER was given, SIGNAL_LEAVE was not */
 	uint64_t undue;              /* the sequence number at its front that others precede; 0 */
 	uint64_t given;              /* words, of all */
+	uint64_t executes_at;        /* where the last EXEC ends; 0: there was none */
 	struct loci_ring_view view;  /* of the ring, as of the last look */
 	uint64_t *kept;              /* words before those of the ring .. */
 	size_t kept_at, n_kept, cap; /* .. from kept_at on */
