@@ -66,6 +66,17 @@ bool rt_begin_image(void)
 	return true;
 }
 
+/* The program sees the environment it would have alone. */
+static void hide_run(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; environ[i]; i++)
+		if (strncmp(environ[i], LOCI_RUN_VARIABLE "=", sizeof(LOCI_RUN_VARIABLE)))
+			environ[n++] = environ[i];
+	environ[n] = NULL;
+}
+
 static bool find_run(void)
 {
 	const char *dir = getenv(LOCI_RUN_VARIABLE);
@@ -76,7 +87,10 @@ static bool find_run(void)
 	rt_text(rt.variable, sizeof(rt.variable), LOCI_RUN_VARIABLE "=%s", dir);
 	rt_text(rt.path[0], RT_PATH_BYTES, "%s/" LOCI_CONTROL_FILE, dir);
 	rt.control = rt_map_control(rt.path[0]);
-	return rt.control != NULL;
+	if (!rt.control)
+		return false;
+	hide_run();
+	return true;
 }
 
 bool rt_is_chosen(void)
