@@ -17,6 +17,11 @@ functions() {
 	bytes=$(readelf -SW "$1" | sed -n 's/.* loci_fn *PROGBITS *[0-9a-f]* *[0-9a-f]* *\([0-9a-f]*\) .*/\1/p')
 	echo $((0x${bytes:-0} / 16))
 }
+# counts FILE: the references of a run.
+counts() {
+	"$LOCI" record -m count "$1" words.c 2>&1 >/dev/null | grep -o '[0-9][0-9]* references' ||
+		fail "$1 is not counted"
+}
 # says FILE [WORD..]: it runs as the one made by plain clang.
 says() {
 	expect 0 "$@"
@@ -117,6 +122,11 @@ for version in $versions; do
 			quiet $cc -O2 $lto -fuse-ld=lld words.o tally.o -o words
 			instrumented words
 			says ./words words.c
+			# and what was instrumented when it was compiled is not so a second time
+			counts ./words >loci.count
+			quiet clang-$version -O2 $lto -fuse-ld=lld words.o tally.o "$BUILD/lib/loci/libloci-rt.so" -o words
+			counts ./words >clang.count
+			cmp -s loci.count clang.count || fail "$lto, linked by loci: $(cat loci.count), by clang: $(cat clang.count)"
 		done
 	done
 done
