@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs and libraries made by loci cc and c++, of every kind, by hand and by the usual build
-# systems: they build without a word more than with clang, and run and say the same.
+# Programs and libraries made by loci cc and c++, of every kind: they build without a word more than
+# with clang, and run and say the same.
 # Not under sanitizers.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/toolchains.sh"
@@ -10,6 +10,17 @@ mkdir 'a project' && cp -r "$SRC"/tests/projects/* 'a project' && cd 'a project'
 # instrumented FILE: it has code of loci's.
 instrumented() {
 	readelf -SW "$1" | grep -q " loci_fn " || fail "$1 is not instrumented"
+}
+# functions FILE: how many of its functions are instrumented.
+functions() {
+	local bytes
+	bytes=$(readelf -SW "$1" | sed -n 's/.* loci_fn *PROGBITS *[0-9a-f]* *[0-9a-f]* *\([0-9a-f]*\) .*/\1/p')
+	echo $((0x${bytes:-0} / 16))
+}
+# counts FILE: the references of a run.
+counts() {
+	"$LOCI" record -m count "$1" words.c 2>&1 >/dev/null | grep -o '[0-9][0-9]* references' ||
+		fail "$1 is not counted"
 }
 # says FILE [WORD..]: it runs as the one made by plain clang.
 says() {
@@ -45,6 +56,17 @@ for version in $versions; do
 	instrumented words
 	says ./words words.c
 	echo '#include "words.c"' | $cc -I. -xc - tally.c -o words || fail "from standard input"
+	says ./words words.c
+
+	# Some functions only. -O0: none is inlined.
+	quiet $cc -O0 words.c tally.c -o words
+	all=$(functions words)
+	[ "$all" = 9 ] || fail "$all functions are instrumented, not 9"
+	quiet $cc -O0 --loci-only='main,tally_*' words.c tally.c -o words
+	[ "$(functions words)" = 5 ] || fail "--loci-only: $(functions words) functions are instrumented"
+	says ./words words.c
+	quiet $cc -O0 words.c --loci-skip='tally_?*,hash' tally.c -o words
+	[ "$(functions words)" = 4 ] || fail "--loci-skip: $(functions words) functions are instrumented"
 	says ./words words.c
 
 	# Static, position independent or not.
@@ -100,41 +122,12 @@ for version in $versions; do
 			quiet $cc -O2 $lto -fuse-ld=lld words.o tally.o -o words
 			instrumented words
 			says ./words words.c
+			# and what was instrumented when it was compiled is not so a second time
+			counts ./words >loci.count
+			quiet clang-$version -O2 $lto -fuse-ld=lld words.o tally.o "$BUILD/lib/loci/libloci-rt.so" -o words
+			counts ./words >clang.count
+			cmp -s loci.count clang.count || fail "$lto, linked by loci: $(cat loci.count), by clang: $(cat clang.count)"
 		done
 	done
-
-	# make, configure, CMake, Meson.
-	make -s clean && make -s CC="$cc" >out 2>err || fail "make: $(cat err)"
-	instrumented words
-	says ./words words.c
-	rm -rf in && mkdir in && (cd in && CC="$cc" CXX="$cxx" ../configure >log 2>&1 && make -s >>log 2>&1) ||
-		fail "configure: $(cat in/log)"
-	grep -q 'checking for clang.* yes' in/log || fail "configure does not see clang: $(cat in/log)"
-	instrumented in/words
-	says in/words words.c
-	rm -rf in && CC="$cc" CXX="$cxx" cmake -S . -B in -DCMAKE_INSTALL_PREFIX="$PWD/in/usr" >log 2>&1 &&
-		cmake --build in >>log 2>&1 && cmake --install in >>log 2>&1 || fail "CMake: $(cat log)"
-	grep -q 'The C compiler identification is Clang' log || fail "CMake does not see clang: $(cat log)"
-	for program in words words++; do
-		instrumented "in/$program"
-		says "in/$program" words.c
-		# CMake has taken the build's run path out of what it installed
-		says env "LD_LIBRARY_PATH=$PWD/in/usr/lib" "in/usr/bin/$program" words.c
-	done
-	if command -v meson >/dev/null; then
-		rm -rf in && CC="$cc" CXX="$cxx" meson setup in >log 2>&1 && meson compile -C in >>log 2>&1 ||
-			fail "Meson: $(cat log)"
-		grep -q 'C compiler for the host machine: .*clang' log || fail "Meson does not see clang: $(cat log)"
-		instrumented in/words
-		says in/words words.c
-		says in/words++ words.c
-	else
-		echo "meson is missing: not tried"
-	fi
-	rm -rf in
 done
-cmake -S . -B in -DCMAKE_C_COMPILER="$BUILD/loci-cc" -DCMAKE_CXX_COMPILER="$BUILD/loci-c++" >log 2>&1 &&
-	cmake --build in >>log 2>&1 || fail "CMake, by one word: $(cat log)"
-instrumented in/words
-says in/words++ words.c
 finish
