@@ -332,6 +332,8 @@ int loci_code_learn(
 			r = loci_err_nomem(err);
 		if (r < 0)
 			return r;
+		code->ref[i].block = code->block[i];
+		code->ref[i].address = code->address[i];
 	}
 	return 0;
 }

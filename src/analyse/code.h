@@ -46,6 +46,8 @@ struct loci_code_ref {
 	uint16_t size_bytes; /* what does not fit comes with the reference */
 	uint8_t is_write;
 	uint8_t kind;
+	uint32_t block; /* with address, as below: where the flow of control is needs both */
+	uint64_t address;
 };
 
 enum loci_code_block_flag {

@@ -217,7 +217,10 @@ int loci_function_object(struct loci_function *function, struct loci_object_tabl
 		object->symbol_module = function->symbol_module;
 		object->entry = function->entry;
 		object->variable = place->variable;
-		object->size_bytes = place->variable ? place->variable->bytes : 0;
+		if (place->variable)
+			object->size_bytes = place->variable->whole_bytes
+				? place->variable->whole_bytes
+				: place->variable->bytes;
 	}
 	*ret = *known;
 	return r;

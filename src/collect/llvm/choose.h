@@ -8,6 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The attribute of a function that is instrumented already: when it was compiled, and now its
+ * bitcode is compiled again or linked. */
+#define LOCI_DONE "loci-done"
+
 struct loci_choice {
 	LLVMValueRef *function;
 	size_t n;

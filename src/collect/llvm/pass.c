@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void keep_frame_pointer(LLVMContextRef context, LLVMValueRef function)
+static void set_attribute(LLVMValueRef function, const char *name, const char *value)
 {
-	static const char name[] = "frame-pointer", all[] = "all";
+	LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
 	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-		LLVMCreateStringAttribute(context, name, sizeof(name) - 1, all, sizeof(all) - 1));
+		LLVMCreateStringAttribute(
+			context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
 }
 
 static void instrument(struct loci_emit *emit, LLVMValueRef function)
@@ -25,7 +26,8 @@ static void instrument(struct loci_emit *emit, LLVMValueRef function)
 	loci_plan_init(&plan, function, &flow, by_piece);
 	emit->record = loci_describe(&plan, NULL);
 	loci_ir_forget_memory(function);
-	keep_frame_pointer(emit->context, function);
+	set_attribute(function, "frame-pointer", "all");
+	set_attribute(function, LOCI_DONE, "");
 	for (size_t i = 0; i < plan.n_syncs; i++)
 		if (plan.sync[i].leaves && plan.sync[i].returns)
 			loci_ir_forget_memory(plan.sync[i].instruction);

@@ -15,9 +15,9 @@ struct rt_real {
 /* RT_WRAP(result, name, parameters) begins the definition of such a function; RT_REAL(name) is the
  * library's, NULL if there is none. */
 #ifdef LOCI_RT_STATIC
-#define RT_WRAP(result, name, ...)                                      \
-	extern result __real_##name(__VA_ARGS__) __attribute__((weak)); \
-	result __wrap_##name(__VA_ARGS__);                              \
+#define RT_WRAP(result, name, ...)                \
+	extern result __real_##name(__VA_ARGS__); \
+	result __wrap_##name(__VA_ARGS__);        \
 	RT_PUBLIC result __wrap_##name(__VA_ARGS__)
 #define RT_REAL(name)    (&__real_##name)
 #define RT_WRAPPED(name) __wrap_##name
