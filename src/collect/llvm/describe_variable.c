@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX     12 /* steps from the address to a name */
-#define CANDIDATE_MAX 16
+#define DEPTH_MAX    20 /* steps from the address to a name */
+#define INCOMING_MAX 16
 
 struct search {
 	LLVMTargetDataRef layout;
@@ -46,9 +46,24 @@ static unsigned distance_to(const struct search *search, const struct loci_debug
 	return UINT32_MAX;
 }
 
-/* Parameters first, since others are mostly set from them; then as they stand in the source. */
+/* How much is known of what a variable points to: nothing of void *, little of the base that a
+ * record begins with. */
+static uint64_t extent(const struct loci_debug_variable *variable)
+{
+	struct loci_debug_type type;
+
+	loci_debug_type_of(variable->type, &type);
+	if (type.kind == LOCI_DEBUG_POINTER || type.kind == LOCI_DEBUG_REFERENCE)
+		loci_debug_type_of(type.target, &type);
+	return type.kind == LOCI_DEBUG_UNKNOWN ? 0 : type.bytes;
+}
+
+/* Those that tell most; parameters, since others are mostly set from them; then as they stand in
+ * the source. */
 static bool precedes(const struct loci_debug_variable *a, const struct loci_debug_variable *b)
 {
+	if (extent(a) != extent(b))
+		return extent(a) > extent(b);
 	if (!a->argument != !b->argument)
 		return a->argument != 0;
 	if (a->line != b->line)
@@ -58,23 +73,32 @@ static bool precedes(const struct loci_debug_variable *a, const struct loci_debu
 	return memcmp(a->name.text, b->name.text, a->name.n) < 0;
 }
 
+struct choice {
+	const struct search *search;
+	struct loci_debug_variable variable;
+	unsigned distance; /* UINT32_MAX: there is none so far */
+};
+
+static void consider(void *context, const struct loci_debug_variable *variable)
+{
+	struct choice *choice = context;
+	unsigned distance = distance_to(choice->search, variable);
+
+	if (distance == UINT32_MAX || distance > choice->distance ||
+		(distance == choice->distance && !precedes(variable, &choice->variable)))
+		return;
+	choice->distance = distance;
+	choice->variable = *variable;
+}
+
 static bool find_variable(const struct search *search, LLVMValueRef value, bool address,
 	struct loci_debug_variable *ret)
 {
-	struct loci_debug_variable found[CANDIDATE_MAX];
-	size_t n = loci_debug_variables(value, address, found, CANDIDATE_MAX);
-	unsigned nearest = UINT32_MAX;
+	struct choice choice = { .search = search, .distance = UINT32_MAX };
 
-	for (size_t i = 0; i < n; i++) {
-		unsigned distance = distance_to(search, &found[i]);
-
-		if (distance == UINT32_MAX || distance > nearest ||
-			(distance == nearest && !precedes(&found[i], ret)))
-			continue;
-		nearest = distance;
-		*ret = found[i];
-	}
-	return nearest != UINT32_MAX;
+	loci_debug_variables(value, address, consider, &choice);
+	*ret = choice.variable;
+	return choice.distance != UINT32_MAX;
 }
 
 static bool name_memory(const struct search *search, LLVMValueRef address, struct loci_thing *ret)
@@ -221,7 +245,7 @@ static bool find_merged(
 	unsigned n = LLVMCountIncoming(phi), known = 0;
 	bool moving = false;
 
-	for (unsigned i = 0; i < n && n <= CANDIDATE_MAX; i++) {
+	for (unsigned i = 0; i < n && n <= INCOMING_MAX; i++) {
 		LLVMValueRef from = LLVMGetIncomingValue(phi, i);
 		struct loci_thing other;
 

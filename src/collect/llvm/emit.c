@@ -120,48 +120,72 @@ void loci_emit_branch_copy(
 	branch(emit, loci_emit_is_tracing(emit), tracing, counting, TRACING, COUNTING);
 }
 
-static LLVMBasicBlockRef new_block(struct loci_emit *emit, LLVMValueRef function)
+static LLVMValueRef thread_state(struct loci_emit *emit)
 {
-	return LLVMAppendBasicBlockInContext(emit->context, function, "");
+	return to_pointer(emit, load_word(emit, member(emit, emit->pair, emit->thread, 1)));
 }
 
-/* The module's own function for the ways that are seldom taken: small where it is called. */
-static void make_cross(struct loci_emit *emit)
-{
-	LLVMTypeRef nothing = LLVMVoidTypeInContext(emit->context);
-	LLVMTypeRef room_type = LLVMFunctionType(nothing, NULL, 0, 0);
-	LLVMTypeRef type = LLVMFunctionType(nothing, &emit->pointer, 1, 0);
-	LLVMValueRef room = declare(emit, "__loci_room", room_type, true);
-	LLVMValueRef define = declare(emit, "__loci_define", type, true);
-	LLVMValueRef cross = LLVMAddFunction(emit->module, "loci.cross", type);
-	LLVMSetLinkage(cross, LLVMInternalLinkage);
-	LLVMSetFunctionCallConv(cross, PRESERVE_MOST);
-	add_attribute(emit->context, cross, "nounwind");
-	add_attribute(emit->context, cross, "noinline");
+/* In assembly, since LLVM 14 to 19 at the least may pop into a register that preserve_most keeps.
+ * These keep all but flags and r11; `ready` returns in rax. */
+static const char ready_code[] = "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
+				 "movq %fs:8(%rax), %r11\n\t"
+				 "movq (%r11), %rax\n\t"
+				 "cmpq 8(%r11), %rax\n\t"
+				 "ja 1f\n\t"
+				 "retq\n"
+				 "1:\n\t"
+				 "pushq %rbp\n\t"
+				 "movq %rsp, %rbp\n\t"
+				 "callq *__loci_room@GOTPCREL(%rip)\n\t"
+				 "popq %rbp\n\t"
+				 "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
+				 "movq %fs:8(%rax), %rax\n\t"
+				 "movq (%rax), %rax\n\t"
+				 "retq";
+static const char cross_code[] = "pushq %rbp\n\t"
+				 "movq %rsp, %rbp\n\t"
+				 "pushq %rax\n\t"
+				 "pushq %rax\n\t"
+				 "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
+				 "movq %fs:8(%rax), %r11\n\t"
+				 "movq (%r11), %rax\n\t"
+				 "cmpq 8(%r11), %rax\n\t"
+				 "jbe 1f\n\t"
+				 "callq *__loci_room@GOTPCREL(%rip)\n"
+				 "1:\n\t"
+				 "cmpq $$0, (%rdi)\n\t"
+				 "jne 2f\n\t"
+				 "callq *__loci_define@GOTPCREL(%rip)\n"
+				 "2:\n\t"
+				 "popq %rax\n\t"
+				 "popq %rax\n\t"
+				 "popq %rbp\n\t"
+				 "retq";
 
-	LLVMBasicBlockRef block[5];
-	for (size_t i = 0; i < 5; i++)
-		block[i] = new_block(emit, cross);
-	LLVMValueRef record = LLVMGetParam(cross, 0);
-	loci_emit_at_end(emit, block[0]);
-	LLVMValueRef state =
-		to_pointer(emit, load_word(emit, member(emit, emit->pair, emit->thread, 1)));
-	LLVMValueRef cursor = to_pointer(emit, load_word(emit, state));
-	LLVMBuildCondBr(emit->builder, is_full(emit, state, cursor), block[1], block[2]);
-	loci_emit_at_end(emit, block[1]);
-	call(emit, room, room_type, NULL, 0);
-	LLVMBuildBr(emit->builder, block[2]);
-	loci_emit_at_end(emit, block[2]);
-	LLVMValueRef undefined =
-		LLVMBuildICmp(emit->builder, LLVMIntEQ, base_of(emit, record), number(emit, 0), "");
-	LLVMBuildCondBr(emit->builder, undefined, block[3], block[4]);
-	loci_emit_at_end(emit, block[3]);
-	call(emit, define, type, &record, 1);
-	LLVMBuildBr(emit->builder, block[4]);
-	loci_emit_at_end(emit, block[4]);
-	LLVMBuildRetVoid(emit->builder);
-	emit->cross = cross;
-	emit->cross_type = type;
+/* Functions of the module's own for what is done in many places: small where they are called. */
+static LLVMValueRef own_function(
+	struct loci_emit *emit, const char *name, LLVMTypeRef type, const char *code)
+{
+	LLVMTypeRef nothing = LLVMFunctionType(LLVMVoidTypeInContext(emit->context), NULL, 0, 0);
+	LLVMValueRef function = LLVMAddFunction(emit->module, name, type);
+	LLVMSetLinkage(function, LLVMInternalLinkage);
+	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
+	add_attribute(emit->context, function, "naked");
+	add_attribute(emit->context, function, "nounwind");
+	add_attribute(emit->context, function, "noinline");
+	loci_emit_at_end(emit, LLVMAppendBasicBlockInContext(emit->context, function, ""));
+	LLVMBuildCall2(emit->builder, nothing, loci_ir_assembly(nothing, code), NULL, 0, "");
+	LLVMBuildUnreachable(emit->builder);
+	return function;
+}
+
+static void make_own_functions(struct loci_emit *emit)
+{
+	emit->ready_type = LLVMFunctionType(emit->word, NULL, 0, 0);
+	emit->ready = own_function(emit, "loci.ready", emit->ready_type, ready_code);
+	emit->cross_type =
+		LLVMFunctionType(LLVMVoidTypeInContext(emit->context), &emit->pointer, 1, 0);
+	emit->cross = own_function(emit, "loci.cross", emit->cross_type, cross_code);
 }
 
 void loci_emit_init(struct loci_emit *emit, LLVMModuleRef module)
@@ -177,7 +201,7 @@ void loci_emit_init(struct loci_emit *emit, LLVMModuleRef module)
 		emit->thread = LLVMAddGlobal(module, emit->pair, "__loci_thread");
 	LLVMSetThreadLocalMode(emit->thread, LLVMInitialExecTLSModel);
 	LLVMSetAlignment(emit->thread, 8);
-	make_cross(emit);
+	make_own_functions(emit);
 }
 
 void loci_emit_fini(struct loci_emit *emit)
@@ -225,8 +249,7 @@ void loci_emit_load_budget(struct loci_emit *emit)
 
 void loci_emit_load_cursor(struct loci_emit *emit)
 {
-	LLVMValueRef state =
-		to_pointer(emit, load_word(emit, member(emit, emit->pair, emit->thread, 1)));
+	LLVMValueRef state = thread_state(emit);
 	LLVMBuildStore(emit->builder, state, emit->state);
 	LLVMBuildStore(emit->builder, to_pointer(emit, load_word(emit, state)), emit->cursor);
 }
@@ -265,6 +288,14 @@ void loci_emit_cross(struct loci_emit *emit)
 	call(emit, emit->cross, emit->cross_type, &record, 1);
 	loci_emit_load_budget(emit);
 	loci_emit_load_cursor(emit);
+}
+
+void loci_emit_ready(struct loci_emit *emit)
+{
+	LLVMValueRef cursor = call(emit, emit->ready, emit->ready_type, NULL, 0);
+	LLVMBuildStore(emit->builder, to_pointer(emit, cursor), emit->cursor);
+	LLVMBuildStore(emit->builder, thread_state(emit), emit->state);
+	loci_emit_load_budget(emit);
 }
 
 LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit)
