@@ -22,6 +22,7 @@ struct loci_ledger_object {
 	uint64_t born_refs, died_refs;
 	bool released;
 	bool touched; /* also by references that count where they begin */
+	bool nameless;
 	uint64_t refs;
 };
 

@@ -92,6 +92,7 @@ struct loci_object_info {
 	uint32_t context;              /* of the allocation; UINT32_MAX: none */
 	uint64_t born_refs, died_refs; /* before the first allocation and the last release */
 	bool released;                 /* no allocation of it is alive; died_refs has a meaning */
+	bool nameless;                 /* no one object: the name is of what holds it */
 };
 /* Times that an object found no place among the 2^20 there may be and was made "other". */
 uint64_t loci_objects_dropped(const struct loci_objects *objects);

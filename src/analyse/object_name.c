@@ -110,6 +110,8 @@ static int describe_call(struct loci_objects *objects, struct loci_object *objec
 	}
 	if (object->name)
 		return 0;
+	if (!heap && call.assigned)
+		return name_it(object, err, call.assigned, " (mapped)", "");
 	if (!heap)
 		return name_it(object, err, "anonymous mapping", "", "");
 	if (call.assigned)
@@ -233,7 +235,9 @@ int loci_objects_info(struct loci_objects *objects, uint32_t number, struct loci
 		.context = object->context,
 		.born_refs = object->born_refs,
 		.died_refs = object->died_refs,
-		.released = object->allocations && !object->live };
+		.released = object->allocations && !object->live,
+		.nameless = object->kind == LOCI_OBJECT_OTHER ||
+			object->kind == LOCI_OBJECT_FRAME || object->kind == LOCI_OBJECT_STACK };
 	r = describe(objects, object, ret, err);
 	ret->name = object->name ? object->name : kinds[LOCI_OBJECT_OTHER].name;
 	return r;

@@ -4,6 +4,7 @@
 #include "analyse/analyse.h"
 
 #include "analyse/attribute.h"
+#include "analyse/count_check.h"
 #include "analyse/grain.h"
 #include "analyse/session.h"
 #include "base/cleanup.h"
@@ -34,6 +35,7 @@ struct process {
 	bool keep;
 	struct loci_process_totals totals;
 	struct loci_unseen unseen;
+	struct loci_count_check check;
 	size_t thread_cap, last_thread;
 	uint64_t words[WORDS];
 	struct loci_ref refs[REFS];
@@ -238,10 +240,25 @@ static int tally(struct process *p, const struct loci_ref *refs, size_t n, struc
 	return 0;
 }
 
+/* References of the thread so far. */
+static uint64_t arrived(const struct process *p, uint32_t thread)
+{
+	const struct loci_attribution *a = p->attribution;
+
+	if (a)
+		return a->walk.at < a->thread_cap ? a->thread_refs[a->walk.at] : 0;
+	for (size_t i = 0; i < p->totals.n_threads; i++)
+		if (p->totals.thread[i].thread == thread)
+			return p->totals.thread[i].references;
+	return 0;
+}
+
 static void event(void *data, const struct loci_event *event)
 {
 	struct process *p = data;
 
+	loci_count_check_event(
+		&p->check, event, event->kind == LOCI_MARK_COUNT ? arrived(p, event->thread) : 0);
 	if (event->kind == LOCI_MARK_LOST) {
 		p->totals.lost += event->payload;
 	} else if (event->kind == LOCI_MARK_UNSEEN) {
@@ -419,15 +436,19 @@ static int fold_attribution(struct process *p, struct loci_err *err)
 static int fold(struct process *p, bool interrupted, bool complete, struct loci_err *err)
 {
 	struct loci_analysis *a = p->analysis;
+	char missing[160];
 	int r = fold_attribution(p, err);
 
+	loci_count_check_note(&p->check, p->totals.lost, missing, sizeof(missing));
 	if (r == 0)
 		r = fold_grains(p, err);
 	pthread_mutex_lock(&a->lock);
 	a->interrupted |= interrupted;
-	a->incomplete |= !complete || p->source->incomplete;
+	a->incomplete |= !complete || p->source->incomplete || missing[0];
 	if (p->source->note[0])
 		loci_analysis_add_note(a, p->source->note);
+	if (missing[0])
+		loci_analysis_add_note(a, missing);
 	(void)loci_unseen_merge(&a->unseen, &p->unseen);
 	if (r == 0)
 		r = append_totals(p, err);

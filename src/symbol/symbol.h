@@ -95,8 +95,11 @@ struct loci_variable {
 			the return address stands (the canonical frame address less 8) */
 	uint64_t bytes;
 	uint64_t pc_low, pc_high;     /* locals: where the variable lives; 0, 0: all the function */
-	const struct loci_type *type; /* of an array: its element's */
+	const struct loci_type *type; /* of an array: its element's; of a piece of a struct: none */
 	uint64_t elements;            /* 1: no array */
+	/* Locals: of all the pieces into which a compiler may part a variable, each of which is
+	 * here by itself; else as bytes, or 0. */
+	uint64_t whole_bytes;
 };
 /* Globals and statics, also those of functions ("counter (f)"), ascending and without overlap. From
  * DWARF, and from the symbol table what DWARF lacks. */

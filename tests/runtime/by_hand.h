@@ -20,7 +20,7 @@ struct totals {
 struct by_hand {
 	struct loci_cc_definition header;
 	struct loci_cc_block block[BY_HAND_BLOCKS];
-	struct loci_cc_site site[3];
+	struct loci_cc_site site[4];
 };
 
 /* The two sections' contents; distances are filled in at the first call, since C cannot. */
@@ -30,10 +30,11 @@ struct by_hand {
 						  .version = LOCI_CC_VERSION,                   \
 						  .bytes = sizeof(struct by_hand),              \
 						  .n_blocks = BY_HAND_BLOCKS,                   \
-						  .n_sites = 3 },                               \
-		.block = { { .n_sites = 1, .flags = LOCI_BLOCK_ENTRY, .loop = LOCI_CC_NONE },   \
-			{ .first_site = 1, .n_sites = 2, .flags = LOCI_BLOCK_LOOP } },          \
+						  .n_sites = 4 },                               \
+		.block = { { .n_sites = 2, .flags = LOCI_BLOCK_ENTRY, .loop = LOCI_CC_NONE },   \
+			{ .first_site = 2, .n_sites = 2, .flags = LOCI_BLOCK_LOOP } },          \
 		.site = { { .size_bytes = 8, .op = LOCI_OP_FRAME },                             \
+			{ .size_bytes = 8, .op = LOCI_OP_CALLER },                              \
 			{ .size_bytes = 8, .op = LOCI_OP_LOAD },                                \
 			{ .size_bytes = 4, .op = LOCI_OP_STORE } } };                           \
 	static struct loci_cc_function function_##name __attribute__((section("loci_fn")));     \
@@ -75,6 +76,7 @@ tracing:
 	if (i == 0) {
 		*cursor++ = base;
 		*cursor++ = (uint64_t)frame;
+		*cursor++ = (uint64_t)frame + 1;
 		__atomic_store_n(&state->cursor, cursor, __ATOMIC_RELEASE);
 	}
 	for (; i < n; i++) {

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -340,6 +341,21 @@ static void execs(void)
 		MUST(posix_spawn(&pid, self_path, NULL, NULL, argv, none) == 0);
 	}
 	await_child(pid, 11);
+	{
+		char command[1024];
+		FILE *file;
+
+		MUST(!getenv("LOCI_RUN"));
+		snprintf(command, sizeof(command), "exec '%s' exec_end '%s'", self_path,
+			totals_path);
+		MUST(WEXITSTATUS(system(command)) == 11);
+		file = popen(command, "r");
+		MUST(file && WEXITSTATUS(pclose(file)) == 11);
+		MUST(!getenv("LOCI_RUN"));
+		setenv("OTHER", "1", 1);
+		MUST(WEXITSTATUS(system(command)) == 11);
+		MUST(getenv("OTHER") && !getenv("LOCI_RUN"));
+	}
 	MUST(execl("/nonexistent", "nonexistent", (char *)NULL) < 0 && errno == ENOENT);
 	work(totals, MAIN, 1000);
 	clearenv();
@@ -422,10 +438,43 @@ static void windows(void)
 	/* value[0] is what the test has told us to go on to. */
 	for (uint64_t i = 0; i < 3; i++) {
 		__atomic_store_n(&totals->value[1], i + 1, __ATOMIC_SEQ_CST);
-		do
+		do {
 			work(totals, MAIN, 5000);
-		while (__atomic_load_n(&totals->value[0], __ATOMIC_SEQ_CST) <= i);
+			usleep(20); /* one may count a lot otherwise */
+		} while (__atomic_load_n(&totals->value[0], __ATOMIC_SEQ_CST) <= i);
 	}
+}
+
+/* Every register that LLVM's preserve_most keeps. */
+#define SET(value, name)  "movq $" #value ", %%" #name "\n\t"
+#define TEST(value, name) "cmpq $" #value ", %%" #name "\n\tjne 1f\n\t"
+#define EACH(what)                                                                               \
+	what(1, rax) what(2, rcx) what(3, rdx) what(4, rsi) what(6, r8) what(7, r9) what(8, r10) \
+		what(9, r12) what(10, r13) what(11, r14) what(12, r15) what(13, rbx)
+
+static void registers(void)
+{
+	long good = 0;
+
+	work(totals, MAIN, 0); /* fills in its definition */
+	function_work.base = 0;
+
+	/* This stands in for what the compiler does; the red zone is below the call. */
+	__asm__ volatile("subq $128, %%rsp\n\t" EACH(
+		SET) "leaq %1, %%rdi\n\t"
+		     "call __loci_define@PLT\n\t" EACH(TEST) "call __loci_room@PLT\n\t" EACH(
+			     TEST) "leaq %1, %%rax\n\t"
+				   "cmpq %%rax, %%rdi\n\tjne 1f\n\t"
+				   "movl $1, %%edi\n\tjmp 2f\n1:\txorl %%edi, %%edi\n"
+				   "2:\taddq $128, %%rsp"
+			 : "=&D"(good)
+			 : "m"(function_work)
+			 : "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12", "r13",
+			 "r14", "r15", "rbx", "memory", "cc");
+	MUST(good == 1);
+	errno = 5;
+	work(totals, MAIN, 100000);
+	MUST(errno == 5);
 }
 
 static const struct {
@@ -445,6 +494,7 @@ static const struct {
 	{ "exec_end", exec_end },
 	{ "memory", memory },
 	{ "windows", windows },
+	{ "registers", registers },
 };
 
 static void map_totals(const char *path)
@@ -462,6 +512,7 @@ __attribute__((constructor)) static void before(int argc, char **argv)
 {
 	if (argc < 3)
 		_exit(100);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* with the test, or whoever started this */
 	map_totals(argv[2]);
 	other(totals, BEFORE, 5);
 }

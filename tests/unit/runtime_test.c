@@ -9,9 +9,8 @@
 
 /* What the rings of one image say, taken together. */
 struct seen {
-	/* by block: references without FRAME, and words */
-	unsigned n_refs[MAX_BLOCKS], n_words[MAX_BLOCKS];
-	bool has_frame[MAX_BLOCKS];
+	unsigned n_words[MAX_BLOCKS];
+	unsigned n_silent[MAX_BLOCKS]; /* FRAME and CALLER, which stand first */
 	size_t n_defined, n_modules, n_unloads, n_forks, n_execs, n_windows;
 	bool ended;
 	int status;
@@ -34,7 +33,7 @@ static void see_reference(uint64_t address)
 	n_refs_all++;
 	if (tag >= MAX_TAGS || i > 1u << 26) {
 		CHECK_FAIL("address %" PRIx64, address);
-		return;
+		exit(1); /* there would be many */
 	}
 	if (i >= n_times[tag]) {
 		times[tag] = realloc(times[tag], 2 * i + 2);
@@ -84,13 +83,10 @@ static void see_define(struct seen *seen, uint64_t id, const uint64_t *raw, unsi
 	CHECK_U64(seen->n_words[id], 0);
 	seen->n_defined++;
 	for (unsigned i = 2; i + 1 < n_raw; i += 2) {
-		bool is_frame = (raw[i] >> 32 & 0xff) == LOCI_OP_FRAME;
-
 		seen->n_words[id]++;
-		seen->n_refs[id] += !is_frame;
-		seen->has_frame[id] |= is_frame;
+		seen->n_silent[id] += (raw[i] >> 32 & 0xff) >= LOCI_OP_FRAME;
 	}
-	CHECK(seen->has_frame[id] == (raw[0] & LOCI_BLOCK_ENTRY));
+	CHECK_U64(seen->n_silent[id], raw[0] & LOCI_BLOCK_ENTRY ? 2 : 0);
 }
 
 struct place {
@@ -208,7 +204,7 @@ static void see_ring(struct seen *seen, const struct one_ring *ring)
 			CHECK_FAIL("%s: word %zu belongs to no block", ring->name, i - 1);
 			return;
 		}
-		if (!(seen->has_frame[at.block] && at.left == seen->n_words[at.block])) {
+		if (seen->n_words[at.block] - at.left >= seen->n_silent[at.block]) {
 			see_reference(word);
 			seen->refs[at.thread]++;
 		}
@@ -440,7 +436,7 @@ static void test_execs(void)
 			free(seen.sequence);
 			n++;
 		}
-	CHECK_U64(n, 3);
+	CHECK_U64(n, 6);
 	check_all_done(&run);
 	run_free(&run);
 }
@@ -539,7 +535,129 @@ static void test_unwatched(void)
 	run_free(&run);
 }
 
-int main(void)
+/* The library's definitions and its being unloaded; children know what is left. */
+static void test_dynamic(void)
+{
+	setenv("PLUGIN", TRACED_PLUGIN, 1);
+	start(&run, "dynamic", LOCI_CONTROL_TRACE);
+	finish(&run, 0, &seen);
+	check_ended(&run, &seen);
+	CHECK_U64(seen.n_unloads, 3);
+	CHECK_U64(seen.n_defined, 2 * (2 + 3));
+	free(seen.sequence);
+	for (size_t i = 0; i < run.n_rings; i++)
+		if (run.ring[i].pid != run.pid && run.ring[i].number == 0) {
+			see_image(&run, run.ring[i].pid, 0, &seen);
+			CHECK(seen.ended);
+			CHECK_U64(seen.n_defined, 2 * 2);
+		}
+	check_all_done(&run);
+	release(&run, &seen);
+}
+
+/* Finds a marker of the thread's ring by its kind and first raw word. */
+static const uint64_t *find(enum loci_marker kind, uint64_t address, unsigned which)
+{
+	for (size_t k = 0; k < run.n_rings; k++) {
+		const struct one_ring *ring = &run.ring[k];
+
+		for (size_t i = 0; ring->number == 1 && i < ring->n; i++) {
+			const uint64_t *word = ring->words + i;
+
+			if (!loci_word_is_marker(*word))
+				continue;
+			if (loci_word_kind(*word) == kind && word[1 + which] == address)
+				return word;
+			i += loci_word_n_raw(*word);
+		}
+	}
+	CHECK_FAIL("no marker %#x of %#" PRIx64, kind, address);
+	return NULL;
+}
+
+static void check_alloc(uint64_t address, uint64_t bytes)
+{
+	const uint64_t *alloc = find(LOCI_MARK_ALLOC, address, 0);
+	const uint64_t *freed = find(LOCI_MARK_FREE, address, 0);
+
+	if (alloc && freed) {
+		CHECK_U64(loci_word_payload(*alloc), bytes);
+		CHECK(alloc[3] && alloc[2] < freed[2]);
+	}
+}
+
+static void test_memory(void)
+{
+	const uint64_t *word;
+
+	start(&run, "memory", LOCI_CONTROL_TRACE);
+	finish(&run, 0, &seen);
+	check_ended(&run, &seen);
+	word = find(LOCI_MARK_RESIZE, run.totals->value[0], 1);
+	CHECK(word && loci_word_payload(*word) == 100000);
+	word = word ? find(LOCI_MARK_ALLOC, word[1], 0) : NULL;
+	CHECK(word && loci_word_payload(*word) == 1000);
+	CHECK(find(LOCI_MARK_FREE, run.totals->value[0], 0));
+	check_alloc(run.totals->value[1], 200);
+	check_alloc(run.totals->value[2], 640);
+	check_alloc(run.totals->value[3], 77);
+	word = find(LOCI_MARK_MAP, run.totals->value[4], 0);
+	CHECK(word && word[2] == 8192 && loci_word_payload(*word) == 0x2203);
+	word = find(LOCI_MARK_UNMAP, run.totals->value[4], 0);
+	CHECK(word && word[2] == 8192);
+	word = find(LOCI_MARK_MAP, run.totals->value[5], 0);
+	CHECK(word && word[2] == 1 << 20);
+	CHECK_U64(seen.n_maps - seen.n_unmaps, 1); /* the totals stay */
+	release(&run, &seen);
+}
+
+/* Not, then recorded, then not: what there is, is one piece from the middle. */
+static void test_windows(void)
+{
+	size_t first = 0, last, holes = 0;
+
+	forget_references();
+	run_prepare(&run);
+	run.control->windows = 1;
+	run_start(&run, program, "windows");
+	for (uint64_t i = 0; i < 3; i++) {
+		while (__atomic_load_n(&run.totals->value[1], __ATOMIC_SEQ_CST) <= i) {
+			run_look(&run);
+			usleep(1000);
+		}
+		__atomic_store_n(&run.control->recording, i == 1, __ATOMIC_SEQ_CST);
+		for (int k = 0; k < 100; k++) {
+			run_look(&run);
+			usleep(1000);
+		}
+		__atomic_store_n(&run.totals->value[0], i + 1, __ATOMIC_SEQ_CST);
+	}
+	finish(&run, 0, &seen);
+	CHECK(seen.ended);
+	CHECK_U64(seen.n_windows, 1);
+	CHECK_U64(seen.count[1], 2 * (run.totals->done[1] + 5 + 10));
+	CHECK(seen.refs[1] > 10000 && seen.refs[1] < seen.count[1]);
+	while (first < n_times[1] && !times[1][first])
+		first++;
+	for (last = first; last < n_times[1] && times[1][last] == 1; last++)
+		;
+	for (size_t i = last; i < n_times[1]; i++)
+		holes += times[1][i] != 0;
+	CHECK(first > 0 && last < 2 * run.totals->done[1]);
+	CHECK_U64(holes, 0);
+	CHECK_U64(last - first, seen.refs[1]);
+	release(&run, &seen);
+}
+
+static void test_registers(void)
+{
+	start(&run, "registers", LOCI_CONTROL_TRACE);
+	finish(&run, 0, &seen);
+	check_ended(&run, &seen);
+	release(&run, &seen);
+}
+
+static void test_program(void)
 {
 	test_plain();
 	test_threads();
@@ -553,6 +671,17 @@ int main(void)
 	test_count();
 	test_left_alone();
 	test_unwatched();
+	test_memory();
+	test_windows();
+	test_registers();
+}
+
+int main(void)
+{
+	test_program();
+	test_dynamic();
+	program = TRACED_STATIC;
+	test_program();
 	forget_references();
 	return check_status();
 }

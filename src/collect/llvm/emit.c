@@ -202,7 +202,9 @@ void loci_emit_init(struct loci_emit *emit, LLVMModuleRef module)
 	emit->pointer = LLVMPointerType(emit->word, 0);
 	emit->pair = LLVMArrayType(emit->word, 2);
 	emit->weights = LLVMGetMDKindIDInContext(emit->context, "prof", 4);
-	emit->thread = LLVMAddGlobal(module, emit->pair, "__loci_thread");
+	emit->thread = LLVMGetNamedGlobal(module, "__loci_thread");
+	if (!emit->thread)
+		emit->thread = LLVMAddGlobal(module, emit->pair, "__loci_thread");
 	LLVMSetThreadLocalMode(emit->thread, LLVMInitialExecTLSModel);
 	LLVMSetAlignment(emit->thread, 8);
 	make_own_functions(emit);

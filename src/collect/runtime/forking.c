@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static uint64_t mask; /* of the thread that forks; it holds the lock */
+static __thread bool is_forking __attribute__((tls_model("initial-exec")));
 
 static void before(void)
 {
@@ -19,12 +20,14 @@ static void before(void)
 
 	rt_lock();
 	mask = was;
+	is_forking = true;
 }
 
 static void after(void)
 {
 	uint64_t was = mask;
 
+	is_forking = false;
 	rt_unlock();
 	rt_unblock(was);
 }
@@ -55,6 +58,7 @@ static void in_child(void)
 	int error = errno;
 	bool is_watched;
 
+	is_forking = false;
 	forget_parent(self);
 	is_watched = begin_child();
 	if (!is_watched)
@@ -89,12 +93,12 @@ RT_WRAP(pid_t, fork, void)
 	return tell(RT_REAL(fork)());
 }
 
-/* Runs no handlers of fork. */
+/* Runs no handlers of fork. In a static program fork itself comes here. */
 RT_WRAP(pid_t, _Fork, void)
 {
 	pid_t child;
 
-	if (rt_mode() == RT_OFF)
+	if (is_forking || rt_mode() == RT_OFF)
 		return RT_REAL(_Fork)();
 	before();
 	child = RT_REAL(_Fork)();

@@ -125,7 +125,9 @@ RT_WRAP(int, sigaction, int signal, const struct sigaction *new, struct sigactio
 	}
 #undef signal
 RT_WRAP_SIGNAL(signal)
+#ifndef LOCI_RT_STATIC /* which has no such function */
 RT_WRAP_SIGNAL(bsd_signal)
+#endif
 RT_WRAP_SIGNAL(sysv_signal)
 RT_WRAP_SIGNAL(__sysv_signal)
 RT_WRAP_SIGNAL(ssignal)

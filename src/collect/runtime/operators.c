@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The operators new of C++: the C++ library's do the work, by way of malloc; here is noted where
- * they were called from. Written in C, by the names that the C++ ABI gives them. */
+ * they were called from. Written in C, by the names that the C++ ABI gives them.
+ *
+ * Not in static programs: naming the library's functions would bring the C++ library into programs
+ * that are written in C. There the site is within operator new. */
 #include "collect/runtime/runtime.h"
 #include "collect/runtime/wrap.h"
 
+#ifndef LOCI_RT_STATIC
 static void note(void *caller)
 {
 	struct rt_thread *thread = rt_mode() == RT_TRACE ? rt_thread() : NULL;
@@ -31,3 +35,4 @@ NEW(_ZnwmSt11align_val_t, ALIGNED, bytes, alignment)
 NEW(_ZnamSt11align_val_t, ALIGNED, bytes, alignment)
 NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, BOTH, bytes, alignment, nothrow)
 NEW(_ZnamSt11align_val_tRKSt9nothrow_t, BOTH, bytes, alignment, nothrow)
+#endif

@@ -5,6 +5,8 @@
 #ifndef LOCI_COLLECT_RUNTIME_WRAP_H
 #define LOCI_COLLECT_RUNTIME_WRAP_H
 
+#include <stdint.h>
+
 struct rt_real {
 	const char *name;
 	void **function;
@@ -15,9 +17,9 @@ struct rt_real {
 /* RT_WRAP(result, name, parameters) begins the definition of such a function; RT_REAL(name) is the
  * library's, NULL if there is none. */
 #ifdef LOCI_RT_STATIC
-#define RT_WRAP(result, name, ...)                                      \
-	extern result __real_##name(__VA_ARGS__) __attribute__((weak)); \
-	result __wrap_##name(__VA_ARGS__);                              \
+#define RT_WRAP(result, name, ...)                \
+	extern result __real_##name(__VA_ARGS__); \
+	result __wrap_##name(__VA_ARGS__);        \
 	RT_PUBLIC result __wrap_##name(__VA_ARGS__)
 #define RT_REAL(name)    (&__real_##name)
 #define RT_WRAPPED(name) __wrap_##name
@@ -36,6 +38,8 @@ struct rt_real {
 
 /* The next function of that name; NULL: there is none. */
 void *rt_next(const struct rt_real *real);
+/* Where a call of that name goes to, in the end; 0: not known. */
+uintptr_t rt_address_of(const char *name);
 /* All of them, before anybody needs one. */
 void rt_next_all(void);
 
