@@ -131,6 +131,41 @@ static void expect_branches(void)
 	}
 }
 
+/* Both ways go on from the same references. */
+__attribute__((noinline)) static void exact_either(void)
+{
+	for (int i = 1; i < N; i++) {
+		if (c[i] & 1) {
+			a[i] = 1;
+			(void)c[0];
+		} else if (c[i] & 2) {
+			(void)n;
+			a[0] = 2;
+		} else {
+			c[i - 1] = 0;
+		}
+	}
+}
+
+static void expect_either(void)
+{
+	for (int i = 1; i < N; i++) {
+		expect('L', 1, &c[i]);
+		if (c[i] & 1) {
+			expect('S', 8, &a[i]);
+			expect('L', 1, &c[0]);
+			continue;
+		}
+		expect('L', 1, &c[i]);
+		if (c[i] & 2) {
+			expect('L', 4, &n);
+			expect('S', 8, &a[0]);
+		} else {
+			expect('S', 1, &c[i - 1]);
+		}
+	}
+}
+
 __attribute__((noinline)) static void exact_nest(void)
 {
 	for (int i = 0; i < 30; i++)
@@ -241,6 +276,8 @@ int main(void)
 	}
 	exact_branches();
 	expect_branches();
+	expect_either();
+	exact_either();
 	exact_nest();
 	for (int i = 0; i < 30; i++)
 		for (int j = 0; j < i; j++) {
