@@ -14,6 +14,7 @@ struct seen {
 	size_t n_defined, n_modules, n_unloads, n_forks, n_execs, n_windows;
 	bool ended;
 	int status;
+	uint64_t strings_unseen, unseen; /* the library's string, and calls */
 	uint64_t refs[MAX_THREADS], count[MAX_THREADS], lost;
 	bool started[MAX_THREADS], counted[MAX_THREADS], exited[MAX_THREADS];
 	size_t n_entered, n_left, n_allocs, n_frees, n_resizes, n_maps, n_unmaps;
@@ -176,6 +177,11 @@ static void see_marker(struct seen *seen, struct place *at, uint64_t word, const
 	case LOCI_MARK_WINDOW_BEGIN:
 		seen->n_windows++;
 		break;
+	case LOCI_MARK_UNSEEN:
+		CHECK(!seen->unseen);
+		seen->strings_unseen = payload;
+		seen->unseen = raw[0];
+		break;
 	case LOCI_MARK_LOST:
 		seen->lost += payload;
 		break;
@@ -252,6 +258,7 @@ static void check_counts(const struct seen *seen)
 }
 
 static const char *program = TRACED;
+static bool is_static;
 
 static void start(struct one_run *run, const char *scenario, enum loci_control_mode mode)
 {
@@ -302,6 +309,8 @@ static void test_plain(void)
 	CHECK(seen.counted[1] && seen.exited[1]);
 	CHECK_U64(run.n_rings, 2);
 	CHECK_U64(seen.n_defined, 2 * 2);
+	/* Names cannot be looked up in a static program. */
+	CHECK_U64(seen.unseen, is_static ? 0 : 6);
 	CHECK_U64(seen.refs[1], 2 * (5 + 300010 + 5 + 5));
 	release(&run, &seen);
 }
@@ -319,13 +328,13 @@ static void test_threads(void)
 	release(&run, &seen);
 }
 
-static void test_forks(void)
+static void check_forks(const char *scenario, unsigned n_forks, unsigned n_children)
 {
 	unsigned n = 0;
 
-	start(&run, "forks", LOCI_CONTROL_TRACE);
+	start(&run, scenario, LOCI_CONTROL_TRACE);
 	finish(&run, 0, &seen);
-	CHECK_U64(seen.n_forks, 2);
+	CHECK_U64(seen.n_forks, n_forks);
 	check_ended(&run, &seen);
 	free(seen.sequence);
 	for (size_t i = 0; i < run.n_rings; i++)
@@ -337,9 +346,15 @@ static void test_forks(void)
 			free(seen.sequence);
 			n++;
 		}
-	CHECK_U64(n, 3);
+	CHECK_U64(n, n_children);
 	check_all_done(&run);
 	run_free(&run);
+}
+
+static void test_forks(void)
+{
+	check_forks("forks", 4, 5);
+	check_forks("mixture", 10, 10);
 }
 
 static void test_signals(void)
@@ -681,6 +696,7 @@ int main(void)
 	test_program();
 	test_dynamic();
 	program = TRACED_STATIC;
+	is_static = true;
 	test_program();
 	forget_references();
 	return check_status();

@@ -174,6 +174,7 @@ void rt_unseen_count(void); /* as the definitions' counters have it; lock not he
 /* What ends when. */
 void rt_fork_init(void);
 void rt_end_init(void);
+void rt_end(int status, bool with_names); /* the process's last words */
 
 /* Called by stubs_x86_64.S. */
 void rt_room(void);
