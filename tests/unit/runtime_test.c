@@ -253,8 +253,10 @@ static void check_all_done(const struct one_run *run)
 static void check_counts(const struct seen *seen)
 {
 	for (unsigned i = 0; i < MAX_THREADS; i++)
-		if (seen->started[i] && seen->counted[i])
+		if (seen->started[i]) {
+			CHECK(seen->counted[i]);
 			CHECK_U64(seen->count[i], seen->refs[i]);
+		}
 }
 
 static const char *program = TRACED;

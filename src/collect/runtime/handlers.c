@@ -49,6 +49,14 @@ static void beyond_levels(struct rt_thread *thread, handler_function *handler, i
 	rt_thread_unmute();
 }
 
+/* A thread that has ended for us may begin again in a handler, and ends with it. */
+static void after_end(handler_function *handler, int signal, siginfo_t *info, void *context)
+{
+	handler(signal, info, context);
+	if (rt_self && rt_mode() != RT_OFF)
+		rt_thread_end(rt_self);
+}
+
 /* Called by an entry, with its number. errno is the program's, and nothing here changes it. */
 __attribute__((visibility("hidden"))) void rt_on_signal(
 	int signal, siginfo_t *info, void *context, unsigned number);
@@ -58,7 +66,7 @@ void rt_on_signal(int signal, siginfo_t *info, void *context, unsigned number)
 	struct rt_thread *thread = rt_thread();
 
 	if (!thread)
-		handler(signal, info, context);
+		after_end(handler, signal, info, context);
 	else if (thread->depth + 1 < RT_LEVELS)
 		on_level(thread, handler, signal, info, context);
 	else
