@@ -43,8 +43,7 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 		loci_objects_guard(
 			a->objects, a->symbols_lock, options->collector == LOCI_COLLECTOR_CC);
 	if (r == 0)
-		r = loci_attribution_open_levels(a, err);
-	loci_measure_init(&a->measure, a->grain[0], a->options->pairs, a->n_levels);
+		r = loci_measure_init(&a->measure, a->grain[0], a->options, a->shift, err);
 	if (r == 0)
 		r = loci_relay_new(loci_measure_use, &a->measure, &a->relay, err);
 	if (r < 0) {
@@ -65,13 +64,10 @@ void loci_attribution_free(struct loci_attribution *a)
 		return;
 	loci_relay_free(a->relay); /* before what its thread uses */
 	loci_measure_fini(&a->measure);
-	loci_levels_free(a->levels);
 	loci_objects_free(a->objects);
 	loci_rows_fini(&a->rows);
 	loci_walk_fini(&a->walk);
 	loci_code_fini(&a->code);
-	free(a->row_levels.tally);
-	free(a->context_levels.tally);
 	free(a->thread_refs);
 	free(a);
 }
@@ -91,26 +87,27 @@ LOCI_HOT int refer_run(struct loci_attribution *a, const struct loci_ref_run *ru
 	bool alone, struct loci_err *err)
 {
 	const struct loci_code_ref *ref = a->code.ref + run->definition;
-	uint32_t definition = run->definition;
-	const uint64_t *address = run->address, *end = address + run->n, *uncounted = address;
+	struct loci_code_block *block = &a->code.blocks[ref->block];
+	uint32_t definition = run->definition, end = definition + run->n;
+	const uint64_t *address = run->address, *uncounted = address;
 
-	for (; address < end; address++, ref++, definition++) {
+	for (; definition < end; address++, ref++, definition++) {
 		uint64_t size_bytes = ref->size_bytes;
 		int r;
 
 		if (ref->kind & LOCI_CODE_SPECIAL) {
-			if (address > run->address)
-				loci_flow_leave(a, definition - 1);
-			if (!loci_flow_passes(a, ref, definition)) {
-				a->here.refs += (uint64_t)(address - uncounted);
-				uncounted = address;
-				r = loci_flow_special(a, definition, *address, err);
-				if (r < 0)
-					return r;
-				uncounted += r;
-				if (r)
-					continue;
+			if (definition != run->definition) {
+				loci_flow_leave(a, ref - 1, block, definition - 1);
+				block = &a->code.blocks[ref->block];
 			}
+			a->here.refs += (uint64_t)(address - uncounted);
+			uncounted = address;
+			r = loci_flow_start(a, ref, block, definition, *address, err);
+			if (r < 0)
+				return r;
+			uncounted += r;
+			if (r)
+				continue;
 		}
 		if (__builtin_expect(!size_bytes, 0))
 			size_bytes = a->code.site[ref->site].size_bytes;
@@ -118,13 +115,14 @@ LOCI_HOT int refer_run(struct loci_attribution *a, const struct loci_ref_run *ru
 		if (r < 0)
 			return r;
 	}
-	a->here.refs += (uint64_t)(end - uncounted);
-	return loci_flow_end(a, definition - 1, end[-1], err);
+	a->here.refs += (uint64_t)(address - uncounted);
+	return loci_flow_end(a, ref - 1, block, definition - 1, address[-1], err);
 }
 
 /* A reference by itself: a range, or one that was not in a run. */
 static int refer_alone(struct loci_attribution *a, const struct loci_ref *ref, struct loci_err *err)
 {
+	const struct loci_code_ref *of = &a->code.ref[ref->definition];
 	int r = 0;
 
 	if (ref->size_bytes > REF_MAX_BYTES)
@@ -132,14 +130,16 @@ static int refer_alone(struct loci_attribution *a, const struct loci_ref *ref, s
 			"a reference of %" PRIu64 " bytes at address 0x%" PRIx64 " after %" PRIu64
 			" references: the trace is damaged",
 			ref->size_bytes, ref->address, a->references + a->here.refs);
-	if (a->code.ref[ref->definition].kind & LOCI_CODE_SPECIAL)
+	if (of->kind & LOCI_CODE_SPECIAL)
 		r = loci_flow_special(a, ref->definition, ref->address, err);
-	if (r)
-		return r < 0 ? r : loci_flow_end(a, ref->definition, ref->address, err);
-	r = loci_touch_refer(a, &a->code.ref[ref->definition], ref->address, ref->size_bytes,
-		a->shift, a->n_grains == 1, err);
-	a->here.refs += r == 0;
-	return r < 0 ? r : loci_flow_end(a, ref->definition, ref->address, err);
+	if (r == 0) {
+		r = loci_touch_refer(
+			a, of, ref->address, ref->size_bytes, a->shift, a->n_grains == 1, err);
+		a->here.refs += r == 0;
+	}
+	return r < 0 ? r
+		     : loci_flow_end(a, of, &a->code.blocks[of->block], ref->definition,
+			       ref->address, err);
 }
 
 static int switch_thread(struct loci_attribution *a, uint32_t thread, struct loci_err *err)
@@ -270,14 +270,15 @@ int loci_attribution_words(struct loci_attribution *a, const uint64_t *words, si
 
 int loci_attribution_finish(struct loci_attribution *a, struct loci_err *err)
 {
-	int r = loci_attribution_complete(a, err);
+	int r;
 
-	if (r == 0)
-		r = loci_relay_finish(a->relay, err);
+	loci_attribution_complete(a);
+	r = loci_relay_finish(a->relay, err);
 	if (r < 0)
 		return r;
-	if (a->levels)
-		loci_attribution_drain(a);
+	loci_measure_finish(&a->measure);
+	for (size_t i = 0; i < a->rows.n && i < a->measure.used_cap; i++)
+		a->rows.row[i].used_bytes = a->measure.used_bytes[i];
 	for (size_t i = 0; i < a->rows.site_cap; i++)
 		loci_rows_settle(&a->rows, &a->rows.site[i]);
 	loci_grain_straddled(a->grain[0], a->straddles);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The first stage, of one process: decodes its words, knows at every reference whose it is (site,
- * object, calling context), simulates the caches named at record time, and hands the touches on to
- * be measured. */
+ * object, calling context), and hands the touches on to be measured. */
 #ifndef LOCI_ANALYSE_ATTRIBUTE_H
 #define LOCI_ANALYSE_ATTRIBUTE_H
 
@@ -13,19 +12,8 @@
 #include "analyse/relay.h"
 #include "analyse/row.h"
 #include "analyse/walk.h"
-#include "engine/levels.h"
 
 #define LOCI_ATTRIBUTE_RUNS 256
-
-struct loci_level_tally {
-	uint64_t first_hits, misses, writebacks;
-};
-
-/* n_levels each, by owner. */
-struct loci_level_tallies {
-	struct loci_level_tally *tally;
-	size_t cap;
-};
 
 /* When the last allocations were made, by their epoch. */
 struct loci_birth {
@@ -52,20 +40,12 @@ struct loci_attribution {
 	struct loci_walk walk;
 	struct loci_rows rows;
 	struct loci_objects *objects;
-	struct loci_levels *levels;
-	unsigned n_levels;
-	struct loci_level_tallies row_levels, context_levels;
 	struct loci_measure measure;
 	struct loci_relay *relay;
-	/* The batch being filled, and of its touches what does not go on. */
-	struct loci_batch *batch;
-	uint64_t bytes[LOCI_BATCH];
-	uint32_t owner[LOCI_BATCH];
-	uint8_t dirty[LOCI_BATCH];
-	struct loci_levels_eviction evicted[LOCI_BATCH];
-	unsigned shift; /* of the first block size */
-	uint64_t use;   /* of a touch now: context and loop entries */
-	bool joins;     /* touches of the block touched before are no elements of their own */
+	struct loci_batch *batch; /* being filled */
+	unsigned shift;           /* of the first block size */
+	uint64_t use;             /* of a touch now: context and loop entries */
+	bool joins; /* touches of the block touched before are no elements of their own */
 	struct loci_attribution_here here;
 	uint64_t references; /* but those of here */
 	uint64_t straddles;

@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/attribute_touch.h"
 
-#include <string.h>
-
-int loci_attribution_complete(struct loci_attribution *a, struct loci_err *err)
+void loci_attribution_complete(struct loci_attribution *a)
 {
-	int r = 0;
-
-	if (a->levels)
-		r = loci_attribution_simulate(a, err);
-	else
-		memset(a->batch->missed, 0, a->batch->n);
 	a->batch->n_rows = a->rows.n;
 	a->batch->n_contexts = a->walk.contexts.n;
 	a->batch->n_events = a->walk.n_log;
-	return r;
 }
 
 int loci_attribution_flush(struct loci_attribution *a, struct loci_err *err)
 {
-	int r = loci_attribution_complete(a, err);
+	int r;
 
-	if (r == 0)
-		r = loci_relay_pass(a->relay, err);
+	loci_attribution_complete(a);
+	r = loci_relay_pass(a->relay, err);
 	if (r < 0)
 		return r;
 	a->batch = loci_relay_batch(a->relay);

@@ -11,13 +11,8 @@
 
 #define LOCI_GENERATION_BITS 48 /* above what an address has, whatever the block size */
 
-int loci_attribution_open_levels(struct loci_attribution *a, struct loci_err *err);
-/* The batch through the caches. */
-int loci_attribution_simulate(struct loci_attribution *a, struct loci_err *err);
-void loci_attribution_drain(struct loci_attribution *a);
-
 /* The batch is as it will be passed on. */
-int loci_attribution_complete(struct loci_attribution *a, struct loci_err *err);
+void loci_attribution_complete(struct loci_attribution *a);
 /* Passes the batch on; another takes its place. */
 int loci_attribution_flush(struct loci_attribution *a, struct loci_err *err);
 
@@ -69,7 +64,7 @@ LOCI_HOT void loci_touch_join(struct loci_attribution *a, struct loci_row_site *
 	b->more[i]++;
 	b->more_writes[i] += is_write;
 	b->left[i] = use;
-	a->bytes[i] |= bytes;
+	b->bytes[i] |= bytes;
 	a->here.repeats++;
 	if (++site->repeats == UINT16_MAX)
 		loci_rows_settle_repeats(&a->rows, site);
@@ -93,8 +88,7 @@ LOCI_HOT int loci_touch_put(struct loci_attribution *a, struct loci_row_site *si
 	b->more[n] = b->more_writes[n] = 0;
 	b->born[n] = site->born;
 	b->is_write[n] = is_write;
-	a->owner[n] = site->row;
-	a->bytes[n] = bytes;
+	b->bytes[n] = bytes;
 	b->n = n + 1;
 	return n + 1 == LOCI_BATCH ? loci_attribution_flush(a, err) : 0;
 }

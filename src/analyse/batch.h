@@ -42,14 +42,16 @@ struct loci_batch {
 	uint64_t block[LOCI_BATCH];
 	uint64_t use[LOCI_BATCH];
 	uint8_t is_write[LOCI_BATCH];
-	uint8_t missed[LOCI_BATCH]; /* levels */
-	uint32_t born[LOCI_BATCH];  /* the time its memory was allocated; 0: long ago, or never */
+	uint32_t born[LOCI_BATCH]; /* the time its memory was allocated; 0: long ago, or never */
 	/* Touches of the same block that followed at once: of no pair, no miss, and nothing that
 	 * was not dirty before. left is the use of the last, the touch's own where there are none.
 	 */
 	uint32_t more[LOCI_BATCH];
 	uint32_t more_writes[LOCI_BATCH]; /* of more */
 	uint64_t left[LOCI_BATCH];
+	/* Bytes of the block, a bit each; of smaller or larger blocks, the 64ths. Of all of them.
+	 */
+	uint64_t bytes[LOCI_BATCH];
 	uint32_t second[LOCI_BATCH]; /* which are the second halves of references over two blocks */
 	struct loci_loop_event event[LOCI_BATCH_EVENTS];
 };

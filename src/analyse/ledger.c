@@ -167,9 +167,9 @@ static int add_contexts(struct loci_ledger *ledger, struct loci_ledger_maps *map
 				&ledger->context_levels.tally[*id * n_levels + k];
 			const struct loci_level_tally *from;
 
-			if ((i + 1) * n_levels > process->context_levels.cap)
+			if ((i + 1) * n_levels > process->measure.context_levels.cap)
 				break;
-			from = &process->context_levels.tally[i * n_levels + k];
+			from = &process->measure.context_levels.tally[i * n_levels + k];
 			to->first_hits += from->first_hits;
 			to->misses += from->misses;
 			to->writebacks += from->writebacks;
@@ -228,9 +228,11 @@ static int add_row_counts(struct loci_ledger *ledger, const struct loci_ledger_m
 		if (bins[k] && id)
 			ledger->object[ledger->row[id].object].touched = true;
 	}
-	for (unsigned k = 0; k < n_levels && (i + 1) * n_levels <= process->row_levels.cap; k++) {
+	for (unsigned k = 0; k < n_levels && (i + 1) * n_levels <= process->measure.row_levels.cap;
+		k++) {
 		struct loci_level_tally *to = &ledger->row_levels.tally[id * n_levels + k];
-		const struct loci_level_tally *from = &process->row_levels.tally[i * n_levels + k];
+		const struct loci_level_tally *from =
+			&process->measure.row_levels.tally[i * n_levels + k];
 
 		to->first_hits += from->first_hits;
 		to->misses += from->misses;

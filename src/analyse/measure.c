@@ -4,11 +4,12 @@
 #include "analyse/grow.h"
 #include "engine/stack.h"
 
-void loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *grain,
-	enum loci_analyse_pairs pairs, unsigned n_levels)
+int loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *grain,
+	const struct loci_analyse_options *options, unsigned shift, struct loci_err *err)
 {
-	*measure = (struct loci_measure){ .grain = grain, .pair_kind = pairs };
-	loci_pairs_init(&measure->pairs, n_levels);
+	*measure = (struct loci_measure){ .grain = grain, .pair_kind = options->pairs };
+	loci_pairs_init(&measure->pairs, (unsigned)options->n_levels);
+	return loci_measure_open_levels(measure, options, shift, err);
 }
 
 void loci_measure_fini(struct loci_measure *measure)
@@ -16,6 +17,10 @@ void loci_measure_fini(struct loci_measure *measure)
 	loci_spread_fini(&measure->rows);
 	loci_spread_fini(&measure->contexts);
 	loci_pairs_fini(&measure->pairs);
+	loci_levels_free(measure->levels);
+	free(measure->row_levels.tally);
+	free(measure->context_levels.tally);
+	free(measure->used_bytes);
 	for (size_t i = 0; i < measure->stack_cap; i++)
 		free(measure->stack[i].entry);
 	free(measure->stack);
@@ -69,7 +74,7 @@ static int count_pair(
 
 	measure->clock += (now - (uint32_t)measure->clock) & LOCI_CLOCK_MASK;
 	return loci_pairs_add(&measure->pairs, use, reuse, carrier(measure, age), recycled, bin,
-		batch->missed[i]);
+		measure->missed[i]);
 }
 
 static int feed(struct loci_measure *measure, const struct loci_batch *batch, struct loci_err *err)
@@ -133,6 +138,8 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 	if (loci_spread_reserve(&measure->rows, batch->n_rows) < 0 ||
 		loci_spread_reserve(&measure->contexts, batch->n_contexts) < 0)
 		return loci_err_nomem(err);
+	if (measure->levels && loci_measure_simulate(measure, batch) < 0)
+		return loci_err_nomem(err);
 	r = feed(measure, batch, err);
 	if (r < 0)
 		return r;
@@ -148,4 +155,10 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 	for (; r == 0 && event < end; event++)
 		r = apply(measure, event);
 	return r < 0 ? loci_err_nomem(err) : 0;
+}
+
+void loci_measure_finish(struct loci_measure *measure)
+{
+	if (measure->levels)
+		loci_measure_drain(measure);
 }

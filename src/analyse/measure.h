@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The second stage: touches through the stack engine, and what it says of each to the rows,
- * contexts and pairs it belongs to. */
+/* The second stage: touches through the caches named at record time and the stack engine, and what
+ * these say of each to the rows, contexts and pairs it belongs to. */
 #ifndef LOCI_ANALYSE_MEASURE_H
 #define LOCI_ANALYSE_MEASURE_H
 
@@ -9,11 +9,24 @@
 #include "analyse/grain.h"
 #include "analyse/pair.h"
 #include "analyse/spread.h"
+#include "engine/levels.h"
 
 struct loci_measure_stack {
 	struct loci_loop_entry *entry;
 	size_t n, cap;
 };
+
+struct loci_level_tally {
+	uint64_t first_hits, misses, writebacks;
+};
+
+/* n_levels each, by owner. */
+struct loci_level_tallies {
+	struct loci_level_tally *tally;
+	size_t cap;
+};
+
+#define LOCI_MEASURE_PAD 8 /* flags after those of the last touch */
 
 struct loci_measure {
 	struct loci_grain_engine *grain; /* borrowed */
@@ -22,17 +35,35 @@ struct loci_measure {
 	struct loci_pairs pairs;
 	struct loci_measure_stack *stack; /* of running loops, by number */
 	size_t n_stacks, stack_cap;
-	uint32_t current; /* of them */
-	uint64_t clock;   /* at a touch not long ago */
+	uint32_t current;           /* of them */
+	uint64_t clock;             /* at a touch not long ago */
+	struct loci_levels *levels; /* NULL: none */
+	unsigned n_levels;
+	struct loci_level_tallies row_levels, context_levels;
+	uint64_t *used_bytes; /* by row: of the blocks it brought into the first level */
+	size_t used_cap;
+	uint32_t owner[LOCI_BATCH];
+	uint8_t missed[LOCI_BATCH + LOCI_MEASURE_PAD]; /* levels, as are the next */
+	uint8_t dirty[LOCI_BATCH + LOCI_MEASURE_PAD];
+	struct loci_levels_eviction evicted[LOCI_BATCH];
 	uint64_t distance[LOCI_BATCH];
 	uint64_t last_use[LOCI_BATCH];
 	uint32_t listed[LOCI_BATCH]; /* touches that are far, or of a pair: bin << 16 | touch */
 };
 
-void loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *grain,
-	enum loci_analyse_pairs pairs, unsigned n_levels);
+int loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *grain,
+	const struct loci_analyse_options *options, unsigned shift, struct loci_err *err);
 void loci_measure_fini(struct loci_measure *measure);
 /* A loci_relay_use. */
 int loci_measure_use(void *measure, struct loci_batch *batch, struct loci_err *err);
+
+/* After the last batch. */
+void loci_measure_finish(struct loci_measure *measure);
+
+/* measure_levels.c, for measure.c. shift: of the block size. */
+int loci_measure_open_levels(struct loci_measure *measure,
+	const struct loci_analyse_options *options, unsigned shift, struct loci_err *err);
+int loci_measure_simulate(struct loci_measure *measure, const struct loci_batch *batch);
+void loci_measure_drain(struct loci_measure *measure);
 
 #endif

@@ -60,7 +60,8 @@ static int init_level(struct loci_levels *levels, struct loci_level *level)
 		return -ENOMEM;
 	if (!level->held) {
 		level->dirty = allocate(levels, level->n_slots, sizeof(*level->dirty));
-		if (!level->dirty)
+		level->written = allocate(levels, level->n_slots, sizeof(*level->written));
+		if (!level->dirty || !level->written)
 			return -ENOMEM;
 	}
 	if (level->is_list)

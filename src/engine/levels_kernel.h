@@ -109,15 +109,17 @@ INLINE struct taken level_take(struct loci_level *level, uint64_t block)
 	return taken;
 }
 
-/* The children of a level will be asked for a block: that its stamp comes from far is else found
- * out only when the block has come. */
-INLINE void children_expect(
-	const struct loci_levels *levels, const struct loci_level *level, uint64_t block)
+/* A block that enters a level may be asked of all its descendants, and the one that leaves its slot
+ * stands in the children. */
+INLINE void level_expect(const struct loci_levels *levels, const struct loci_level *level,
+	uint64_t block, uint32_t slot)
 {
-	for (unsigned children = level->children; children; children &= children - 1) {
-		const struct loci_level *child = &levels->level[__builtin_ctz(children)];
+	for (unsigned inside = level->dominion & ~level->bit; inside; inside &= inside - 1) {
+		const struct loci_level *child = &levels->level[__builtin_ctz(inside)];
 		uint64_t base = loci_levels_set(child, block) * child->stride;
 
+		if (level->children & child->bit)
+			__builtin_prefetch(child->stamp + child->held[slot], 1);
 		for (unsigned i = 0; !child->is_list && i < child->stride; i += 8) {
 			__builtin_prefetch(child->block + base + i, 1);
 			__builtin_prefetch(child->stamp + base + i, 1);
@@ -159,7 +161,6 @@ static uint64_t level_enter(struct loci_levels *levels, struct loci_level *level
 	if (slot == LOCI_LEVELS_NONE) {
 		struct taken taken;
 
-		children_expect(levels, level, block);
 		taken = level_take(level, block);
 		*missed |= level->bit;
 		dirty = children_enter(levels, level, block, taken, missed);
@@ -174,44 +175,90 @@ static uint64_t level_enter(struct loci_levels *levels, struct loci_level *level
 	return dirty;
 }
 
+/* What happens at a root and concerns its descendants, in order. */
+struct event {
+	uint32_t touch, slot;
+	uint64_t leaving; /* stamp of the block that was in the slot; 0: none */
+	bool is_miss;     /* else the first write to the block since it came */
+};
+
+#define CHUNK 512 /* touches between going through a root and telling its descendants */
+#define AHEAD 8   /* events that memory is asked for before they are told */
+
+struct events {
+	struct event event[2 * CHUNK + AHEAD];
+	size_t n;
+};
+
 /* A root missed: returns the slot, whose stamp knows no time yet. */
 static __attribute__((noinline)) uint32_t root_miss(struct loci_levels *levels,
-	struct loci_level *level, struct loci_levels_batch *batch, size_t touch)
+	struct loci_level *level, struct loci_levels_batch *batch, size_t touch,
+	struct events *events)
 {
-	uint64_t block = batch->block[touch];
-	bool is_first = level == levels->level;
-	uint8_t missed = level->bit;
-	struct taken taken;
+	struct taken taken = level_take(level, batch->block[touch]);
 
-	children_expect(levels, level, block);
-	taken = level_take(level, block);
-	if (is_first && taken.leaving)
-		batch->ret_evicted[batch->n_evicted++] = (struct loci_levels_eviction){
-			.owner = levels->owner[taken.slot],
-			.used_bytes = (uint32_t)__builtin_popcountll(levels->bytes[taken.slot]),
-		};
-	if (is_first) {
+	if (level == levels->level) {
+		if (taken.leaving)
+			batch->ret_evicted[batch->n_evicted++] = (struct loci_levels_eviction){
+				.owner = levels->owner[taken.slot],
+				.used_bytes =
+					(uint32_t)__builtin_popcountll(levels->bytes[taken.slot]),
+			};
 		levels->bytes[taken.slot] = 0;
 		levels->owner[taken.slot] = batch->owner[touch];
 	}
-	if (taken.leaving)
-		taken.leaving |= level->dirty[taken.slot];
-	level->dirty[taken.slot] = (uint8_t)children_enter(levels, level, block, taken, &missed);
-	batch->ret_missed[touch] |= missed;
+	level->written[taken.slot] = 0;
+	events->event[events->n++] = (struct event){ .touch = (uint32_t)touch,
+		.slot = taken.slot,
+		.leaving = taken.leaving,
+		.is_miss = true };
 	return taken.slot;
 }
 
 INLINE uint32_t list_touch(struct loci_levels *levels, struct loci_level *level,
-	struct loci_levels_batch *batch, size_t touch)
+	struct loci_levels_batch *batch, size_t touch, struct events *events)
 {
 	uint32_t slot = loci_levels_list_find(level, batch->block[touch]);
 
 	if (slot == LOCI_LEVELS_NONE)
-		slot = root_miss(levels, level, batch, touch);
+		slot = root_miss(levels, level, batch, touch, events);
 	else
 		loci_levels_list_unlink(level, slot);
 	loci_levels_list_link(level, slot);
 	return slot;
+}
+
+/* The descendants of a root, some touches later: what they have to say is where lines are dirty,
+ * and nobody asks for that before. */
+static __attribute__((noinline)) void root_tell(struct loci_levels *levels,
+	struct loci_level *level, struct loci_levels_batch *batch, struct events *events)
+{
+	const struct event *event = events->event, *end = event + events->n;
+
+	for (size_t i = 0; i < AHEAD; i++)
+		events->event[events->n + i].is_miss = false;
+	for (size_t i = 0; i < AHEAD && i < events->n; i++)
+		if (event[i].is_miss)
+			level_expect(levels, level, batch->block[event[i].touch], event[i].slot);
+	for (; event < end; event++) {
+		uint8_t *dirty = &level->dirty[event->slot], missed = level->bit;
+		struct taken taken = { event->slot, event->leaving };
+
+		if (event[AHEAD].is_miss)
+			level_expect(
+				levels, level, batch->block[event[AHEAD].touch], event[AHEAD].slot);
+		if (!event->is_miss) {
+			batch->ret_dirty[event->touch] |= level->dominion & (uint8_t) ~*dirty;
+			*dirty = level->dominion;
+			continue;
+		}
+		if (taken.leaving)
+			taken.leaving |= *dirty;
+		*dirty = (uint8_t)children_enter(
+			levels, level, batch->block[event->touch], taken, &missed);
+		batch->ret_missed[event->touch] |= missed;
+	}
+	events->n = 0;
 }
 
 /* What a body of the loop is compiled for. */
@@ -223,40 +270,52 @@ struct root_kind {
 
 /* A touch waits for none before it: what it stores it has not loaded, but for the bytes and, now
  * and then, what it finds clean. */
-INLINE void root_run(struct loci_levels *levels, struct loci_level *level,
-	struct loci_levels_batch *batch, struct root_kind kind)
+INLINE void root_touch(struct loci_levels *levels, struct loci_level *level,
+	struct loci_levels_batch *batch, size_t from, size_t to, struct events *events,
+	struct root_kind kind)
 {
 	struct loci_level fixed = *level; /* which no store below can change */
 	const uint64_t *block = batch->block, *bytes = batch->bytes;
 	const uint8_t *is_write = batch->is_write;
 	uint64_t *stamp = level->stamp, *used = levels->bytes, now = levels->now;
-	uint8_t *dirty = level->dirty, *ret_dirty = batch->ret_dirty;
-	size_t n = batch->n;
+	uint8_t *written = level->written;
 
 	if (kind.slots) {
 		fixed.stride = kind.slots;
 		fixed.sets = fixed.set_mask + 1;
 	}
-	for (size_t i = 0; i < n; i++) {
-		uint8_t dirtied;
+	for (size_t i = from; i < to; i++) {
 		uint32_t slot;
 		uint64_t way;
 
 		if (kind.is_list)
-			slot = list_touch(levels, level, batch, i);
+			slot = list_touch(levels, level, batch, i, events);
 		else if ((slot = level_find(&fixed, block[i], fixed.stride)) == LOCI_LEVELS_NONE)
-			slot = root_miss(levels, level, batch, i);
+			slot = root_miss(levels, level, batch, i, events);
 		way = kind.slots ? (slot & (kind.slots - 1)) << LOCI_LEVELS_WAY_SHIFT
 				 : stamp[slot] & LOCI_LEVELS_WAY;
 		stamp[slot] = (now + i) << LOCI_LEVELS_TIME_SHIFT | way;
-		dirtied = fixed.dominion & (uint8_t)-is_write[i] & (uint8_t)~dirty[slot];
-		if (__builtin_expect(dirtied, 0))
-			dirty[slot] = fixed.dominion;
-		if (kind.is_first) {
-			ret_dirty[i] = dirtied;
+		if (__builtin_expect(is_write[i] & ~written[slot], 0)) {
+			written[slot] = 1;
+			events->event[events->n++] =
+				(struct event){ .touch = (uint32_t)i, .slot = slot };
+		}
+		if (kind.is_first)
 			used[slot] |= bytes[i];
-		} else
-			ret_dirty[i] |= dirtied;
+	}
+}
+
+INLINE void root_run(struct loci_levels *levels, struct loci_level *level,
+	struct loci_levels_batch *batch, struct root_kind kind)
+{
+	struct events events;
+
+	events.n = 0;
+	for (size_t from = 0; from < batch->n; from += CHUNK) {
+		size_t to = batch->n - from < CHUNK ? batch->n : from + CHUNK;
+
+		root_touch(levels, level, batch, from, to, &events, kind);
+		root_tell(levels, level, batch, &events);
 	}
 }
 
@@ -265,6 +324,7 @@ void KERNEL_NAME(struct loci_levels *levels, struct loci_levels_batch *batch)
 	struct loci_level *first = &levels->level[0];
 
 	memset(batch->ret_missed, 0, batch->n);
+	memset(batch->ret_dirty, 0, batch->n);
 	if (first->is_list)
 		root_run(levels, first, batch, (struct root_kind){ 0, true, true });
 	else if (first->stride == 8 && first->set_mask)

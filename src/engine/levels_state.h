@@ -38,7 +38,7 @@ struct loci_levels_link {
 	uint32_t newer, older;
 };
 
-#define LOCI_LEVELS_ARRAYS 7 /* of a level, at most */
+#define LOCI_LEVELS_ARRAYS 8 /* of a level, at most */
 
 struct loci_levels_list {
 	struct loci_levels_link *link; /* of slots; then one a set: the ends of its list */
@@ -51,9 +51,11 @@ struct loci_level {
 	uint64_t sets, set_mask; /* set_mask: sets - 1, or 0 if that is no mask */
 	uint32_t ways, stride;   /* stride: slots of a set */
 	uint64_t n_slots;
-	uint64_t *block; /* of slots */
-	uint64_t *stamp; /* of slots; 0: empty. Searched sets fill from their first slot on */
-	uint8_t *dirty;  /* of slots; NULL if there is a parent */
+	uint64_t *block;  /* of slots */
+	uint64_t *stamp;  /* of slots; 0: empty. Searched sets fill from their first slot on */
+	uint8_t *dirty;   /* of slots; NULL if there is a parent */
+	uint8_t *written; /* of slots: 1 if written since the block came; NULL if there is a parent
+			   */
 	uint32_t
 		*held; /* of the parent's slots: the slot of the same block here; NULL: no parent */
 	uint8_t bit;   /* this level */

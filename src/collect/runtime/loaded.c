@@ -107,7 +107,9 @@ static void tell(const struct module *module)
 	raw[1] = module->start;
 	raw[2] = module->bytes;
 	raw[3] = path;
-	raw[4] = rt_next_sequence();
+	/* No number: it must not wait for allocations before it, since definitions follow that name
+	 * it. */
+	raw[4] = 0;
 	raw[5] = n;
 	if (n) {
 		raw[5 + (n + 7) / 8] = 0;
