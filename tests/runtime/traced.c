@@ -334,6 +334,27 @@ static void handlers(void)
 	MUST(sigaction(SIGKILL, &action, NULL) < 0 && errno == EINVAL);
 }
 
+static void on_silent(int signal)
+{
+	(void)signal;
+	raise(SIGUSR1);
+}
+
+static void on_inner(int signal)
+{
+	(void)signal;
+	other(totals, NESTED, 4);
+}
+
+static void silent(void)
+{
+	catch (SIGUSR2, on_silent, 0);
+	catch (SIGUSR1, on_inner, 0);
+	work(totals, MAIN, 3);
+	raise(SIGUSR2);
+	work(totals, MAIN, 3);
+}
+
 /* Handlers beyond all levels: each raises the signal again. */
 static void on_deep(int signal)
 {
@@ -553,6 +574,7 @@ static const struct {
 	{ "for_ever", for_ever },
 	{ "handlers", handlers },
 	{ "deep", deep },
+	{ "silent", silent },
 	{ "dynamic", dynamic },
 	{ "execs", execs },
 	{ "exec_end", exec_end },

@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include "runtime/rings_of_run.h"
 
+#include <sys/resource.h>
+
 #define MAX_BLOCKS  1024
 #define MAX_THREADS 1024
 
@@ -71,8 +73,8 @@ static void check_sequence(struct seen *seen)
 {
 	qsort(seen->sequence, seen->n_sequence, sizeof(uint64_t), compare);
 	for (size_t i = 0; i < seen->n_sequence; i++)
-		if (seen->sequence[i] != i) {
-			CHECK_FAIL("sequence number %zu is %" PRIu64, i, seen->sequence[i]);
+		if (seen->sequence[i] != i + 1) {
+			CHECK_FAIL("sequence number %zu is %" PRIu64, i + 1, seen->sequence[i]);
 			break;
 		}
 }
@@ -142,7 +144,7 @@ static void see_marker(struct seen *seen, struct place *at, uint64_t word, const
 		break;
 	case LOCI_MARK_MODULE_LOAD:
 		seen->n_modules++;
-		see_sequence(seen, raw[4]);
+		CHECK_U64(raw[4], 0); /* definitions follow that name it: it waits for nothing */
 		break;
 	case LOCI_MARK_MODULE_UNLOAD:
 		seen->n_unloads++;
@@ -666,6 +668,48 @@ static void test_windows(void)
 	release(&run, &seen);
 }
 
+/* No room for a ring: the program runs, and says so. */
+static void test_unheard(void)
+{
+	struct rlimit before, small;
+
+	CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+	small = before;
+	small.rlim_cur = 8192;
+	run_prepare(&run);
+	CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+	run_start(&run, program, "plain");
+	CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+	run_finish(&run);
+	check_status_of(&run, 0);
+	CHECK_U64(run.n_rings, 0);
+	CHECK(run.unheard);
+	run_free(&run);
+}
+
+/* A handler that says nothing, interrupted by one that does: both are in the rings, numbered from
+ * the outermost. */
+static void test_silent_handler(void)
+{
+	int number[2] = { 0, 0 };
+
+	start(&run, "silent", LOCI_CONTROL_TRACE);
+	finish(&run, 0, &seen);
+	check_ended(&run, &seen);
+	check_all_done(&run);
+	CHECK_U64(run.n_rings, 4);
+	CHECK_U64(seen.n_entered, 2);
+	CHECK_U64(seen.n_left, 2);
+	for (size_t i = 0; i < run.n_rings; i++)
+		for (size_t k = 0; run.ring[i].number > 1 && k < run.ring[i].n; k++)
+			if (loci_word_is_marker(run.ring[i].words[k]) &&
+				loci_word_kind(run.ring[i].words[k]) == LOCI_MARK_SIGNAL_ENTER)
+				number[loci_word_payload(run.ring[i].words[k]) == SIGUSR1] =
+					run.ring[i].number;
+	CHECK(number[0] > 1 && number[1] > number[0]);
+	release(&run, &seen);
+}
+
 static void test_registers(void)
 {
 	start(&run, "registers", LOCI_CONTROL_TRACE);
@@ -691,6 +735,8 @@ static void test_program(void)
 	test_memory();
 	test_windows();
 	test_registers();
+	test_unheard();
+	test_silent_handler();
 }
 
 int main(void)

@@ -181,7 +181,7 @@ void rt_thread_end(struct rt_thread *thread)
 	uint64_t mask = rt_block();
 
 	for (; thread->depth; thread->depth--)
-		rt_level_leave(thread, &thread->level[thread->depth]);
+		rt_level_leave(&thread->level[thread->depth]);
 	tell_end(thread);
 	is_over = true;
 	rt_self = NULL;
