@@ -462,6 +462,41 @@ static void check_killed(unsigned delay_us, bool handlers)
 	program_free(program);
 }
 
+/* What was appended and never published, in a chunk after the first, and by a handler. */
+static void check_appended(void)
+{
+	struct program *program = program_new(1, true, RING_WORDS);
+	struct listener listener = { .program = program };
+	struct actor actor = { .program = program };
+	pid_t pid;
+
+	program->appends = true;
+	pid = fork();
+	if (pid == 0) {
+		uint64_t owner = loci_mark_word(LOCI_MARK_SWITCH, 0, 1);
+
+		attach(&program->said, program->process);
+		attach(&actor.own, program->ring[0]);
+		attach(&actor.handler, program->ring[HANDLER]);
+		write_words(&actor.handler, &owner, 1);
+		for (unsigned i = 0; i < RING_WORDS / 3; i += 1 + BLOCK_REFS) {
+			put_block(&actor, false, 1);
+			for (unsigned k = 0; k < BLOCK_REFS; k++)
+				put_ref(&actor, false);
+		}
+		handle(&actor);
+		put_block(&actor, false, 1);
+		put_ref(&actor, false);
+		raise(SIGKILL);
+	}
+	waitpid(pid, NULL, 0);
+	hear(&listener, program->braid, 4096);
+	CHECK(program->least[0] > RING_WORDS / 6 && program->least[HANDLER] > 0);
+	CHECK_U64(listener.refs[0], program->least[0]);
+	CHECK_U64(listener.refs[HANDLER], program->least[HANDLER]);
+	program_free(program);
+}
+
 /* The first thread is far ahead of a number that the second has and does not write before the first
  * is done: its words must be kept, or both wait for ever. Or it never writes it. */
 static void *hold_back(void *data)
@@ -561,6 +596,7 @@ int main(int argc, char **argv)
 		check_threads(THREADS, true, false, appends, RING_WORDS);
 		check_threads(THREADS, true, true, appends, 0);
 	}
+	check_appended();
 	check_held_back(false);
 	check_held_back(true);
 	check_cut();
