@@ -8,6 +8,7 @@
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Dominators.h>
@@ -88,8 +89,17 @@ void loci_debug_loops_free(struct loci_debug_loops *loops)
 	delete loops;
 }
 
+static LLVMMetadataRef start_of(const MDNode *id)
+{
+	for (unsigned i = 1; id && i < id->getNumOperands(); i++)
+		if (auto *at = dyn_cast_or_null<DILocation>(id->getOperand(i)))
+			return ref_of(at);
+	return nullptr;
+}
+
 /* The first location that the metadata on a jump back to the header names is where the loop begins;
- * the second, where it ends. */
+ * the second, where it ends. Where jumps back have been gathered in a block of their own, it is
+ * those to there that have it. */
 LLVMMetadataRef loci_debug_loop(struct loci_debug_loops *loops, LLVMBasicBlockRef header)
 {
 	const Loop *loop = loops->info.getLoopFor(unwrap(header));
@@ -99,11 +109,15 @@ LLVMMetadataRef loci_debug_loop(struct loci_debug_loops *loops, LLVMBasicBlockRe
 		return nullptr;
 	loop->getLoopLatches(latches);
 	for (const BasicBlock *latch : latches) {
-		const MDNode *id = latch->getTerminator()->getMetadata(LLVMContext::MD_loop);
+		LLVMMetadataRef at =
+			start_of(latch->getTerminator()->getMetadata(LLVMContext::MD_loop));
 
-		for (unsigned i = 1; id && i < id->getNumOperands(); i++)
-			if (auto *at = dyn_cast_or_null<DILocation>(id->getOperand(i)))
-				return ref_of(at);
+		for (const BasicBlock *before : predecessors(latch))
+			if (!at && loops->info.getLoopFor(before) == loop)
+				at = start_of(
+					before->getTerminator()->getMetadata(LLVMContext::MD_loop));
+		if (at)
+			return at;
 	}
 	return nullptr;
 }
