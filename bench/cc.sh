@@ -6,7 +6,7 @@
 #
 # The kernels of bench/kernels and SQLite, built natively and by loci cc with the same clang (CLANG,
 # 19) and FLAGS (-O2), run in interleaved rounds: ROUNDS (9) of the quick ways, HEAVY (3) of the slow
-# ones. SCALE (1) is a tenth of a second a kernel and two of SQLite; ONLY are the kernels (all), as
+# ones; COMPILES (1) of the compiler. SCALE (1) is a tenth of a second a kernel and two of SQLite; ONLY are the kernels (all), as
 # name:variant. Half an hour or so on two cores.
 set -u
 build=$(realpath "$1") scratch=$(realpath -m "$2")
@@ -23,18 +23,15 @@ for tool in clang-$clang clang++-$clang valgrind sqlite3 python3 size; do
 done
 native="clang-$clang" watched="loci cc --loci-clang=$clang"
 
-# now: seconds
-now() {
-	date +%s.%N
-}
-
-# timed NAME COMMAND..: appends its seconds to the file compile.NAME
+# timed NAME COMMAND..: appends the processor's seconds to the file compile.NAME
 timed() {
-	local name=$1 begun
+	local name=$1 TIMEFORMAT='%U %S'
 	shift
-	begun=$(now)
-	"$@" || exit 1
-	echo "$(now) $begun" | awk '{ print $1 - $2 }' >>"$scratch/compile.$name"
+	{ time "$@" 2>"$scratch/stderr"; } 2>&1 | awk '{ print $1 + $2 }' >>"$scratch/compile.$name"
+	[ "${PIPESTATUS[0]}" = 0 ] || {
+		cat "$scratch/stderr" >&2
+		exit 1
+	}
 }
 
 rm -f "$scratch"/compile.*
@@ -45,7 +42,7 @@ CC=$watched CXX="loci c++ --loci-clang=$clang" \
 "$here/sqlite_source.sh" "$scratch/sqlite"
 if [ -s "$scratch/sqlite/sqlite3.c" ]; then
 	options="-g -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION"
-	for round in 1 2 3; do
+	for ((round = 0; round < ${COMPILES:-1}; round++)); do
 		for kind in native cc; do
 			case $kind in native) compiler=$native ;; cc) compiler=$watched ;; esac
 			timed $kind $compiler $flags $options -c -o "$scratch/sqlite/$kind.o" "$scratch/sqlite/sqlite3.c"

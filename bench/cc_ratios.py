@@ -161,7 +161,7 @@ def compiling():
     seconds = {}
     for kind in ("native", "cc"):
         with open("%s/compile.%s" % (scratch, kind)) as times:
-            seconds[kind] = sorted(map(float, times))[1]
+            seconds[kind] = interval(list(map(float, times)))[0]
         with open("%s/text.%s" % (scratch, kind)) as text:
             seconds["text " + kind] = float(text.read())
     judge("SQLite's compile time, of native %.1f s" % seconds["native"], seconds["cc"] / seconds["native"], 4)
@@ -198,7 +198,8 @@ def main():
     if heavy:
         worst = max(everything, key=lambda w: middle(w.walls["record"]) / middle(w.walls["cachegrind"]))
         judge("record / cachegrind, the worst (%s)" % worst.name, middle(worst.walls["record"]) / middle(worst.walls["cachegrind"]), 1)
-    names(everything)
+    if heavy:
+        names(everything)
     if sqlite:
         compiling()
     sys.exit(missed)

@@ -97,7 +97,8 @@ enum loci_marker {
 	LOCI_MARK_OBJECT = 0x15,   /* bytes              0: address, 1: sequence, 2: string id of name */
 	LOCI_MARK_OBJECT_END = 0x16,  /* -               0: address, 1: sequence */
 	LOCI_MARK_MODULE_LOAD = 0x18, /* module id       0: load bias, 1: lowest address, 2: bytes,
-	                                 3: string id of path, 4: sequence, 5: build-id's length in
+	                                 3: string id of path, 4: sequence (0: before the
+	                                 definitions that follow), 5: build-id's length in
 	                                 bytes, then its bytes padded with NULs */
 	LOCI_MARK_MODULE_UNLOAD = 0x19, /* module id     0: sequence */
 

@@ -31,6 +31,21 @@ all() {
 
 echo 'int start(int, char **); int main(int argc, char **argv) { return start(argc, argv); }' >main.c
 echo 'int start(int, char **); int main(int argc, char **argv) { return start(argc, argv); }' >main.cpp
+cat >loads.c <<'C'
+#include <dlfcn.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+	int (*start)(int, char **);
+	void *library;
+
+	for (int i = 0; i < 1000; i++)
+		free(malloc(i));
+	library = dlopen("./loaded.so", RTLD_NOW);
+	start = (int (*)(int, char **))dlsym(library, "start");
+	return start(argc, argv);
+}
+C
 for major in $clangs; do
 	for flags in -O0 -O1 -O2 '-O3 -march=native' '-O2 -static' '-O2 -flto -fuse-ld=lld' '-O2 -ffunction-sections -Wl,--gc-sections'; do
 		level=opt
@@ -45,5 +60,10 @@ for major in $clangs; do
 	expect 0 cc $major -g -O2 -o forms main.c -L. -lforms -Wl,-rpath,"$PWD"
 	expect 0 cxx $major -g -O2 -o classes main.cpp -L. -lclasses -Wl,-rpath,"$PWD"
 	all opt "clang $major, shared" ./forms ./classes
+	# Loaded at run time, after allocations that the recorder may not have read yet.
+	expect 0 cc $major -g -O2 -o loads loads.c
+	cp libforms.so loaded.so
+	compare opt triad ./loads "clang $major, loaded"
+	compare opt list ./loads "clang $major, loaded"
 done
 finish

@@ -36,8 +36,19 @@ run() { # MODE
 	[ "$errors" = 0 ] || fail "$1: $(head -3 words)"
 }
 
-for level in -O0 -O2 "-O3 -march=native" "-O2 -fPIC -fexceptions -funroll-loops" "-O1 -g"; do
-	$compiler $level "$program" -o native -lm -lpthread || exit 1
+levels=(-O0 -O2 "-O3 -march=native" "-O2 -fPIC -fexceptions -funroll-loops" "-O1 -g")
+# Before linking, and, where lld loads passes, when linking: LOCI_LTO is the environment's.
+if [ -x "$(clang-"$version" -print-prog-name=ld.lld)" ]; then
+	levels+=("-O2 -flto -fuse-ld=lld")
+	[ "$version" -lt 15 ] || levels+=("-O2 -flto -fuse-ld=lld -Wl,--load-pass-plugin=$plugin"
+		"-O2 -flto=thin -fuse-ld=lld -Wl,--load-pass-plugin=$plugin")
+fi
+for level in "${levels[@]}"; do
+	case $level in
+	*--load-pass-plugin*) export LOCI_LTO=link ;;
+	*) unset LOCI_LTO ;;
+	esac
+	$compiler ${level%-Wl,*} "$program" -o native -lm -lpthread || exit 1
 	EXPECTED=/dev/null ./native >native.printed 2>&1
 	status=$?
 	if ! LOCI_PASS_VERIFY=1 $compiler $level -fpass-plugin="$plugin" "$program" log.o -o watched \

@@ -191,7 +191,8 @@ static void turn(struct log *log)
 	__loci_thread.budget = log->given;
 }
 
-__attribute__((noinline)) static void room(void)
+void log_room(void);
+__attribute__((visibility("hidden"))) void log_room(void)
 {
 	pthread_once(&once, begin);
 	if (!own) {
@@ -210,17 +211,8 @@ __attribute__((noinline)) static void room(void)
 	turn(own);
 }
 
-/* Under names of our own, for cc_abi.h cannot say in C how they are called. */
-__attribute__((preserve_most)) void log_room(void) __asm__("__loci_room");
-__attribute__((preserve_most)) void log_define(struct loci_cc_function *function) __asm__(
-	"__loci_define");
-
-void log_room(void)
-{
-	room();
-}
-
-__attribute__((noinline)) static void define(struct loci_cc_function *function)
+void log_define(struct loci_cc_function *function);
+__attribute__((visibility("hidden"))) void log_define(struct loci_cc_function *function)
 {
 	const struct loci_cc_definition *definition =
 		(const void *)((char *)&function->definition + function->definition);
@@ -238,10 +230,17 @@ __attribute__((noinline)) static void define(struct loci_cc_function *function)
 	pthread_mutex_unlock(&lock);
 }
 
-void log_define(struct loci_cc_function *function)
-{
-	define(function);
-}
+/* All registers but r11 are the caller's. */
+#define KEEPING(name, function)                                                         \
+	__asm__(".text\n.globl " name "\n.type " name ", @function\n" name ":\n"        \
+		"pushq %rbp\n movq %rsp, %rbp\n pushq %rax\n pushq %rcx\n pushq %rdx\n" \
+		"pushq %rsi\n pushq %rdi\n pushq %r8\n pushq %r9\n pushq %r10\n"        \
+		"call " function "\n"                                                   \
+		"popq %r10\n popq %r9\n popq %r8\n popq %rdi\n popq %rsi\n"             \
+		"popq %rdx\n popq %rcx\n popq %rax\n popq %rbp\n ret\n"                 \
+		".size " name ", . - " name "\n")
+KEEPING("__loci_room", "log_room");
+KEEPING("__loci_define", "log_define");
 
 struct loci_cc_state *__loci_mark(void)
 {

@@ -41,7 +41,7 @@ static bool is_possible(LLVMValueRef function, const char *name)
 {
 	return !LLVMIsDeclaration(function) &&
 		LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
-		!loci_ir_function_has(function, LOCI_DONE) &&
+		!loci_ir_function_has(function, LOCI_CHOICE_DONE) &&
 		!loci_ir_function_has(function, "naked") &&
 		!loci_ir_function_has(function, "disable_sanitizer_instrumentation") &&
 		!loci_ir_function_has(function, "presplitcoroutine") &&

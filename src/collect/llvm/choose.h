@@ -8,9 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The attribute of a function that is instrumented already: when it was compiled, and now its
- * bitcode is compiled again or linked. */
-#define LOCI_DONE "loci-done"
+/* The attribute of functions that are instrumented already. */
+#define LOCI_CHOICE_DONE "loci-instrumented"
 
 struct loci_choice {
 	LLVMValueRef *function;

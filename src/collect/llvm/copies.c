@@ -63,31 +63,6 @@ static void copy_body(struct copying *copying)
 	free(block);
 }
 
-static void count_pieces(struct copying *copying, const struct loci_ir_copy *copy)
-{
-	const struct loci_plan *plan = copying->plan;
-	for (size_t i = 0; i < plan->n_pieces; i++) {
-		LLVMValueRef first = plan->ref[plan->piece[i].first_ref].instruction;
-		loci_emit_before(copying->emit, copy ? loci_ir_copy_of(copy, first) : first);
-		loci_emit_count(copying->emit, plan->piece[i].n_counted);
-	}
-}
-
-/* A check for room before an instruction. */
-static void check_room(struct copying *copying, LLVMValueRef instruction)
-{
-	struct loci_emit *emit = copying->emit;
-	LLVMBasicBlockRef before = LLVMGetInstructionParent(instruction);
-	LLVMBasicBlockRef after = loci_ir_split_before(instruction);
-	LLVMBasicBlockRef full = LLVMInsertBasicBlockInContext(emit->context, after, "");
-	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
-	loci_emit_at_end(emit, before);
-	loci_emit_branch_unlikely(emit, loci_emit_is_full(emit), full, after);
-	loci_emit_at_end(emit, full);
-	loci_emit_cross(emit);
-	LLVMBuildBr(emit->builder, after);
-}
-
 static void append_marker(struct copying *copying, uint32_t block)
 {
 	LLVMValueRef cursor = loci_emit_get_cursor(copying->emit);
@@ -103,9 +78,9 @@ static void append_piece(struct copying *copying, const struct loci_plan_piece *
 		loci_ir_copy_of(copying->copy, plan->ref[piece->first_ref].instruction);
 	uint32_t at = 0;
 
-	if (piece->is_checked)
-		check_room(copying, first);
 	loci_emit_before(emit, first);
+	if (piece->is_checked)
+		loci_emit_ready(emit);
 	LLVMValueRef cursor = loci_emit_get_cursor(emit);
 	if (piece->is_marked && !piece->is_hoisted)
 		loci_emit_marker(emit, cursor, at++, piece->block);
@@ -179,11 +154,19 @@ static void hoist_marker(
 		LLVMBasicBlockRef from = copying->flow->block[block->predecessor[i]].block;
 		LLVMValueRef end =
 			loci_ir_copy_of(copying->copy, LLVMGetBasicBlockTerminator(from));
-		if (piece->is_hoist_checked)
-			check_room(copying, end);
 		loci_emit_before(copying->emit, end);
+		if (piece->is_hoist_checked)
+			loci_emit_ready(copying->emit);
 		append_marker(copying, piece->block);
 	}
+}
+
+/* Whether anyone but this loop's own counting may have changed the budget when it goes round. */
+static bool may_change_budget(const struct copying *copying, uint32_t target)
+{
+	uint32_t loop = copying->flow->block[target].loop;
+	return loop == LOCI_FLOW_NONE || copying->flow->loop[loop].header != target ||
+		copying->plan->is_synced[loop];
 }
 
 /* A back edge: gate -> target in both copies, and a block between them. */
@@ -219,10 +202,12 @@ static void cross(struct copying *copying, uint32_t target_number, uint32_t gate
 
 	LLVMInstructionEraseFromParent(traced_end);
 	loci_emit_at_end(emit, traced_gate);
-	LLVMValueRef full = loci_emit_is_full(emit);
-	LLVMValueRef counting = LLVMBuildNot(emit->builder, loci_emit_is_tracing(emit), "");
-	loci_emit_branch_unlikely(
-		emit, LLVMBuildOr(emit->builder, full, counting, ""), cold, traced_target);
+	LLVMValueRef leaves = loci_emit_is_full(emit);
+	if (may_change_budget(copying, target_number)) {
+		LLVMValueRef counting = LLVMBuildNot(emit->builder, loci_emit_is_tracing(emit), "");
+		leaves = LLVMBuildOr(emit->builder, leaves, counting, "");
+	}
+	loci_emit_branch_unlikely(emit, leaves, cold, traced_target);
 }
 
 static void cross_all(struct copying *copying)
@@ -255,12 +240,10 @@ void loci_copies_make(
 	add_slot(&copying, emit->cursor);
 	add_slot(&copying, emit->state);
 
-	count_pieces(&copying, NULL);
-	count_pieces(&copying, copying.copy);
+	loci_counts_make(emit, plan, flow, NULL);
+	loci_counts_make(emit, plan, flow, copying.copy);
 	for (size_t i = 0; i < plan->n_pieces; i++)
 		append_piece(&copying, &plan->piece[i]);
-	loci_syncs_make(emit, plan, NULL);
-	loci_syncs_make(emit, plan, copying.copy);
 	enter(&copying);
 	cross_all(&copying);
 	keep_in_slots(&copying);

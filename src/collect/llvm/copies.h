@@ -14,8 +14,14 @@ void loci_copies_make(
 void loci_pieces_make(
 	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_flow *flow);
 
-/* For both: budget and cursor in memory, and back from there, where control goes elsewhere. */
-void loci_syncs_make(
-	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_ir_copy *copy);
+/* Counts in one of the copies, and has the budget and the cursor in memory where control goes
+ * elsewhere. */
+void loci_counts_make(struct loci_emit *emit, const struct loci_plan *plan,
+	const struct loci_flow *flow, const struct loci_ir_copy *copy);
+
+/* The latter for a function that tests piece by piece, or of a single place: `store` before it. */
+void loci_syncs_make(struct loci_emit *emit, const struct loci_plan *plan);
+void loci_sync_make(struct loci_emit *emit, const struct loci_plan_sync *sync,
+	const struct loci_ir_copy *copy, uint32_t count, bool store);
 
 #endif

@@ -151,47 +151,47 @@ static bool simple(const DIExpression *expression, bool *ret_memory, uint64_t *r
 	return true;
 }
 
-struct found {
+struct asking {
 	bool address;
-	loci_debug_variable *ret;
-	size_t n, cap;
+	loci_debug_visit *visit;
+	void *context;
 };
 
 /* One description of a value. declares: it is the variable's address, not its value. */
-static void take(found &to, bool declares, const DILocalVariable *variable,
+static void take(const asking &to, bool declares, const DILocalVariable *variable,
 	const DIExpression *expression, const DILocation *at)
 {
-	loci_debug_variable *ret = to.ret + to.n;
+	loci_debug_variable found = {};
 	uint64_t offset;
 	bool memory;
 
 	/* Such as hold the ends of a range while a loop runs over it. */
 	bool made_up = variable && variable->isArtificial() && !variable->isObjectPointer();
 
-	if (to.n == to.cap || !variable || made_up || variable->getName().empty() ||
+	if (!variable || made_up || variable->getName().empty() ||
 		!simple(expression, &memory, &offset) || (declares && memory) ||
 		(declares || memory) != to.address)
 		return;
 	/* A part of a variable that is a value of its own has no name that is known here. */
 	if (!to.address && expression->isFragment())
 		return;
-	ret->name = text_of(variable->getName());
-	ret->type = ref_of(variable->getType());
-	ret->subprogram =
+	found.name = text_of(variable->getName());
+	found.type = ref_of(variable->getType());
+	found.subprogram =
 		ref_of(variable->getScope() ? variable->getScope()->getSubprogram() : nullptr);
-	ret->inlined_at = ref_of(at ? at->getInlinedAt() : nullptr);
-	ret->argument = variable->getArg();
-	ret->line = variable->getLine();
-	ret->offset_bytes = offset;
-	to.n++;
+	found.inlined_at = ref_of(at ? at->getInlinedAt() : nullptr);
+	found.argument = variable->getArg();
+	found.line = variable->getLine();
+	found.offset_bytes = offset;
+	to.visit(to.context, &found);
 }
 
-size_t loci_debug_variables(
-	LLVMValueRef value_ref, bool address, struct loci_debug_variable *ret, size_t cap)
+void loci_debug_variables(
+	LLVMValueRef value_ref, bool address, loci_debug_visit *visit, void *context)
 {
 	SmallVector<DbgVariableIntrinsic *, 8> calls;
 	Value *value = unwrap(value_ref);
-	found to = { address, ret, 0, cap };
+	const asking to = { address, visit, context };
 
 #if LLVM_VERSION_MAJOR >= 18
 	SmallVector<DbgVariableRecord *, 8> records;
@@ -222,7 +222,6 @@ size_t loci_debug_variables(
 			call->getVariableLocationOp(0) == value)
 			take(to, isa<DbgDeclareInst>(call), call->getVariable(),
 				call->getExpression(), call->getDebugLoc().get());
-	return to.n;
 }
 
 bool loci_debug_global(LLVMValueRef global, struct loci_debug_text *ret_name,

@@ -45,10 +45,9 @@ struct loci_debug_variable {
 	unsigned line;
 	uint64_t offset_bytes; /* of the part that is meant */
 };
-/* The variables whose memory begins at a value (address), or that have it as their value. Returns
- * how many were put into ret. */
-size_t loci_debug_variables(
-	LLVMValueRef value, bool address, struct loci_debug_variable *ret, size_t cap);
+/* The variables whose memory begins at a value (address), or that have it as their value. */
+typedef void loci_debug_visit(void *context, const struct loci_debug_variable *variable);
+void loci_debug_variables(LLVMValueRef value, bool address, loci_debug_visit *visit, void *context);
 bool loci_debug_global(LLVMValueRef global, struct loci_debug_text *ret_name,
 	LLVMMetadataRef *ret_type, uint64_t *ret_offset_bytes);
 /* The name of a symbol as the source has it, from malloc; NULL: it is not mangled. */

@@ -12,12 +12,17 @@
 
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
+#include <llvm/Config/llvm-config.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX     12 /* steps from the address to a name */
-#define CANDIDATE_MAX 16
+#if LLVM_VERSION_MAJOR < 15
+#define LLVMGetAggregateElement LLVMGetElementAsConstant
+#endif
+
+#define DEPTH_MAX    20 /* steps from the address to a name */
+#define INCOMING_MAX 16
 
 struct search {
 	LLVMTargetDataRef layout;
@@ -46,9 +51,24 @@ static unsigned distance_to(const struct search *search, const struct loci_debug
 	return UINT32_MAX;
 }
 
-/* Parameters first, since others are mostly set from them; then as they stand in the source. */
+/* How much is known of what a variable points to: nothing of void *, little of the base that a
+ * record begins with. */
+static uint64_t extent(const struct loci_debug_variable *variable)
+{
+	struct loci_debug_type type;
+
+	loci_debug_type_of(variable->type, &type);
+	if (type.kind == LOCI_DEBUG_POINTER || type.kind == LOCI_DEBUG_REFERENCE)
+		loci_debug_type_of(type.target, &type);
+	return type.kind == LOCI_DEBUG_UNKNOWN ? 0 : type.bytes;
+}
+
+/* Those that tell most; parameters, since others are mostly set from them; then as they stand in
+ * the source. */
 static bool precedes(const struct loci_debug_variable *a, const struct loci_debug_variable *b)
 {
+	if (extent(a) != extent(b))
+		return extent(a) > extent(b);
 	if (!a->argument != !b->argument)
 		return a->argument != 0;
 	if (a->line != b->line)
@@ -58,23 +78,32 @@ static bool precedes(const struct loci_debug_variable *a, const struct loci_debu
 	return memcmp(a->name.text, b->name.text, a->name.n) < 0;
 }
 
+struct choice {
+	const struct search *search;
+	struct loci_debug_variable variable;
+	unsigned distance; /* UINT32_MAX: there is none so far */
+};
+
+static void consider(void *context, const struct loci_debug_variable *variable)
+{
+	struct choice *choice = context;
+	unsigned distance = distance_to(choice->search, variable);
+
+	if (distance == UINT32_MAX || distance > choice->distance ||
+		(distance == choice->distance && !precedes(variable, &choice->variable)))
+		return;
+	choice->distance = distance;
+	choice->variable = *variable;
+}
+
 static bool find_variable(const struct search *search, LLVMValueRef value, bool address,
 	struct loci_debug_variable *ret)
 {
-	struct loci_debug_variable found[CANDIDATE_MAX];
-	size_t n = loci_debug_variables(value, address, found, CANDIDATE_MAX);
-	unsigned nearest = UINT32_MAX;
+	struct choice choice = { .search = search, .distance = UINT32_MAX };
 
-	for (size_t i = 0; i < n; i++) {
-		unsigned distance = distance_to(search, &found[i]);
-
-		if (distance == UINT32_MAX || distance > nearest ||
-			(distance == nearest && !precedes(&found[i], ret)))
-			continue;
-		nearest = distance;
-		*ret = found[i];
-	}
-	return nearest != UINT32_MAX;
+	loci_debug_variables(value, address, consider, &choice);
+	*ret = choice.variable;
+	return choice.distance != UINT32_MAX;
 }
 
 static bool name_memory(const struct search *search, LLVMValueRef address, struct loci_thing *ret)
@@ -142,21 +171,54 @@ static bool is_cast(LLVMValueRef value)
 	return opcode == LLVMBitCast || opcode == LLVMAddrSpaceCast || opcode == LLVMFreeze;
 }
 
+/* The number that an index is, in all lanes if it has several. */
+static bool is_number(LLVMValueRef index, int64_t *ret)
+{
+	LLVMTypeRef type = LLVMTypeOf(index);
+
+	*ret = 0;
+	if (LLVMIsAConstantInt(index)) {
+		*ret = LLVMConstIntGetSExtValue(index);
+		return true;
+	}
+	if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
+		return false;
+	if (LLVMIsAConstantDataVector(index)) {
+		*ret = LLVMConstIntGetSExtValue(LLVMGetAggregateElement(index, 0));
+		for (unsigned i = 1; i < LLVMGetVectorSize(type); i++)
+			if (LLVMConstIntGetSExtValue(LLVMGetAggregateElement(index, i)) != *ret)
+				return false;
+		return true;
+	}
+	return LLVMIsNull(index);
+}
+
+static bool is_index(LLVMValueRef index)
+{
+	LLVMTypeRef type = LLVMTypeOf(index);
+
+	if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
+		type = LLVMGetElementType(type);
+	return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) <= 64;
+}
+
 /* One index into a type: what it adds, and the type that it leads to. A variable one has a stride.
  */
 static bool step(const struct search *search, LLVMValueRef index, bool first, LLVMTypeRef *type,
 	int64_t *ret_bytes, uint64_t *ret_stride)
 {
 	LLVMTypeKind kind = LLVMGetTypeKind(*type);
-	int64_t number;
+	int64_t number = 0;
+	bool known;
 
 	*ret_bytes = 0;
 	*ret_stride = 0;
-	if (LLVMGetTypeKind(LLVMTypeOf(index)) != LLVMIntegerTypeKind ||
-		LLVMGetIntTypeWidth(LLVMTypeOf(index)) > 64)
-		return false; /* a vector of addresses */
-	number = LLVMIsAConstantInt(index) ? LLVMConstIntGetSExtValue(index) : 0;
+	if (!is_index(index))
+		return false;
+	known = is_number(index, &number);
 	if (!first && kind == LLVMStructTypeKind) {
+		if (!known || number < 0 || number >= LLVMCountStructElementTypes(*type))
+			return false;
 		*ret_bytes = (int64_t)LLVMOffsetOfElement(search->layout, *type, (unsigned)number);
 		*type = LLVMStructGetTypeAtIndex(*type, (unsigned)number);
 		return true;
@@ -167,7 +229,7 @@ static bool step(const struct search *search, LLVMValueRef index, bool first, LL
 		*type = LLVMGetElementType(*type);
 	if (!LLVMTypeIsSized(*type) || LLVMGetTypeKind(*type) == LLVMScalableVectorTypeKind)
 		return false;
-	if (LLVMIsAConstantInt(index))
+	if (known)
 		*ret_bytes = number * (int64_t)LLVMABISizeOfType(search->layout, *type);
 	else
 		*ret_stride = LLVMABISizeOfType(search->layout, *type);
@@ -221,7 +283,7 @@ static bool find_merged(
 	unsigned n = LLVMCountIncoming(phi), known = 0;
 	bool moving = false;
 
-	for (unsigned i = 0; i < n && n <= CANDIDATE_MAX; i++) {
+	for (unsigned i = 0; i < n && n <= INCOMING_MAX; i++) {
 		LLVMValueRef from = LLVMGetIncomingValue(phi, i);
 		struct loci_thing other;
 
@@ -296,7 +358,7 @@ bool loci_variable_of(
 	uint64_t size = ref->size_bytes;
 	struct loci_thing thing;
 
-	if (!ref->address || LLVMGetTypeKind(LLVMTypeOf(ref->address)) != LLVMPointerTypeKind)
+	if (!ref->address)
 		return false;
 	if (!size && ref->length && LLVMIsAConstantInt(ref->length))
 		size = LLVMConstIntGetZExtValue(ref->length);

@@ -45,31 +45,31 @@ static LLVMValueRef call(struct loci_emit *emit, LLVMValueRef function, LLVMType
 	return made;
 }
 
-static LLVMValueRef number(const struct loci_emit *emit, uint64_t value)
+LLVMValueRef loci_emit_number(const struct loci_emit *emit, uint64_t value)
 {
 	return LLVMConstInt(emit->word, value, 0);
 }
 
 static LLVMValueRef member(struct loci_emit *emit, LLVMTypeRef type, LLVMValueRef base, unsigned i)
 {
-	LLVMValueRef index[] = { number(emit, 0), number(emit, i) };
+	LLVMValueRef index[] = { loci_emit_number(emit, 0), loci_emit_number(emit, i) };
 	return LLVMBuildInBoundsGEP2(emit->builder, type, base, index, 2, "");
 }
 
-static LLVMValueRef away(struct loci_emit *emit, LLVMValueRef base, uint32_t n_words)
+LLVMValueRef loci_emit_away(struct loci_emit *emit, LLVMValueRef base, uint32_t n_words)
 {
-	LLVMValueRef index = number(emit, n_words);
+	LLVMValueRef index = loci_emit_number(emit, n_words);
 	return LLVMBuildInBoundsGEP2(emit->builder, emit->word, base, &index, 1, "");
 }
 
-static LLVMValueRef load_word(struct loci_emit *emit, LLVMValueRef address)
+LLVMValueRef loci_emit_load_word(struct loci_emit *emit, LLVMValueRef address)
 {
 	LLVMValueRef value = LLVMBuildLoad2(emit->builder, emit->word, address, "");
 	LLVMSetAlignment(value, 8);
 	return value;
 }
 
-static void store_word(struct loci_emit *emit, LLVMValueRef value, LLVMValueRef address)
+void loci_emit_store_word(struct loci_emit *emit, LLVMValueRef value, LLVMValueRef address)
 {
 	LLVMSetAlignment(LLVMBuildStore(emit->builder, value, address), 8);
 }
@@ -87,13 +87,13 @@ static LLVMValueRef slot_value(struct loci_emit *emit, LLVMTypeRef type, LLVMVal
 static LLVMValueRef base_of(struct loci_emit *emit, LLVMValueRef record)
 {
 	LLVMValueRef at = LLVMBuildPointerCast(emit->builder, record, emit->pointer, "");
-	return load_word(emit, at);
+	return loci_emit_load_word(emit, at);
 }
 
 /* Whether cursor > limit. */
 static LLVMValueRef is_full(struct loci_emit *emit, LLVMValueRef state, LLVMValueRef cursor)
 {
-	LLVMValueRef limit = load_word(emit, away(emit, state, 1));
+	LLVMValueRef limit = loci_emit_load_word(emit, loci_emit_away(emit, state, 1));
 	LLVMValueRef at = LLVMBuildPtrToInt(emit->builder, cursor, emit->word, "");
 	return LLVMBuildICmp(emit->builder, LLVMIntUGT, at, limit, "");
 }
@@ -120,48 +120,72 @@ void loci_emit_branch_copy(
 	branch(emit, loci_emit_is_tracing(emit), tracing, counting, TRACING, COUNTING);
 }
 
-static LLVMBasicBlockRef new_block(struct loci_emit *emit, LLVMValueRef function)
+static LLVMValueRef thread_state(struct loci_emit *emit)
 {
-	return LLVMAppendBasicBlockInContext(emit->context, function, "");
+	return to_pointer(emit, loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 1)));
 }
 
-/* The module's own function for the ways that are seldom taken: small where it is called. */
-static void make_cross(struct loci_emit *emit)
-{
-	LLVMTypeRef nothing = LLVMVoidTypeInContext(emit->context);
-	LLVMTypeRef room_type = LLVMFunctionType(nothing, NULL, 0, 0);
-	LLVMTypeRef type = LLVMFunctionType(nothing, &emit->pointer, 1, 0);
-	LLVMValueRef room = declare(emit, "__loci_room", room_type, true);
-	LLVMValueRef define = declare(emit, "__loci_define", type, true);
-	LLVMValueRef cross = LLVMAddFunction(emit->module, "loci.cross", type);
-	LLVMSetLinkage(cross, LLVMInternalLinkage);
-	LLVMSetFunctionCallConv(cross, PRESERVE_MOST);
-	add_attribute(emit->context, cross, "nounwind");
-	add_attribute(emit->context, cross, "noinline");
+/* In assembly, since LLVM 14 to 19 at the least may pop into a register that preserve_most keeps.
+ * These keep all but flags and r11; `ready` returns in rax. */
+static const char ready_code[] = "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
+				 "movq %fs:8(%rax), %r11\n\t"
+				 "movq (%r11), %rax\n\t"
+				 "cmpq 8(%r11), %rax\n\t"
+				 "ja 1f\n\t"
+				 "retq\n"
+				 "1:\n\t"
+				 "pushq %rbp\n\t"
+				 "movq %rsp, %rbp\n\t"
+				 "callq *__loci_room@GOTPCREL(%rip)\n\t"
+				 "popq %rbp\n\t"
+				 "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
+				 "movq %fs:8(%rax), %rax\n\t"
+				 "movq (%rax), %rax\n\t"
+				 "retq";
+static const char cross_code[] = "pushq %rbp\n\t"
+				 "movq %rsp, %rbp\n\t"
+				 "pushq %rax\n\t"
+				 "pushq %rax\n\t"
+				 "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
+				 "movq %fs:8(%rax), %r11\n\t"
+				 "movq (%r11), %rax\n\t"
+				 "cmpq 8(%r11), %rax\n\t"
+				 "jbe 1f\n\t"
+				 "callq *__loci_room@GOTPCREL(%rip)\n"
+				 "1:\n\t"
+				 "cmpq $$0, (%rdi)\n\t"
+				 "jne 2f\n\t"
+				 "callq *__loci_define@GOTPCREL(%rip)\n"
+				 "2:\n\t"
+				 "popq %rax\n\t"
+				 "popq %rax\n\t"
+				 "popq %rbp\n\t"
+				 "retq";
 
-	LLVMBasicBlockRef block[5];
-	for (size_t i = 0; i < 5; i++)
-		block[i] = new_block(emit, cross);
-	LLVMValueRef record = LLVMGetParam(cross, 0);
-	loci_emit_at_end(emit, block[0]);
-	LLVMValueRef state =
-		to_pointer(emit, load_word(emit, member(emit, emit->pair, emit->thread, 1)));
-	LLVMValueRef cursor = to_pointer(emit, load_word(emit, state));
-	LLVMBuildCondBr(emit->builder, is_full(emit, state, cursor), block[1], block[2]);
-	loci_emit_at_end(emit, block[1]);
-	call(emit, room, room_type, NULL, 0);
-	LLVMBuildBr(emit->builder, block[2]);
-	loci_emit_at_end(emit, block[2]);
-	LLVMValueRef undefined =
-		LLVMBuildICmp(emit->builder, LLVMIntEQ, base_of(emit, record), number(emit, 0), "");
-	LLVMBuildCondBr(emit->builder, undefined, block[3], block[4]);
-	loci_emit_at_end(emit, block[3]);
-	call(emit, define, type, &record, 1);
-	LLVMBuildBr(emit->builder, block[4]);
-	loci_emit_at_end(emit, block[4]);
-	LLVMBuildRetVoid(emit->builder);
-	emit->cross = cross;
-	emit->cross_type = type;
+/* Functions of the module's own for what is done in many places: small where they are called. */
+static LLVMValueRef own_function(
+	struct loci_emit *emit, const char *name, LLVMTypeRef type, const char *code)
+{
+	LLVMTypeRef nothing = LLVMFunctionType(LLVMVoidTypeInContext(emit->context), NULL, 0, 0);
+	LLVMValueRef function = LLVMAddFunction(emit->module, name, type);
+	LLVMSetLinkage(function, LLVMInternalLinkage);
+	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
+	add_attribute(emit->context, function, "naked");
+	add_attribute(emit->context, function, "nounwind");
+	add_attribute(emit->context, function, "noinline");
+	loci_emit_at_end(emit, LLVMAppendBasicBlockInContext(emit->context, function, ""));
+	LLVMBuildCall2(emit->builder, nothing, loci_ir_assembly(nothing, code), NULL, 0, "");
+	LLVMBuildUnreachable(emit->builder);
+	return function;
+}
+
+static void make_own_functions(struct loci_emit *emit)
+{
+	emit->ready_type = LLVMFunctionType(emit->word, NULL, 0, 0);
+	emit->ready = own_function(emit, "loci.ready", emit->ready_type, ready_code);
+	emit->cross_type =
+		LLVMFunctionType(LLVMVoidTypeInContext(emit->context), &emit->pointer, 1, 0);
+	emit->cross = own_function(emit, "loci.cross", emit->cross_type, cross_code);
 }
 
 void loci_emit_init(struct loci_emit *emit, LLVMModuleRef module)
@@ -177,7 +201,7 @@ void loci_emit_init(struct loci_emit *emit, LLVMModuleRef module)
 		emit->thread = LLVMAddGlobal(module, emit->pair, "__loci_thread");
 	LLVMSetThreadLocalMode(emit->thread, LLVMInitialExecTLSModel);
 	LLVMSetAlignment(emit->thread, 8);
-	make_cross(emit);
+	make_own_functions(emit);
 }
 
 void loci_emit_fini(struct loci_emit *emit)
@@ -214,21 +238,20 @@ void loci_emit_at_end(struct loci_emit *emit, LLVMBasicBlockRef block)
 void loci_emit_store_budget(struct loci_emit *emit)
 {
 	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
-	store_word(emit, value, member(emit, emit->pair, emit->thread, 0));
+	loci_emit_store_word(emit, value, member(emit, emit->pair, emit->thread, 0));
 }
 
 void loci_emit_load_budget(struct loci_emit *emit)
 {
-	LLVMValueRef value = load_word(emit, member(emit, emit->pair, emit->thread, 0));
+	LLVMValueRef value = loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 0));
 	LLVMBuildStore(emit->builder, value, emit->budget);
 }
 
 void loci_emit_load_cursor(struct loci_emit *emit)
 {
-	LLVMValueRef state =
-		to_pointer(emit, load_word(emit, member(emit, emit->pair, emit->thread, 1)));
+	LLVMValueRef state = thread_state(emit);
 	LLVMBuildStore(emit->builder, state, emit->state);
-	LLVMBuildStore(emit->builder, to_pointer(emit, load_word(emit, state)), emit->cursor);
+	LLVMBuildStore(emit->builder, to_pointer(emit, loci_emit_load_word(emit, state)), emit->cursor);
 }
 
 void loci_emit_count(struct loci_emit *emit, uint32_t n_refs)
@@ -236,14 +259,14 @@ void loci_emit_count(struct loci_emit *emit, uint32_t n_refs)
 	if (n_refs == 0)
 		return;
 	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
-	LLVMValueRef minus = number(emit, -(uint64_t)n_refs);
+	LLVMValueRef minus = loci_emit_number(emit, -(uint64_t)n_refs);
 	LLVMBuildStore(emit->builder, LLVMBuildAdd(emit->builder, value, minus, ""), emit->budget);
 }
 
 LLVMValueRef loci_emit_is_tracing(struct loci_emit *emit)
 {
 	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
-	return LLVMBuildICmp(emit->builder, LLVMIntSLT, value, number(emit, 0), "");
+	return LLVMBuildICmp(emit->builder, LLVMIntSLT, value, loci_emit_number(emit, 0), "");
 }
 
 LLVMValueRef loci_emit_is_full(struct loci_emit *emit)
@@ -255,7 +278,7 @@ LLVMValueRef loci_emit_is_full(struct loci_emit *emit)
 LLVMValueRef loci_emit_is_undefined(struct loci_emit *emit)
 {
 	LLVMValueRef base = base_of(emit, emit->record);
-	return LLVMBuildICmp(emit->builder, LLVMIntEQ, base, number(emit, 0), "");
+	return LLVMBuildICmp(emit->builder, LLVMIntEQ, base, loci_emit_number(emit, 0), "");
 }
 
 void loci_emit_cross(struct loci_emit *emit)
@@ -267,6 +290,14 @@ void loci_emit_cross(struct loci_emit *emit)
 	loci_emit_load_cursor(emit);
 }
 
+void loci_emit_ready(struct loci_emit *emit)
+{
+	LLVMValueRef cursor = call(emit, emit->ready, emit->ready_type, NULL, 0);
+	LLVMBuildStore(emit->builder, to_pointer(emit, cursor), emit->cursor);
+	LLVMBuildStore(emit->builder, thread_state(emit), emit->state);
+	loci_emit_load_budget(emit);
+}
+
 LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit)
 {
 	return slot_value(emit, emit->pointer, emit->cursor);
@@ -274,17 +305,17 @@ LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit)
 
 void loci_emit_set_cursor(struct loci_emit *emit, LLVMValueRef cursor, uint32_t n_words)
 {
-	LLVMValueRef end = away(emit, cursor, n_words);
+	LLVMValueRef end = loci_emit_away(emit, cursor, n_words);
 	LLVMBuildStore(emit->builder, end, emit->cursor);
 	LLVMValueRef word = LLVMBuildPtrToInt(emit->builder, end, emit->word, "");
-	store_word(emit, word, slot_value(emit, emit->pointer, emit->state));
+	loci_emit_store_word(emit, word, slot_value(emit, emit->pointer, emit->state));
 }
 
 void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint32_t block)
 {
 	LLVMValueRef base = base_of(emit, emit->record);
-	LLVMValueRef marker = LLVMBuildAdd(emit->builder, base, number(emit, block), "");
-	store_word(emit, marker, away(emit, cursor, at));
+	LLVMValueRef marker = LLVMBuildAdd(emit->builder, base, loci_emit_number(emit, block), "");
+	loci_emit_store_word(emit, marker, loci_emit_away(emit, cursor, at));
 }
 
 LLVMValueRef loci_emit_mark(struct loci_emit *emit)
@@ -314,147 +345,8 @@ void loci_emit_landed(struct loci_emit *emit, LLVMValueRef slot)
 	call(emit, landed, type, &state, 1);
 }
 
-/* How a reference's words come about. */
-
-static LLVMValueRef mapped(const struct loci_ir_copy *copy, LLVMValueRef value)
-{
-	return copy ? loci_ir_copy_of(copy, value) : value;
-}
-
-static LLVMValueRef frame_address(struct loci_emit *emit)
-{
-	static const char name[] = "llvm.addressofreturnaddress";
-	unsigned id = LLVMLookupIntrinsicID(name, sizeof(name) - 1);
-	LLVMTypeRef byte = LLVMPointerType(LLVMInt8TypeInContext(emit->context), 0);
-	LLVMValueRef function = LLVMGetIntrinsicDeclaration(emit->module, id, &byte, 1);
-	LLVMTypeRef type = LLVMIntrinsicGetType(emit->context, id, &byte, 1);
-	return LLVMBuildCall2(emit->builder, type, function, NULL, 0, "");
-}
-
-static LLVMValueRef to_word(struct loci_emit *emit, LLVMValueRef value)
-{
-	if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
-		return LLVMBuildPtrToInt(emit->builder, value, emit->word, "");
-	return LLVMBuildZExtOrBitCast(emit->builder, value, emit->word, "");
-}
-
-static LLVMValueRef span_length(
-	struct loci_emit *emit, const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
-{
-	LLVMValueRef argument[3];
-	LLVMTypeRef type[3];
-	for (unsigned i = 0; i < ref->n_span_arguments; i++) {
-		argument[i] = mapped(copy, ref->span_argument[i]);
-		if (LLVMGetTypeKind(LLVMTypeOf(argument[i])) == LLVMPointerTypeKind)
-			argument[i] =
-				LLVMBuildPointerCast(emit->builder, argument[i], emit->pointer, "");
-		type[i] = LLVMTypeOf(argument[i]);
-	}
-	LLVMTypeRef span = LLVMFunctionType(emit->word, type, ref->n_span_arguments, 0);
-	return call(
-		emit, declare(emit, ref->span, span, false), span, argument, ref->n_span_arguments);
-}
-
-static LLVMValueRef intrinsic_of(struct loci_emit *emit, const char *name, LLVMTypeRef over,
+LLVMValueRef loci_emit_call(struct loci_emit *emit, const char *name, LLVMTypeRef type,
 	LLVMValueRef *argument, unsigned n)
 {
-	unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-	LLVMValueRef function = LLVMGetIntrinsicDeclaration(emit->module, id, &over, 1);
-	LLVMTypeRef type = LLVMIntrinsicGetType(emit->context, id, &over, 1);
-	return LLVMBuildCall2(emit->builder, type, function, argument, n, "");
-}
-
-/* Active lanes as bits of a word. Masks of x86's own are the signs of lanes. */
-static LLVMValueRef mask_bits(struct loci_emit *emit, LLVMValueRef mask)
-{
-	LLVMTypeRef type = LLVMTypeOf(mask), lane = LLVMGetElementType(type);
-	unsigned n = LLVMGetVectorSize(type);
-	if (LLVMGetTypeKind(lane) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(lane) != 1) {
-		bool is_wide = LLVMGetTypeKind(lane) == LLVMDoubleTypeKind ||
-			(LLVMGetTypeKind(lane) == LLVMIntegerTypeKind &&
-				LLVMGetIntTypeWidth(lane) == 64);
-		LLVMTypeRef integer = LLVMIntTypeInContext(emit->context, is_wide ? 64 : 32);
-		LLVMTypeRef integers = LLVMVectorType(integer, n);
-		mask = LLVMBuildBitCast(emit->builder, mask, integers, "");
-		mask = LLVMBuildICmp(emit->builder, LLVMIntSLT, mask, LLVMConstNull(integers), "");
-	}
-	mask = LLVMBuildBitCast(emit->builder, mask, LLVMIntTypeInContext(emit->context, n), "");
-	return n == 64 ? mask : LLVMBuildZExt(emit->builder, mask, emit->word, "");
-}
-
-static LLVMValueRef zeros(struct loci_emit *emit, const char *which, LLVMValueRef bits)
-{
-	LLVMValueRef argument[] = { bits,
-		LLVMConstInt(LLVMInt1TypeInContext(emit->context), 0, 0) };
-	return intrinsic_of(emit, which, emit->word, argument, 2);
-}
-
-/* The range of a masked access: address and length. */
-static void masked_range(struct loci_emit *emit, const struct loci_plan_ref *ref, LLVMValueRef mask,
-	LLVMValueRef *address, LLVMValueRef *length)
-{
-	LLVMBuilderRef b = emit->builder;
-	LLVMValueRef bits = mask_bits(emit, mask), size = number(emit, ref->lane_bytes);
-	LLVMValueRef none = LLVMBuildICmp(b, LLVMIntEQ, bits, number(emit, 0), "");
-	if (ref->length_kind == LOCI_LENGTH_PACKED) {
-		LLVMValueRef n = intrinsic_of(emit, "llvm.ctpop", emit->word, &bits, 1);
-		*length = LLVMBuildMul(b, n, size, "");
-	} else {
-		LLVMValueRef first = zeros(emit, "llvm.cttz", bits),
-			     after = zeros(emit, "llvm.ctlz", bits);
-		LLVMValueRef end = LLVMBuildSub(b, number(emit, 64), after, "");
-		LLVMValueRef lanes = LLVMBuildSub(b, end, first, "");
-		lanes = LLVMBuildSelect(b, none, number(emit, 0), lanes, "");
-		*address = LLVMBuildAdd(b, *address, LLVMBuildMul(b, first, size, ""), "");
-		*length = LLVMBuildMul(b, lanes, size, "");
-	}
-	*address = LLVMBuildSelect(b, none, number(emit, 0), *address, "");
-}
-
-static void lane_range(struct loci_emit *emit, const struct loci_plan_ref *ref, LLVMValueRef mask,
-	LLVMValueRef *address, LLVMValueRef *length)
-{
-	LLVMBuilderRef b = emit->builder;
-	LLVMValueRef bits = mask_bits(emit, mask), bit = number(emit, 1ull << ref->lane);
-	LLVMValueRef is_active =
-		LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, bits, bit, ""), number(emit, 0), "");
-	*address = LLVMBuildSelect(b, is_active, *address, number(emit, 0), "");
-	*length = LLVMBuildSelect(b, is_active, number(emit, ref->lane_bytes), number(emit, 0), "");
-}
-
-static LLVMValueRef address_of(
-	struct loci_emit *emit, const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
-{
-	if (ref->op == LOCI_OP_FRAME)
-		return to_word(emit, frame_address(emit));
-	if (ref->op == LOCI_OP_CALLER)
-		return load_word(emit,
-			LLVMBuildPointerCast(
-				emit->builder, frame_address(emit), emit->pointer, ""));
-	if (ref->op == LOCI_OP_TURN)
-		return number(emit, 0);
-	LLVMValueRef address = mapped(copy, ref->address);
-	if (LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind)
-		address = LLVMBuildExtractElement(
-			emit->builder, address, number(emit, ref->lane), "");
-	return to_word(emit, address);
-}
-
-uint32_t loci_emit_ref(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at,
-	const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
-{
-	LLVMValueRef address = address_of(emit, ref, copy), length = NULL;
-	if (ref->mask && ref->length_kind == LOCI_LENGTH_LANE)
-		lane_range(emit, ref, mapped(copy, ref->mask), &address, &length);
-	else if (ref->mask)
-		masked_range(emit, ref, mapped(copy, ref->mask), &address, &length);
-	else if (ref->length_kind == LOCI_LENGTH_VALUE)
-		length = to_word(emit, mapped(copy, ref->length));
-	else if (ref->length_kind == LOCI_LENGTH_SPAN)
-		length = span_length(emit, ref, copy);
-	store_word(emit, address, away(emit, cursor, at));
-	if (!length)
-		return 1;
-	store_word(emit, length, away(emit, cursor, at + 1));
-	return 2;
+	return call(emit, declare(emit, name, type, false), type, argument, n);
 }

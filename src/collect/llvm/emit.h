@@ -15,6 +15,8 @@ struct loci_emit {
 	LLVMValueRef thread;             /* __loci_thread */
 	LLVMValueRef cross;              /* makes room unless there is, and the function known */
 	LLVMTypeRef cross_type;
+	LLVMValueRef ready; /* makes room unless there is, and returns the cursor */
+	LLVMTypeRef ready_type;
 	unsigned weights; /* kind of metadata */
 	/* Of the function at hand: */
 	LLVMValueRef function, record;      /* its struct loci_cc_function */
@@ -49,6 +51,19 @@ void loci_emit_branch_copy(
 	struct loci_emit *emit, LLVMBasicBlockRef tracing, LLVMBasicBlockRef counting);
 /* Asks the runtime for room, with all that comes before and after. */
 void loci_emit_cross(struct loci_emit *emit);
+
+/* The same for a tracing copy: without the function's definition, which is there, and with the
+ * budget in memory before. In place it is a call and nothing else: for places where the budget and
+ * the cursor come from memory anyway. */
+void loci_emit_ready(struct loci_emit *emit);
+
+/* For words: numbers, memory, functions of the runtime. */
+LLVMValueRef loci_emit_number(const struct loci_emit *emit, uint64_t value);
+LLVMValueRef loci_emit_away(struct loci_emit *emit, LLVMValueRef base, uint32_t n_words);
+LLVMValueRef loci_emit_load_word(struct loci_emit *emit, LLVMValueRef address);
+void loci_emit_store_word(struct loci_emit *emit, LLVMValueRef value, LLVMValueRef address);
+LLVMValueRef loci_emit_call(struct loci_emit *emit, const char *name, LLVMTypeRef type,
+	LLVMValueRef *argument, unsigned n);
 
 /* Words, from a cursor on whose place is a constant number of words away. */
 LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit);

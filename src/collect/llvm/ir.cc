@@ -87,6 +87,11 @@ bool loci_ir_has_asm_label(LLVMValueRef call)
 	return false;
 }
 
+LLVMValueRef loci_ir_assembly(LLVMTypeRef type, const char *code)
+{
+	return wrap(InlineAsm::get(unwrap<FunctionType>(type), code, "", true));
+}
+
 bool loci_ir_asm_mentions(LLVMValueRef call, const char *text)
 {
 	auto *assembly = dyn_cast<InlineAsm>(cast<CallBase>(unwrap(call))->getCalledOperand());

@@ -5,6 +5,7 @@
 #include "collect/llvm/copies.h"
 #include "collect/llvm/prepare.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +13,8 @@ static void set_attribute(LLVMValueRef function, const char *name, const char *v
 {
 	LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
 	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-		LLVMCreateStringAttribute(
-			context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+		LLVMCreateStringAttribute(context, name, (unsigned)strlen(name), value,
+			(unsigned)strlen(value)));
 }
 
 static void instrument(struct loci_emit *emit, LLVMValueRef function)
@@ -27,7 +28,7 @@ static void instrument(struct loci_emit *emit, LLVMValueRef function)
 	emit->record = loci_describe(&plan, NULL);
 	loci_ir_forget_memory(function);
 	set_attribute(function, "frame-pointer", "all");
-	set_attribute(function, LOCI_DONE, "");
+	set_attribute(function, LOCI_CHOICE_DONE, "");
 	for (size_t i = 0; i < plan.n_syncs; i++)
 		if (plan.sync[i].leaves && plan.sync[i].returns)
 			loci_ir_forget_memory(plan.sync[i].instruction);
@@ -46,11 +47,15 @@ static void verify(LLVMValueRef function)
 		__builtin_trap();
 }
 
+/* LOCI_LTO=link: nothing when sources are compiled, all when the linker optimises. That ends with the
+ * same place as compiling does if modules stay apart (ThinLTO): then only who runs the pass tells. */
 static bool is_wanted_here(enum loci_pass_place place)
 {
 	const char *link = getenv("LOCI_LTO");
-	bool at_link = link && strcmp(link, "link") == 0;
-	return at_link == (place == LOCI_PASS_LINKING);
+	if (!link || strcmp(link, "link") != 0)
+		return place == LOCI_PASS_COMPILING;
+	return place == LOCI_PASS_LINKING || !(strstr(program_invocation_short_name, "clang") ||
+						      strstr(program_invocation_short_name, "flang"));
 }
 
 bool loci_instrument(LLVMModuleRef module, enum loci_pass_place place)

@@ -53,7 +53,7 @@ void loci_pieces_make(
 	loci_emit_slots(emit, plan->function);
 	for (size_t i = 0; i < plan->n_pieces; i++)
 		make(emit, plan, &plan->piece[i]);
-	loci_syncs_make(emit, plan, NULL);
+	loci_syncs_make(emit, plan);
 	loci_emit_before(emit, LLVMGetBasicBlockTerminator(prologue));
 	loci_emit_load_budget(emit);
 	LLVMValueRef slot[] = { emit->budget, emit->cursor, emit->state };

@@ -39,6 +39,7 @@ static void take_ref(struct making *making, size_t number)
 		piece = &plan->piece[plan->n_pieces++];
 		*piece = (struct loci_plan_piece){ .first_ref = (uint32_t)number,
 			.home = making->home,
+			.sequence = plan->n_sequence++,
 			.is_after_sync = making->is_synced };
 		making->is_open = true;
 		making->is_synced = false;
@@ -103,6 +104,8 @@ static void take_instruction(struct making *making, LLVMValueRef instruction)
 	}
 	if (!sync_of(instruction, &sync))
 		return;
+	sync.home = making->home;
+	sync.sequence = plan->n_sequence++;
 	plan->sync = loci_grown(plan->sync, plan->n_syncs, sizeof(*plan->sync));
 	plan->sync[plan->n_syncs++] = sync;
 	making->is_open = false;
@@ -164,8 +167,10 @@ static void take_block(struct making *making, uint32_t number)
 	if (making->plan->n_pieces == n_pieces && making->plan->n_syncs == n_syncs)
 		return;
 	for (uint32_t loop = making->flow->block[number].loop; loop != LOCI_FLOW_NONE;
-		loop = making->flow->loop[loop].parent)
+		loop = making->flow->loop[loop].parent) {
 		making->plan->is_active[loop] = true;
+		making->plan->is_synced[loop] |= making->plan->n_syncs > n_syncs;
+	}
 }
 
 static void take_loops(struct loci_plan *plan, const struct loci_flow *flow)
@@ -188,6 +193,7 @@ void loci_plan_init(
 	*plan = (struct loci_plan){ .module = LLVMGetGlobalParent(function), .function = function };
 	plan->ends_synced = loci_zeroed(flow->n_blocks, sizeof(*plan->ends_synced));
 	plan->is_active = loci_zeroed(flow->n_loops, sizeof(*plan->is_active));
+	plan->is_synced = loci_zeroed(flow->n_loops, sizeof(*plan->is_synced));
 	loci_references_init(&making.references, plan->module);
 
 	making.holds_more = loci_zeroed(flow->n_loops, sizeof(*making.holds_more));
@@ -213,4 +219,5 @@ void loci_plan_fini(struct loci_plan *plan)
 	free(plan->callee);
 	free(plan->ends_synced);
 	free(plan->is_active);
+	free(plan->is_synced);
 }

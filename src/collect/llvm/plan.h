@@ -28,6 +28,9 @@ struct loci_plan_ref {
 	LLVMValueRef mask;        /* of a masked access: lanes; NULL: unconditional */
 	uint32_t lane;            /* of a gather or scatter: which */
 	uint32_t lane_bytes;
+	LLVMValueRef index; /* vector: the address is of lane 0 with index 0; NULL: none */
+	uint32_t index_bytes;
+	bool is_at_end; /* the address is that of a string, its end is meant */
 	enum loci_plan_length length_kind;
 	LLVMValueRef length;
 	const char *span;
@@ -56,6 +59,7 @@ struct loci_plan_piece {
 	uint32_t n_counted; /* references that are accesses */
 	uint32_t n_words;   /* of its references */
 	uint32_t home;      /* number of the basic block, as struct loci_flow has it */
+	uint32_t sequence;  /* pieces and syncs of a basic block execute in this order */
 	uint32_t block;
 	bool is_marked;        /* words begin with the block's marker .. */
 	bool is_hoisted;       /* .. which is appended where the loop is entered instead */
@@ -67,6 +71,7 @@ struct loci_plan_piece {
 /* Where the budget, and in the tracing copy the cursor, must be in memory. */
 struct loci_plan_sync {
 	LLVMValueRef instruction;
+	uint32_t home, sequence;
 	bool leaves;   /* control leaves: memory must be right before it */
 	bool returns;  /* control comes back after it, or comes with it */
 	bool is_twice; /* .. and may do so more than once */
@@ -90,11 +95,12 @@ struct loci_plan {
 	size_t n_pieces;
 	struct loci_plan_sync *sync;
 	size_t n_syncs;
+	uint32_t n_sequence;
 	struct loci_plan_loop *loop; /* parents first */
 	size_t n_loops;
 	/* Of basic blocks: whether control goes elsewhere after the last piece; of loops: whether
-	 * references or such places are within. */
-	bool *ends_synced, *is_active;
+	 * references or such places are within; whether such places are. */
+	bool *ends_synced, *is_active, *is_synced;
 	/* External functions called, each once. */
 	LLVMValueRef *callee;
 	size_t n_callees;

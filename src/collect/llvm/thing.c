@@ -234,8 +234,14 @@ bool loci_thing_narrow(struct loci_thing *thing, uint64_t size, bool whole)
 	struct loci_debug_type type;
 
 	loci_debug_type_of(thing->type, &type);
-	if (thing->pointed && beyond(thing->offset, &type) && !enter_pointed(thing, type.bytes))
-		return false;
+	if (thing->pointed && beyond(thing->offset, &type)) {
+		if (!enter_pointed(thing, type.bytes))
+			return false;
+		/* Another element, or the record that this one is only the beginning of? */
+		if (type.kind == LOCI_DEBUG_RECORD)
+			lose(thing);
+	}
+	loci_debug_type_of(thing->type, &type);
 	if (thing->element && type.bytes)
 		thing->offset = within(thing->offset, type.bytes);
 	for (unsigned i = 0; i < NESTING_MAX; i++) {
