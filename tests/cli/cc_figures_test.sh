@@ -21,6 +21,16 @@ for major in $clangs; do
 			"select count(*) from site where refs > 0 and (line is null or source_id is null)"
 	done
 done
+# Functions that are not wanted are left out; who calls whom is not.
+expect 0 loci record -q --only 'dra*,wal?' --skip walk -o only.loci ./counted
+is only.loci "references of drain only" "1000 drain" "select refs || ' ' || (select name from function where id in
+	(select function_id from site)) from run"
+is only.loci "its callers" "phase" "select name from function join context on context.function_id = function.id
+	where context.id in (select parent_id from context where refs > 0)"
+is only.loci "that it is not all" 0 "select instr(capabilities, 'complete') from run"
+expect 0 loci record -q --skip walk,both -o skip.loci ./counted
+is skip.loci "references of others" 2260 "select refs from run"
+expect 1 loci record -m count --only walk ./counted
 # Loops: where they stand, how often they go round, and that the outer one carries the reuse.
 for major in $clangs; do
 	is "$major.2.loci" "loops of walk" "$(line walk-round) 1 $(line walk-each) 1998" \
