@@ -28,5 +28,7 @@ add_runtime(loci-rt-static STATIC)
 target_compile_definitions(loci-rt-static PRIVATE LOCI_RT_STATIC)
 configure_file(src/collect/runtime/wrapped.txt ${LOCI_RT_DIR}/wrapped.txt COPYONLY)
 
-install(FILES ${LOCI_RT_DIR}/libloci-rt.so ${LOCI_RT_DIR}/libloci-rt.a ${LOCI_RT_DIR}/wrapped.txt
+install(TARGETS loci-rt loci-rt-static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/loci COMPONENT loci
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/loci COMPONENT loci)
+install(FILES ${LOCI_RT_DIR}/wrapped.txt
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/loci COMPONENT loci)

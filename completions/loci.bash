@@ -57,8 +57,8 @@ _loci() {
 		--loci-clang) words=$(compgen -c clang- | grep -xE 'clang-[0-9]+') ;;
 		--loci-only | --loci-skip) ;;
 		--loci-mpi) words=$(compgen -c mpi | grep -E '^mpi(cc|cxx)') ;;
-		--collector) words=any ;;
-		-m) words=exact ;;
+		--collector) words='any cc' ;;
+		-m) words='exact count' ;;
 		--toggle) words='USR1 USR2' ;;
 		--fail-if | --sweep | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min) ;;
 		-o | --output | --trace) files=any ;;

@@ -3,8 +3,6 @@
 
 #include "analyse/grow.h"
 
-#include <stdio.h>
-
 int loci_code_init(
 	struct loci_code *code, const struct loci_code_options *options, struct loci_err *err)
 {
@@ -40,95 +38,9 @@ void loci_code_fini(struct loci_code *code)
 	*code = (struct loci_code){ 0 };
 }
 
-static int module_entry(struct loci_code *code, uint64_t id, struct loci_code_module **ret)
-{
-	uint32_t i = loci_keymap_get(&code->module_ids, id, 0);
-
-	if (i == LOCI_KEYMAP_NONE) {
-		i = (uint32_t)code->n_modules;
-		if (loci_grow(&code->module, &code->module_cap, i + 1, sizeof(*code->module)) < 0 ||
-			loci_keymap_put(&code->module_ids, id, 0, i) < 0)
-			return -ENOMEM;
-		code->n_modules++;
-	}
-	*ret = &code->module[i];
-	return 0;
-}
-
-static int name_module(struct loci_code *code, uint32_t symbol_module, const char *path,
-	const uint8_t *build_id, size_t n)
-{
-	struct loci_code_name *name;
-
-	for (size_t i = 0; i < code->n_names; i++)
-		if (code->name[i].symbol_module == symbol_module)
-			return 0;
-	if (loci_grow(&code->name, &code->name_cap, code->n_names + 1, sizeof(*code->name)) < 0)
-		return -ENOMEM;
-	name = &code->name[code->n_names++];
-	name->symbol_module = symbol_module;
-	name->path = strdup(path);
-	name->build_id = n ? calloc(n, 2 + 1) : NULL;
-	if (!name->path || (n && !name->build_id))
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		sprintf(name->build_id + 2 * i, "%02x", build_id[i]);
-	return 0;
-}
-
-int loci_code_event(struct loci_code *code, const struct loci_event *event,
-	const struct loci_decoder *decoder, struct loci_err *err)
-{
-	struct loci_code_module *module;
-	const uint8_t *build_id;
-	const char *path;
-	int r;
-
-	if (event->kind != LOCI_MARK_MODULE_LOAD && event->kind != LOCI_MARK_MODULE_UNLOAD)
-		return 0;
-	if (module_entry(code, event->payload, &module) < 0)
-		return loci_err_nomem(err);
-	*module = (struct loci_code_module){ .id = (uint32_t)event->payload,
-		.symbol_module = LOCI_NO_MODULE };
-	/* addresses mean other calls */
-	loci_keymap_fini(&code->call_ids);
-	code->call_ids = (struct loci_keymap){ 0 };
-	if (event->kind == LOCI_MARK_MODULE_UNLOAD)
-		return 0;
-	path = loci_decoder_string(decoder, event->raw[3]);
-	if (!path || !path[0])
-		return 0;
-	module->bias = event->raw[0];
-	module->low = event->raw[1];
-	module->bytes = event->raw[2];
-	pthread_mutex_lock(code->options.symbols_lock);
-	build_id = (const uint8_t *)(event->raw + 6);
-	r = loci_symbols_module(code->options.symbols, path, event->raw[5] ? build_id : NULL,
-		event->raw[5], &module->symbol_module, err);
-	pthread_mutex_unlock(code->options.symbols_lock);
-	if (r == 0 && name_module(code, module->symbol_module, path, build_id, event->raw[5]) < 0)
-		r = loci_err_nomem(err);
-	return r;
-}
-
-/* An address, where its module is known as module and offset. */
-static void locate(const struct loci_code *code, uint32_t stream_module, uint64_t address,
-	uint32_t *ret_module, uint64_t *ret_offset)
-{
-	uint32_t i = loci_keymap_get(&code->module_ids, stream_module, 0);
-
-	*ret_module = LOCI_NO_MODULE;
-	*ret_offset = address;
-	if (i == LOCI_KEYMAP_NONE || code->module[i].symbol_module == LOCI_NO_MODULE)
-		return;
-	*ret_module = code->module[i].symbol_module;
-	*ret_offset = address - code->module[i].bias;
-}
-
 int loci_code_site(struct loci_code *code, const struct loci_site *site, uint32_t *ret)
 {
-	uint64_t key = (uint64_t)site->module << 32 | (uint64_t)(site->flags & 0x7f) << 25 |
-		(uint64_t)(site->size_bytes & 0x1fffff) << 3 | (site->op & 7);
+	uint64_t key = loci_code_site_key(site);
 
 	*ret = loci_keymap_get(&code->site_ids, site->offset, key);
 	if (*ret != LOCI_KEYMAP_NONE)
@@ -158,7 +70,7 @@ static int block_id(
 	block = &code->blocks[*ret];
 	block->address = address;
 	block->module = def->module;
-	locate(code, def->module, address, &block->symbol_module, &block->offset);
+	loci_code_locate(code, def->module, address, &block->symbol_module, &block->offset);
 	if (def->block_flags & LOCI_BLOCK_KERNEL)
 		block->flags |= LOCI_CODE_KERNEL;
 	return 0;
@@ -261,7 +173,7 @@ static int learn_site(struct loci_code *code, const struct loci_ref_site *def, u
 	code->address[i] = def->site ? def->site : def->code_address;
 	code->ref[i].size_bytes = def->size_bytes > UINT16_MAX ? 0 : (uint16_t)def->size_bytes;
 	code->ref[i].is_write = def->op == LOCI_OP_STORE;
-	locate(code, def->module, code->address[i], &site.module, &site.offset);
+	loci_code_locate(code, def->module, code->address[i], &site.module, &site.offset);
 	return loci_code_site(code, &site, &code->ref[i].site);
 }
 
@@ -295,6 +207,7 @@ static int learn_fixed(
 
 	if (learn_site(code, def, i) < 0)
 		return loci_err_nomem(err);
+	code->unlocated |= code->site[code->ref[i].site].module == LOCI_NO_MODULE;
 	if (def->ordinal)
 		code->block[i] = code->block[i - 1];
 	else if (block_id(code, def, code->address[i], &code->block[i]) < 0)

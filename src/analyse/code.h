@@ -136,6 +136,7 @@ struct loci_code {
 	struct loci_code_call *call;
 	size_t n_calls, call_cap;
 	struct loci_keymap call_ids; /* by the address it returns to */
+	bool unlocated;              /* some fixed code was defined before its module was known */
 	struct loci_code_name *name;
 	size_t n_names, name_cap;
 };
@@ -158,8 +159,19 @@ int loci_code_function(struct loci_code *code, const struct loci_ref_site *def, 
 /* Who calls fixed code that returns to this address. *ret is good until the next call. */
 int loci_code_call(struct loci_code *code, uint64_t return_address,
 	const struct loci_code_call **ret, struct loci_err *err);
+/* Which functions of a module are wanted, and so which of their references count, is known better
+ * now. */
+int loci_code_choose(struct loci_code *code, uint32_t module, struct loci_err *err);
 /* The number of a site, new if need be. 0 or -ENOMEM. */
 int loci_code_site(struct loci_code *code, const struct loci_site *site, uint32_t *ret);
+static inline uint64_t loci_code_site_key(const struct loci_site *site)
+{
+	return (uint64_t)site->module << 32 | (uint64_t)(site->flags & 0x7f) << 25 |
+		(uint64_t)(site->size_bytes & 0x1fffff) << 3 | (site->op & 7);
+}
+/* An address, where its module is known as module and offset. */
+void loci_code_locate(const struct loci_code *code, uint32_t stream_module, uint64_t address,
+	uint32_t *ret_module, uint64_t *ret_offset);
 /* Learns what the decoder has that is new. */
 int loci_code_learn(
 	struct loci_code *code, const struct loci_decoder *decoder, struct loci_err *err);

@@ -129,6 +129,30 @@ int loci_code_function(struct loci_code *code, const struct loci_ref_site *def, 
 	return is_unwanted(code, site, &function->unwanted, err);
 }
 
+int loci_code_choose(struct loci_code *code, uint32_t module, struct loci_err *err)
+{
+	if (!code->options.only && !code->options.skip)
+		return 0;
+	for (size_t i = 0; i < code->n_functions; i++) {
+		struct loci_code_function *function = &code->function[i];
+		int r = function->module == module
+			? is_unwanted(code, function->site, &function->unwanted, err)
+			: 0;
+
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < code->n_refs; i++) {
+		const struct loci_code_block *block = &code->blocks[code->block[i]];
+		struct loci_code_ref *ref = &code->ref[i];
+
+		if (block->module == module && code->site[ref->site].op < LOCI_OP_FRAME)
+			ref->kind = (uint8_t)((ref->kind & ~LOCI_CODE_SKIP) |
+				(code->function[block->function].unwanted ? LOCI_CODE_SKIP : 0));
+	}
+	return 0;
+}
+
 /* A call that has not been seen yet. */
 static int learn_call(struct loci_code *code, uint64_t return_address, struct loci_code_call *call,
 	struct loci_err *err)

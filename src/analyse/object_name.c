@@ -110,6 +110,8 @@ static int describe_call(struct loci_objects *objects, struct loci_object *objec
 	}
 	if (object->name)
 		return 0;
+	if (!heap && call.assigned)
+		return name_it(object, err, call.assigned, " (mapped)", "");
 	if (!heap)
 		return name_it(object, err, "anonymous mapping", "", "");
 	if (call.assigned)

@@ -52,14 +52,17 @@ static void examine_cc(struct loci_launch *launch, struct loci_doctor_row *row)
 {
 	struct loci_toolchain toolchain;
 	struct loci_err err = { "" };
+	char count[LOCI_UNITS_MAX];
+	uint64_t references;
 
 	(void)launch;
-	row->works = loci_toolchain_find(&toolchain, NULL, &err) == 0 &&
-		loci_toolchain_try(&toolchain, &err) == 0;
+	row->works = loci_probe_cc(&toolchain, &references, &err) == 0;
 	if (row->works)
 		snprintf(row->words, sizeof(row->words),
-			"loci cc compiles with clang %u (%s); pass and runtime are installed",
-			toolchain.version, toolchain.clang);
+			"loci cc compiles with clang %u (%s), pass and runtime installed; %s "
+			"references of a small program arrived",
+			toolchain.version, toolchain.clang,
+			loci_units_count(count, (double)references));
 	else
 		snprintf(row->words, sizeof(row->words), "%s", err.text);
 }

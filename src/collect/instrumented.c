@@ -121,6 +121,14 @@ static unsigned definition_version(const struct file *file)
 	return 0;
 }
 
+/* Libraries are asked for by name or by path. */
+static bool is_called(const char *path, const char *library)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strcmp(slash ? slash + 1 : path, library);
+}
+
 static bool needs(const struct file *file, const char *library)
 {
 	const Elf64_Shdr *dynamic = find_section(file, ".dynamic");
@@ -134,7 +142,7 @@ static bool needs(const struct file *file, const char *library)
 	text = get_new(file, strings->sh_offset, strings->sh_size, NAMES_MAX);
 	for (size_t i = 0; entry && text && i < dynamic->sh_size / sizeof(*entry); i++)
 		if (entry[i].d_tag == DT_NEEDED && entry[i].d_un.d_val < strings->sh_size &&
-			!strncmp(text + entry[i].d_un.d_val, library, strlen(library)))
+			is_called(text + entry[i].d_un.d_val, library))
 			return true;
 	return false;
 }

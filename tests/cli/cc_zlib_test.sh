@@ -15,7 +15,7 @@ cp -r zlib native
 
 for version in $versions; do
 	rm -rf work && cp -r zlib work
-	(cd work && CC="$LOCI cc --loci-clang=$version" ./configure && make -j2) >log 2>&1 ||
+	(cd work && CC="$LOCI cc --loci-clang=$version" CFLAGS="-O3 -g" ./configure && make -j2) >log 2>&1 ||
 		fail "clang $version: zlib is not built: $(tail -n 20 log)"
 	for file in libz.so example minigzip examplesh minigzip64; do
 		readelf -SW "work/$file" | grep -q ' loci_fn ' || fail "clang $version: $file is not instrumented"
@@ -50,7 +50,7 @@ for version in $versions; do
 		fail "clang $version: minigzip -d under loci record: $(cat err)"
 	cmp numbers back || fail "clang $version: minigzip -d gives something else"
 	expect 0 "$LOCI" report ../minigzip.loci
-	has out 'deflate.c:'
+	has out "deflate.c:"
 	cd ..
 done
 finish

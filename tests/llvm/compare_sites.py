@@ -5,11 +5,14 @@
 	compare_sites.py locations CODE.ll LISTING	function, line, column and inlined calls of
 		every load and store, from the metadata in the text: an oracle that shares nothing
 		with what made the definitions
+	compare_sites.py pass CODE.ll LISTING	the same of what the pass itself plans, in its order and
+		with what it has beyond loads and stores: all of the text are there
 	compare_sites.py variables LISTING all|some PERCENT	names against the comments in the
 		source; so many sites at most may have none
 
 LISTING is what site_listing prints."""
 
+import collections
 import re
 import sys
 
@@ -134,7 +137,7 @@ def compare_locations(code_path, listing_path):
     if set(listed) != set(code.functions):
         fail("functions differ: %s" % sorted(set(listed) ^ set(code.functions)))
     for symbol, accesses in code.functions.items():
-        sites = [site for site in listed.get(symbol, []) if site[0] != 3]
+        sites = [site for site in listed.get(symbol, []) if site[0] < 3]
         if [op for op, _ in accesses] != [site[0] for site in sites]:
             fail("%s: %d loads and stores, %d sites, or of other kinds" %
                  (symbol, len(accesses), len(sites)))
@@ -158,6 +161,27 @@ def compare_locations(code_path, listing_path):
     print("%d sites, %d with a line, %d with one of their own" % (sites, sites - lineless, exact))
 
 
+def compare_pass(code_path, listing_path):
+    code = Code(code_path)
+    listed = {symbol: sites for symbol, _, sites, _ in read_listing(listing_path)}
+    located = 0
+    for symbol, accesses in code.functions.items():
+        missing = collections.Counter()
+        for op, dbg in accesses:
+            want = code.frames(dbg) if dbg else []
+            if want and not want[0][1].endswith(":0:0"):
+                want[-1] = (symbol, want[-1][1])
+                missing[(op, tuple(want))] += 1
+        located += sum(missing.values())
+        missing -= collections.Counter((op, tuple(frames)) for op, _, _, frames
+                                       in listed.get(symbol, []))
+        for (op, want), n in missing.items():
+            fail("%s: %d of op %d too few at %s" % (symbol, n, op, want))
+    if not located:
+        fail("nothing has a line")
+    print("%d sites with a line" % located)
+
+
 def expected_variables(path, cache={}):
     if path not in cache:
         cache[path] = {}
@@ -173,7 +197,7 @@ def compare_variables(listing_path, all_wanted, most_unnamed):
     for symbol, _, sites, _ in read_listing(listing_path):
         for op, _, variable, frames in sites:
             path, line, _ = frames[0][1].rsplit(":", 2)
-            if op == 3 or "/described" not in path:
+            if op >= 3 or "/described" not in path:
                 continue
             seen += 1
             unnamed += variable == "-"
@@ -195,6 +219,8 @@ def compare_variables(listing_path, all_wanted, most_unnamed):
 
 if sys.argv[1] == "locations":
     compare_locations(sys.argv[2], sys.argv[3])
+elif sys.argv[1] == "pass":
+    compare_pass(sys.argv[2], sys.argv[3])
 else:
     compare_variables(sys.argv[2], sys.argv[3] == "all", int(sys.argv[4]))
 if failures:

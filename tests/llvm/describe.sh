@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What definitions say, and where linkers put them:	describe.sh VERSION BIN PLUGIN LISTING
+# What definitions say, and where linkers put them:	describe.sh VERSION BIN PLUGIN LISTING PASS
 #
 #  - every site's function, line, column and inlined calls equal what the text of the code they were
-#    made of says; what it is named stands in comments of the source;
+#    made of says; what it is named stands in comments of the source. So too of what the pass of
+#    `loci cc` itself plans;
 #  - the linked program has one definition for each function that is left in it, whose entry is the
 #    function's symbol, and nothing to relocate in the sections, linked in every way.
 set -u
-version=$1 bin=$2 plugin=$3 listing=$4
+version=$1 bin=$2 plugin=$3 listing=$4 pass=$5
 source=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
@@ -53,8 +54,16 @@ content() {
 		mv log list &&
 		run "$file $*: locations" "$source/compare_sites.py" locations code.ll list || return
 	echo "$file $*: $(cat log)"
-	[[ " $* " != *' -g '* ]] || run "$file $*: variables" "$source/compare_sites.py" variables list $how \
-		"$unnamed"
+	[[ " $* " = *' -g '* ]] && run "$file $*: variables" "$source/compare_sites.py" variables \
+		list $how "$unnamed" || return
+	run "$file $* by the pass" "$compile" "$@" -fPIC -S -emit-llvm "$source/$file" -o code.ll &&
+		run "$file $* by the pass" "$compile" "$@" -fPIC -shared -fpass-plugin="$pass" \
+			"$source/$file" -o library.so &&
+		run "$file $* by the pass" "$listing" library.so &&
+		mv log list &&
+		run "$file $*: locations of the pass" "$source/compare_sites.py" pass code.ll list &&
+		run "$file $*: variables of the pass" "$source/compare_sites.py" variables list \
+			some $((unnamed + 5))
 }
 
 for level in -O0 -O2 '-O3 -march=native'; do

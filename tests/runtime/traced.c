@@ -341,6 +341,21 @@ static void execs(void)
 		MUST(posix_spawn(&pid, self_path, NULL, NULL, argv, none) == 0);
 	}
 	await_child(pid, 11);
+	{
+		char command[1024];
+		FILE *file;
+
+		MUST(!getenv("LOCI_RUN"));
+		snprintf(command, sizeof(command), "exec '%s' exec_end '%s'", self_path,
+			totals_path);
+		MUST(WEXITSTATUS(system(command)) == 11);
+		file = popen(command, "r");
+		MUST(file && WEXITSTATUS(pclose(file)) == 11);
+		MUST(!getenv("LOCI_RUN"));
+		setenv("OTHER", "1", 1);
+		MUST(WEXITSTATUS(system(command)) == 11);
+		MUST(getenv("OTHER") && !getenv("LOCI_RUN"));
+	}
 	MUST(execl("/nonexistent", "nonexistent", (char *)NULL) < 0 && errno == ENOENT);
 	work(totals, MAIN, 1000);
 	clearenv();

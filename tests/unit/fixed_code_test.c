@@ -471,8 +471,9 @@ static void check_loops(void)
 	struct words w = { 0 };
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
 
-	load_program(&w);
 	define_all(&w);
+	RUN(&w, block_of(1, REST), DATA); /* in another thread, before its module is told */
+	load_program(&w);
 	enter(&w, 0, FRAME_0, UNSEEN);
 	for (unsigned k = 0; k < 2; k++) {
 		RUN(&w, block_of(0, OUTER), 0);
@@ -522,8 +523,8 @@ static void check_wanted(const char *only, const char *skip, uint64_t first, uin
 
 	how.only = only;
 	how.skip = skip;
+	define_all(&w); /* the module may be told after its code */
 	load_program(&w);
-	define_all(&w);
 	enter(&w, 0, FRAME_0, UNSEEN);
 	RUN(&w, block_of(0, REST), DATA);
 	enter(&w, 1, FRAME_0 - 0x100, within(0));

@@ -436,7 +436,7 @@ static void test_execs(void)
 			free(seen.sequence);
 			n++;
 		}
-	CHECK_U64(n, 3);
+	CHECK_U64(n, 6);
 	check_all_done(&run);
 	run_free(&run);
 }

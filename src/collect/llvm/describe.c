@@ -20,12 +20,13 @@
 struct tables {
 	struct loci_blob blocks, sites, loops, calls;
 	struct loci_scopes scopes;
+	struct loci_debug_loops *looping;
 };
 
 static void add_block(struct tables *to, const struct loci_plan_block *block)
 {
 	struct loci_cc_block row = {
-		.first_site = block->first_ref,
+		.first_site = (uint32_t)(to->sites.n / sizeof(struct loci_cc_site)),
 		.n_sites = (uint16_t)block->n_refs,
 		.flags = block->flags,
 		.depth = block->depth,
@@ -35,8 +36,21 @@ static void add_block(struct tables *to, const struct loci_plan_block *block)
 	loci_blob_add(&to->blocks, &row, sizeof(row));
 }
 
-static void add_site(
-	struct tables *to, const struct loci_plan *plan, const struct loci_plan_ref *ref)
+/* Notes, which are no accesses, stand where the function or the loop does. */
+static void place_site(struct tables *to, const struct loci_plan *plan,
+	const struct loci_plan_block *block, const struct loci_plan_ref *ref,
+	struct loci_place *ret)
+{
+	if (ref->op == LOCI_OP_FRAME || ref->op == LOCI_OP_CALLER)
+		loci_place_of_function(&to->scopes, ret);
+	else if (ref->op == LOCI_OP_TURN && block->loop < plan->n_loops)
+		loci_place_of_loop(&to->scopes, to->looping, &plan->loop[block->loop], ret);
+	else
+		loci_place_of(&to->scopes, ref->instruction, ret);
+}
+
+static void add_site(struct tables *to, const struct loci_plan *plan,
+	const struct loci_plan_block *block, const struct loci_plan_ref *ref)
 {
 	struct loci_cc_site row = {
 		.size_bytes = ref->size_bytes,
@@ -47,21 +61,17 @@ static void add_site(
 	struct loci_place place;
 	char variable[LOCI_VARIABLE_MAX];
 
-	if (ref->op == LOCI_OP_FRAME)
-		loci_place_of_function(&to->scopes, &place);
-	else
-		loci_place_of(&to->scopes, ref->instruction, &place);
+	place_site(to, plan, block, ref, &place);
 	row.line = place.line;
 	row.column = (uint16_t)place.column;
 	row.scope = place.scope;
 	loci_blob_add(&to->sites, &row, sizeof(row));
-	if (ref->op != LOCI_OP_FRAME && loci_variable_of(plan, ref, variable))
+	if (ref->op < LOCI_OP_FRAME && loci_variable_of(plan, ref, variable))
 		loci_blob_refer(&to->sites, at + offsetof(struct loci_cc_site, variable),
 			loci_text(plan->module, variable, strlen(variable)));
 }
 
-static void add_loop(
-	struct tables *to, struct loci_debug_loops *loops, const struct loci_plan_loop *loop)
+static void add_loop(struct tables *to, const struct loci_plan_loop *loop)
 {
 	struct loci_place place;
 	struct loci_cc_loop row = {
@@ -69,7 +79,7 @@ static void add_loop(
 		.depth = loop->depth,
 	};
 
-	loci_place_of_loop(&to->scopes, loops, loop, &place);
+	loci_place_of_loop(&to->scopes, to->looping, loop, &place);
 	row.line = place.line;
 	row.column = (uint16_t)place.column;
 	row.scope = place.scope;
@@ -103,22 +113,22 @@ static void add_call(
 
 static int fill(struct tables *to, const struct loci_plan *plan, const LLVMValueRef *counter)
 {
-	struct loci_debug_loops *loops;
-
 	if (loci_scopes_init(&to->scopes, plan->module, plan->function) < 0)
 		return -1;
-	for (size_t i = 0; i < plan->n_blocks; i++)
-		add_block(to, &plan->block[i]);
-	for (size_t i = 0; i < plan->n_refs; i++)
-		add_site(to, plan, &plan->ref[i]);
-	if (plan->n_loops) {
-		loops = loci_debug_loops_new(plan->function);
-		for (size_t i = 0; i < plan->n_loops; i++)
-			add_loop(to, loops, &plan->loop[i]);
-		loci_debug_loops_free(loops);
+	to->looping = plan->n_loops ? loci_debug_loops_new(plan->function) : NULL;
+	for (size_t i = 0; i < plan->n_blocks; i++) {
+		const struct loci_plan_block *block = &plan->block[i];
+
+		add_block(to, block);
+		for (uint32_t k = 0; k < block->n_refs; k++)
+			add_site(to, plan, block, &plan->ref[block->first_ref + k]);
 	}
+	for (size_t i = 0; i < plan->n_loops; i++)
+		add_loop(to, &plan->loop[i]);
 	for (size_t i = 0; i < plan->n_callees; i++)
 		add_call(to, plan->module, plan->callee[i], counter ? counter[i] : NULL);
+	if (to->looping)
+		loci_debug_loops_free(to->looping);
 	return 0;
 }
 
@@ -132,7 +142,7 @@ static void add_header(struct loci_blob *to, const struct tables *tables,
 		.bytes = (uint32_t)(sizeof(header) + tables->blocks.n + tables->sites.n +
 			tables->scopes.table.n + tables->loops.n + tables->calls.n),
 		.n_blocks = (uint32_t)plan->n_blocks,
-		.n_sites = (uint32_t)plan->n_refs,
+		.n_sites = (uint32_t)(tables->sites.n / sizeof(struct loci_cc_site)),
 		.n_scopes = (uint32_t)tables->scopes.n,
 		.n_loops = (uint32_t)plan->n_loops,
 		.n_calls = (uint32_t)plan->n_callees,

@@ -12,9 +12,14 @@
 
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
+#include <llvm/Config/llvm-config.h>
 
 #include <stdlib.h>
 #include <string.h>
+
+#if LLVM_VERSION_MAJOR < 15
+#define LLVMGetAggregateElement LLVMGetElementAsConstant
+#endif
 
 #define DEPTH_MAX    20 /* steps from the address to a name */
 #define INCOMING_MAX 16
@@ -166,21 +171,54 @@ static bool is_cast(LLVMValueRef value)
 	return opcode == LLVMBitCast || opcode == LLVMAddrSpaceCast || opcode == LLVMFreeze;
 }
 
+/* The number that an index is, in all lanes if it has several. */
+static bool is_number(LLVMValueRef index, int64_t *ret)
+{
+	LLVMTypeRef type = LLVMTypeOf(index);
+
+	*ret = 0;
+	if (LLVMIsAConstantInt(index)) {
+		*ret = LLVMConstIntGetSExtValue(index);
+		return true;
+	}
+	if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
+		return false;
+	if (LLVMIsAConstantDataVector(index)) {
+		*ret = LLVMConstIntGetSExtValue(LLVMGetAggregateElement(index, 0));
+		for (unsigned i = 1; i < LLVMGetVectorSize(type); i++)
+			if (LLVMConstIntGetSExtValue(LLVMGetAggregateElement(index, i)) != *ret)
+				return false;
+		return true;
+	}
+	return LLVMIsNull(index);
+}
+
+static bool is_index(LLVMValueRef index)
+{
+	LLVMTypeRef type = LLVMTypeOf(index);
+
+	if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
+		type = LLVMGetElementType(type);
+	return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) <= 64;
+}
+
 /* One index into a type: what it adds, and the type that it leads to. A variable one has a stride.
  */
 static bool step(const struct search *search, LLVMValueRef index, bool first, LLVMTypeRef *type,
 	int64_t *ret_bytes, uint64_t *ret_stride)
 {
 	LLVMTypeKind kind = LLVMGetTypeKind(*type);
-	int64_t number;
+	int64_t number = 0;
+	bool known;
 
 	*ret_bytes = 0;
 	*ret_stride = 0;
-	if (LLVMGetTypeKind(LLVMTypeOf(index)) != LLVMIntegerTypeKind ||
-		LLVMGetIntTypeWidth(LLVMTypeOf(index)) > 64)
-		return false; /* a vector of addresses */
-	number = LLVMIsAConstantInt(index) ? LLVMConstIntGetSExtValue(index) : 0;
+	if (!is_index(index))
+		return false;
+	known = is_number(index, &number);
 	if (!first && kind == LLVMStructTypeKind) {
+		if (!known || number < 0 || number >= LLVMCountStructElementTypes(*type))
+			return false;
 		*ret_bytes = (int64_t)LLVMOffsetOfElement(search->layout, *type, (unsigned)number);
 		*type = LLVMStructGetTypeAtIndex(*type, (unsigned)number);
 		return true;
@@ -191,7 +229,7 @@ static bool step(const struct search *search, LLVMValueRef index, bool first, LL
 		*type = LLVMGetElementType(*type);
 	if (!LLVMTypeIsSized(*type) || LLVMGetTypeKind(*type) == LLVMScalableVectorTypeKind)
 		return false;
-	if (LLVMIsAConstantInt(index))
+	if (known)
 		*ret_bytes = number * (int64_t)LLVMABISizeOfType(search->layout, *type);
 	else
 		*ret_stride = LLVMABISizeOfType(search->layout, *type);
@@ -309,7 +347,7 @@ bool loci_variable_of(
 	uint64_t size = ref->size_bytes;
 	struct loci_thing thing;
 
-	if (!ref->address || LLVMGetTypeKind(LLVMTypeOf(ref->address)) != LLVMPointerTypeKind)
+	if (!ref->address)
 		return false;
 	if (!size && ref->length && LLVMIsAConstantInt(ref->length))
 		size = LLVMConstIntGetZExtValue(ref->length);

@@ -45,31 +45,31 @@ static LLVMValueRef call(struct loci_emit *emit, LLVMValueRef function, LLVMType
 	return made;
 }
 
-static LLVMValueRef number(const struct loci_emit *emit, uint64_t value)
+LLVMValueRef loci_emit_number(const struct loci_emit *emit, uint64_t value)
 {
 	return LLVMConstInt(emit->word, value, 0);
 }
 
 static LLVMValueRef member(struct loci_emit *emit, LLVMTypeRef type, LLVMValueRef base, unsigned i)
 {
-	LLVMValueRef index[] = { number(emit, 0), number(emit, i) };
+	LLVMValueRef index[] = { loci_emit_number(emit, 0), loci_emit_number(emit, i) };
 	return LLVMBuildInBoundsGEP2(emit->builder, type, base, index, 2, "");
 }
 
-static LLVMValueRef away(struct loci_emit *emit, LLVMValueRef base, uint32_t n_words)
+LLVMValueRef loci_emit_away(struct loci_emit *emit, LLVMValueRef base, uint32_t n_words)
 {
-	LLVMValueRef index = number(emit, n_words);
+	LLVMValueRef index = loci_emit_number(emit, n_words);
 	return LLVMBuildInBoundsGEP2(emit->builder, emit->word, base, &index, 1, "");
 }
 
-static LLVMValueRef load_word(struct loci_emit *emit, LLVMValueRef address)
+LLVMValueRef loci_emit_load_word(struct loci_emit *emit, LLVMValueRef address)
 {
 	LLVMValueRef value = LLVMBuildLoad2(emit->builder, emit->word, address, "");
 	LLVMSetAlignment(value, 8);
 	return value;
 }
 
-static void store_word(struct loci_emit *emit, LLVMValueRef value, LLVMValueRef address)
+void loci_emit_store_word(struct loci_emit *emit, LLVMValueRef value, LLVMValueRef address)
 {
 	LLVMSetAlignment(LLVMBuildStore(emit->builder, value, address), 8);
 }
@@ -87,13 +87,13 @@ static LLVMValueRef slot_value(struct loci_emit *emit, LLVMTypeRef type, LLVMVal
 static LLVMValueRef base_of(struct loci_emit *emit, LLVMValueRef record)
 {
 	LLVMValueRef at = LLVMBuildPointerCast(emit->builder, record, emit->pointer, "");
-	return load_word(emit, at);
+	return loci_emit_load_word(emit, at);
 }
 
 /* Whether cursor > limit. */
 static LLVMValueRef is_full(struct loci_emit *emit, LLVMValueRef state, LLVMValueRef cursor)
 {
-	LLVMValueRef limit = load_word(emit, away(emit, state, 1));
+	LLVMValueRef limit = loci_emit_load_word(emit, loci_emit_away(emit, state, 1));
 	LLVMValueRef at = LLVMBuildPtrToInt(emit->builder, cursor, emit->word, "");
 	return LLVMBuildICmp(emit->builder, LLVMIntUGT, at, limit, "");
 }
@@ -122,7 +122,7 @@ void loci_emit_branch_copy(
 
 static LLVMValueRef thread_state(struct loci_emit *emit)
 {
-	return to_pointer(emit, load_word(emit, member(emit, emit->pair, emit->thread, 1)));
+	return to_pointer(emit, loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 1)));
 }
 
 /* In assembly, since LLVM 14 to 19 at the least may pop into a register that preserve_most keeps.
@@ -238,12 +238,12 @@ void loci_emit_at_end(struct loci_emit *emit, LLVMBasicBlockRef block)
 void loci_emit_store_budget(struct loci_emit *emit)
 {
 	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
-	store_word(emit, value, member(emit, emit->pair, emit->thread, 0));
+	loci_emit_store_word(emit, value, member(emit, emit->pair, emit->thread, 0));
 }
 
 void loci_emit_load_budget(struct loci_emit *emit)
 {
-	LLVMValueRef value = load_word(emit, member(emit, emit->pair, emit->thread, 0));
+	LLVMValueRef value = loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 0));
 	LLVMBuildStore(emit->builder, value, emit->budget);
 }
 
@@ -251,7 +251,7 @@ void loci_emit_load_cursor(struct loci_emit *emit)
 {
 	LLVMValueRef state = thread_state(emit);
 	LLVMBuildStore(emit->builder, state, emit->state);
-	LLVMBuildStore(emit->builder, to_pointer(emit, load_word(emit, state)), emit->cursor);
+	LLVMBuildStore(emit->builder, to_pointer(emit, loci_emit_load_word(emit, state)), emit->cursor);
 }
 
 void loci_emit_count(struct loci_emit *emit, uint32_t n_refs)
@@ -259,14 +259,14 @@ void loci_emit_count(struct loci_emit *emit, uint32_t n_refs)
 	if (n_refs == 0)
 		return;
 	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
-	LLVMValueRef minus = number(emit, -(uint64_t)n_refs);
+	LLVMValueRef minus = loci_emit_number(emit, -(uint64_t)n_refs);
 	LLVMBuildStore(emit->builder, LLVMBuildAdd(emit->builder, value, minus, ""), emit->budget);
 }
 
 LLVMValueRef loci_emit_is_tracing(struct loci_emit *emit)
 {
 	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
-	return LLVMBuildICmp(emit->builder, LLVMIntSLT, value, number(emit, 0), "");
+	return LLVMBuildICmp(emit->builder, LLVMIntSLT, value, loci_emit_number(emit, 0), "");
 }
 
 LLVMValueRef loci_emit_is_full(struct loci_emit *emit)
@@ -278,7 +278,7 @@ LLVMValueRef loci_emit_is_full(struct loci_emit *emit)
 LLVMValueRef loci_emit_is_undefined(struct loci_emit *emit)
 {
 	LLVMValueRef base = base_of(emit, emit->record);
-	return LLVMBuildICmp(emit->builder, LLVMIntEQ, base, number(emit, 0), "");
+	return LLVMBuildICmp(emit->builder, LLVMIntEQ, base, loci_emit_number(emit, 0), "");
 }
 
 void loci_emit_cross(struct loci_emit *emit)
@@ -305,17 +305,17 @@ LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit)
 
 void loci_emit_set_cursor(struct loci_emit *emit, LLVMValueRef cursor, uint32_t n_words)
 {
-	LLVMValueRef end = away(emit, cursor, n_words);
+	LLVMValueRef end = loci_emit_away(emit, cursor, n_words);
 	LLVMBuildStore(emit->builder, end, emit->cursor);
 	LLVMValueRef word = LLVMBuildPtrToInt(emit->builder, end, emit->word, "");
-	store_word(emit, word, slot_value(emit, emit->pointer, emit->state));
+	loci_emit_store_word(emit, word, slot_value(emit, emit->pointer, emit->state));
 }
 
 void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint32_t block)
 {
 	LLVMValueRef base = base_of(emit, emit->record);
-	LLVMValueRef marker = LLVMBuildAdd(emit->builder, base, number(emit, block), "");
-	store_word(emit, marker, away(emit, cursor, at));
+	LLVMValueRef marker = LLVMBuildAdd(emit->builder, base, loci_emit_number(emit, block), "");
+	loci_emit_store_word(emit, marker, loci_emit_away(emit, cursor, at));
 }
 
 LLVMValueRef loci_emit_mark(struct loci_emit *emit)
@@ -345,147 +345,8 @@ void loci_emit_landed(struct loci_emit *emit, LLVMValueRef slot)
 	call(emit, landed, type, &state, 1);
 }
 
-/* How a reference's words come about. */
-
-static LLVMValueRef mapped(const struct loci_ir_copy *copy, LLVMValueRef value)
-{
-	return copy ? loci_ir_copy_of(copy, value) : value;
-}
-
-static LLVMValueRef frame_address(struct loci_emit *emit)
-{
-	static const char name[] = "llvm.addressofreturnaddress";
-	unsigned id = LLVMLookupIntrinsicID(name, sizeof(name) - 1);
-	LLVMTypeRef byte = LLVMPointerType(LLVMInt8TypeInContext(emit->context), 0);
-	LLVMValueRef function = LLVMGetIntrinsicDeclaration(emit->module, id, &byte, 1);
-	LLVMTypeRef type = LLVMIntrinsicGetType(emit->context, id, &byte, 1);
-	return LLVMBuildCall2(emit->builder, type, function, NULL, 0, "");
-}
-
-static LLVMValueRef to_word(struct loci_emit *emit, LLVMValueRef value)
-{
-	if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
-		return LLVMBuildPtrToInt(emit->builder, value, emit->word, "");
-	return LLVMBuildZExtOrBitCast(emit->builder, value, emit->word, "");
-}
-
-static LLVMValueRef span_length(
-	struct loci_emit *emit, const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
-{
-	LLVMValueRef argument[3];
-	LLVMTypeRef type[3];
-	for (unsigned i = 0; i < ref->n_span_arguments; i++) {
-		argument[i] = mapped(copy, ref->span_argument[i]);
-		if (LLVMGetTypeKind(LLVMTypeOf(argument[i])) == LLVMPointerTypeKind)
-			argument[i] =
-				LLVMBuildPointerCast(emit->builder, argument[i], emit->pointer, "");
-		type[i] = LLVMTypeOf(argument[i]);
-	}
-	LLVMTypeRef span = LLVMFunctionType(emit->word, type, ref->n_span_arguments, 0);
-	return call(
-		emit, declare(emit, ref->span, span, false), span, argument, ref->n_span_arguments);
-}
-
-static LLVMValueRef intrinsic_of(struct loci_emit *emit, const char *name, LLVMTypeRef over,
+LLVMValueRef loci_emit_call(struct loci_emit *emit, const char *name, LLVMTypeRef type,
 	LLVMValueRef *argument, unsigned n)
 {
-	unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-	LLVMValueRef function = LLVMGetIntrinsicDeclaration(emit->module, id, &over, 1);
-	LLVMTypeRef type = LLVMIntrinsicGetType(emit->context, id, &over, 1);
-	return LLVMBuildCall2(emit->builder, type, function, argument, n, "");
-}
-
-/* Active lanes as bits of a word. Masks of x86's own are the signs of lanes. */
-static LLVMValueRef mask_bits(struct loci_emit *emit, LLVMValueRef mask)
-{
-	LLVMTypeRef type = LLVMTypeOf(mask), lane = LLVMGetElementType(type);
-	unsigned n = LLVMGetVectorSize(type);
-	if (LLVMGetTypeKind(lane) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(lane) != 1) {
-		bool is_wide = LLVMGetTypeKind(lane) == LLVMDoubleTypeKind ||
-			(LLVMGetTypeKind(lane) == LLVMIntegerTypeKind &&
-				LLVMGetIntTypeWidth(lane) == 64);
-		LLVMTypeRef integer = LLVMIntTypeInContext(emit->context, is_wide ? 64 : 32);
-		LLVMTypeRef integers = LLVMVectorType(integer, n);
-		mask = LLVMBuildBitCast(emit->builder, mask, integers, "");
-		mask = LLVMBuildICmp(emit->builder, LLVMIntSLT, mask, LLVMConstNull(integers), "");
-	}
-	mask = LLVMBuildBitCast(emit->builder, mask, LLVMIntTypeInContext(emit->context, n), "");
-	return n == 64 ? mask : LLVMBuildZExt(emit->builder, mask, emit->word, "");
-}
-
-static LLVMValueRef zeros(struct loci_emit *emit, const char *which, LLVMValueRef bits)
-{
-	LLVMValueRef argument[] = { bits,
-		LLVMConstInt(LLVMInt1TypeInContext(emit->context), 0, 0) };
-	return intrinsic_of(emit, which, emit->word, argument, 2);
-}
-
-/* The range of a masked access: address and length. */
-static void masked_range(struct loci_emit *emit, const struct loci_plan_ref *ref, LLVMValueRef mask,
-	LLVMValueRef *address, LLVMValueRef *length)
-{
-	LLVMBuilderRef b = emit->builder;
-	LLVMValueRef bits = mask_bits(emit, mask), size = number(emit, ref->lane_bytes);
-	LLVMValueRef none = LLVMBuildICmp(b, LLVMIntEQ, bits, number(emit, 0), "");
-	if (ref->length_kind == LOCI_LENGTH_PACKED) {
-		LLVMValueRef n = intrinsic_of(emit, "llvm.ctpop", emit->word, &bits, 1);
-		*length = LLVMBuildMul(b, n, size, "");
-	} else {
-		LLVMValueRef first = zeros(emit, "llvm.cttz", bits),
-			     after = zeros(emit, "llvm.ctlz", bits);
-		LLVMValueRef end = LLVMBuildSub(b, number(emit, 64), after, "");
-		LLVMValueRef lanes = LLVMBuildSub(b, end, first, "");
-		lanes = LLVMBuildSelect(b, none, number(emit, 0), lanes, "");
-		*address = LLVMBuildAdd(b, *address, LLVMBuildMul(b, first, size, ""), "");
-		*length = LLVMBuildMul(b, lanes, size, "");
-	}
-	*address = LLVMBuildSelect(b, none, number(emit, 0), *address, "");
-}
-
-static void lane_range(struct loci_emit *emit, const struct loci_plan_ref *ref, LLVMValueRef mask,
-	LLVMValueRef *address, LLVMValueRef *length)
-{
-	LLVMBuilderRef b = emit->builder;
-	LLVMValueRef bits = mask_bits(emit, mask), bit = number(emit, 1ull << ref->lane);
-	LLVMValueRef is_active =
-		LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, bits, bit, ""), number(emit, 0), "");
-	*address = LLVMBuildSelect(b, is_active, *address, number(emit, 0), "");
-	*length = LLVMBuildSelect(b, is_active, number(emit, ref->lane_bytes), number(emit, 0), "");
-}
-
-static LLVMValueRef address_of(
-	struct loci_emit *emit, const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
-{
-	if (ref->op == LOCI_OP_FRAME)
-		return to_word(emit, frame_address(emit));
-	if (ref->op == LOCI_OP_CALLER)
-		return load_word(emit,
-			LLVMBuildPointerCast(
-				emit->builder, frame_address(emit), emit->pointer, ""));
-	if (ref->op == LOCI_OP_TURN)
-		return number(emit, 0);
-	LLVMValueRef address = mapped(copy, ref->address);
-	if (LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind)
-		address = LLVMBuildExtractElement(
-			emit->builder, address, number(emit, ref->lane), "");
-	return to_word(emit, address);
-}
-
-uint32_t loci_emit_ref(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at,
-	const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
-{
-	LLVMValueRef address = address_of(emit, ref, copy), length = NULL;
-	if (ref->mask && ref->length_kind == LOCI_LENGTH_LANE)
-		lane_range(emit, ref, mapped(copy, ref->mask), &address, &length);
-	else if (ref->mask)
-		masked_range(emit, ref, mapped(copy, ref->mask), &address, &length);
-	else if (ref->length_kind == LOCI_LENGTH_VALUE)
-		length = to_word(emit, mapped(copy, ref->length));
-	else if (ref->length_kind == LOCI_LENGTH_SPAN)
-		length = span_length(emit, ref, copy);
-	store_word(emit, address, away(emit, cursor, at));
-	if (!length)
-		return 1;
-	store_word(emit, length, away(emit, cursor, at + 1));
-	return 2;
+	return call(emit, declare(emit, name, type, false), type, argument, n);
 }

@@ -57,6 +57,14 @@ void loci_emit_cross(struct loci_emit *emit);
  * the cursor come from memory anyway. */
 void loci_emit_ready(struct loci_emit *emit);
 
+/* For words: numbers, memory, functions of the runtime. */
+LLVMValueRef loci_emit_number(const struct loci_emit *emit, uint64_t value);
+LLVMValueRef loci_emit_away(struct loci_emit *emit, LLVMValueRef base, uint32_t n_words);
+LLVMValueRef loci_emit_load_word(struct loci_emit *emit, LLVMValueRef address);
+void loci_emit_store_word(struct loci_emit *emit, LLVMValueRef value, LLVMValueRef address);
+LLVMValueRef loci_emit_call(struct loci_emit *emit, const char *name, LLVMTypeRef type,
+	LLVMValueRef *argument, unsigned n);
+
 /* Words, from a cursor on whose place is a constant number of words away. */
 LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit);
 /* The new end: in the slot and in memory. */

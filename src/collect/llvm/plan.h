@@ -28,6 +28,9 @@ struct loci_plan_ref {
 	LLVMValueRef mask;        /* of a masked access: lanes; NULL: unconditional */
 	uint32_t lane;            /* of a gather or scatter: which */
 	uint32_t lane_bytes;
+	LLVMValueRef index; /* vector: the address is of lane 0 with index 0; NULL: none */
+	uint32_t index_bytes;
+	bool is_at_end; /* the address is that of a string, its end is meant */
 	enum loci_plan_length length_kind;
 	LLVMValueRef length;
 	const char *span;

@@ -108,20 +108,24 @@ struct masked {
 	uint8_t op;
 	uint8_t kind; /* enum loci_plan_length */
 	int8_t address, mask;
-	int8_t value; /* argument that has the accessed type; -1: the result has */
+	int8_t value;        /* argument that has the accessed type; -1: the result has */
+	int8_t index, scale; /* arguments, if not 0: of gathers by x86's own names */
 };
 
 static const struct masked masked[] = {
-	{ "llvm.masked.load.", LOCI_OP_LOAD, LOCI_LENGTH_LANES, 0, 2, -1 },
-	{ "llvm.masked.store.", LOCI_OP_STORE, LOCI_LENGTH_LANES, 1, 3, 0 },
-	{ "llvm.masked.gather.", LOCI_OP_LOAD, LOCI_LENGTH_LANE, 0, 2, -1 },
-	{ "llvm.masked.scatter.", LOCI_OP_STORE, LOCI_LENGTH_LANE, 1, 3, 0 },
-	{ "llvm.masked.expandload.", LOCI_OP_LOAD, LOCI_LENGTH_PACKED, 0, 1, -1 },
-	{ "llvm.masked.compressstore.", LOCI_OP_STORE, LOCI_LENGTH_PACKED, 1, 2, 0 },
-	{ "llvm.x86.avx.maskload.", LOCI_OP_LOAD, LOCI_LENGTH_LANES, 0, 1, -1 },
-	{ "llvm.x86.avx2.maskload.", LOCI_OP_LOAD, LOCI_LENGTH_LANES, 0, 1, -1 },
-	{ "llvm.x86.avx.maskstore.", LOCI_OP_STORE, LOCI_LENGTH_LANES, 0, 1, 2 },
-	{ "llvm.x86.avx2.maskstore.", LOCI_OP_STORE, LOCI_LENGTH_LANES, 0, 1, 2 },
+	{ "llvm.masked.load.", LOCI_OP_LOAD, LOCI_LENGTH_LANES, 0, 2, -1, 0, 0 },
+	{ "llvm.masked.store.", LOCI_OP_STORE, LOCI_LENGTH_LANES, 1, 3, 0, 0, 0 },
+	{ "llvm.masked.gather.", LOCI_OP_LOAD, LOCI_LENGTH_LANE, 0, 2, -1, 0, 0 },
+	{ "llvm.masked.scatter.", LOCI_OP_STORE, LOCI_LENGTH_LANE, 1, 3, 0, 0, 0 },
+	{ "llvm.masked.expandload.", LOCI_OP_LOAD, LOCI_LENGTH_PACKED, 0, 1, -1, 0, 0 },
+	{ "llvm.masked.compressstore.", LOCI_OP_STORE, LOCI_LENGTH_PACKED, 1, 2, 0, 0, 0 },
+	{ "llvm.x86.avx.maskload.", LOCI_OP_LOAD, LOCI_LENGTH_LANES, 0, 1, -1, 0, 0 },
+	{ "llvm.x86.avx2.maskload.", LOCI_OP_LOAD, LOCI_LENGTH_LANES, 0, 1, -1, 0, 0 },
+	{ "llvm.x86.avx.maskstore.", LOCI_OP_STORE, LOCI_LENGTH_LANES, 0, 1, 2, 0, 0 },
+	{ "llvm.x86.avx2.maskstore.", LOCI_OP_STORE, LOCI_LENGTH_LANES, 0, 1, 2, 0, 0 },
+	{ "llvm.x86.avx2.gather.", LOCI_OP_LOAD, LOCI_LENGTH_LANE, 1, 3, -1, 2, 4 },
+	{ "llvm.x86.avx512.mask.gather", LOCI_OP_LOAD, LOCI_LENGTH_LANE, 1, 3, -1, 2, 4 },
+	{ "llvm.x86.avx512.mask.scatter", LOCI_OP_STORE, LOCI_LENGTH_LANE, 0, 1, 3, 2, 4 },
 };
 
 static void add_masked(
@@ -141,6 +145,15 @@ static void add_masked(
 		return;
 	}
 	unsigned n = how->kind == LOCI_LENGTH_LANE ? LLVMGetVectorSize(type) : 1;
+	LLVMValueRef index = how->index ? LLVMGetOperand(call, (unsigned)how->index) : NULL;
+	uint32_t index_bytes = 0;
+	if (index) {
+		/* There may be more results than indices, or the reverse. */
+		LLVMValueRef scale = LLVMGetOperand(call, (unsigned)how->scale);
+		index_bytes = (uint32_t)LLVMConstIntGetZExtValue(scale);
+		if (LLVMGetVectorSize(LLVMTypeOf(index)) < n)
+			n = LLVMGetVectorSize(LLVMTypeOf(index));
+	}
 	for (unsigned lane = 0; lane < n; lane++)
 		loci_references_add_one(references,
 			(struct loci_plan_ref){ .instruction = call,
@@ -149,6 +162,8 @@ static void add_masked(
 				.length_kind = how->kind,
 				.lane = lane,
 				.lane_bytes = lane_bytes,
+				.index = index,
+				.index_bytes = index_bytes,
 				.size_bytes = all ? lane_bytes : 0,
 				.op = how->op,
 				.flags = LOCI_REF_VECTOR });

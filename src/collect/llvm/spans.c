@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A range counts as one reference. How long it is the tracing copy asks the runtime before the call
- * is made, for then the arguments are what the function will find; what it leaves in the buffers is
- * not known yet, so strcat's end is that of its two strings. */
+ * is made, for then the arguments are what the function will find. strncat writes one byte more
+ * than it reads if it is cut short: that byte is left out. */
 #include "collect/llvm/spans.h"
 
 #include "stream/stream.h"
@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a range's length comes from: an argument's value, a function of the runtime's, or that of
- * the sum of two strings. */
+/* Where a range's length comes from: an argument's value, or a function of the runtime's. */
 enum measure {
 	NO_MORE,
 	BY_ARGUMENT,
@@ -24,6 +23,7 @@ struct span {
 	uint8_t length;  /* argument, for BY_ARGUMENT */
 	const char *function;
 	int8_t argument[3]; /* for BY_FUNCTION; -1: none */
+	bool is_at_end;     /* of the string that is at the address */
 };
 
 #define SPANS_MAX 3
@@ -33,45 +33,28 @@ struct known {
 	struct span span[SPANS_MAX];
 };
 
-#define READ(address, length)                                     \
-	{                                                         \
-		BY_ARGUMENT, LOCI_OP_LOAD, address, length, NULL, \
-		{                                                 \
-			-1, -1, -1                                \
-		}                                                 \
-	}
-#define WRITE(address, length)                                     \
-	{                                                          \
-		BY_ARGUMENT, LOCI_OP_STORE, address, length, NULL, \
-		{                                                  \
-			-1, -1, -1                                 \
-		}                                                  \
-	}
-#define READ_BY(function, address, ...)                                          \
-	{                                                                        \
-		BY_FUNCTION, LOCI_OP_LOAD, address, 0, "__loci_span_" #function, \
-		{                                                                \
-			__VA_ARGS__                                              \
-		}                                                                \
-	}
-#define WRITE_BY(function, address, ...)                                          \
-	{                                                                         \
-		BY_FUNCTION, LOCI_OP_STORE, address, 0, "__loci_span_" #function, \
-		{                                                                 \
-			__VA_ARGS__                                               \
-		}                                                                 \
-	}
-
 /* clang-format off */
+#define BY(kind, to, n) { .measure = BY_ARGUMENT, .op = kind, .address = to, .length = n }
+#define READ(address, length) BY(LOCI_OP_LOAD, address, length)
+#define WRITE(address, length) BY(LOCI_OP_STORE, address, length)
+#define ASKED(kind, to, end, name, ...) \
+	{ .measure = BY_FUNCTION, .op = kind, .address = to, .is_at_end = end, \
+		.function = "__loci_span_" #name, .argument = { __VA_ARGS__ } }
+#define READ_BY(name, address, ...) ASKED(LOCI_OP_LOAD, address, false, name, __VA_ARGS__)
+#define WRITE_BY(name, address, ...) ASKED(LOCI_OP_STORE, address, false, name, __VA_ARGS__)
+#define APPEND_BY(name, address, ...) ASKED(LOCI_OP_STORE, address, true, name, __VA_ARGS__)
+
 /* Sorted. */
 static const struct known table[] = {
 	{ "__memcpy_chk", 4, { READ(1, 2), WRITE(0, 2) } },
 	{ "__memmove_chk", 4, { READ(1, 2), WRITE(0, 2) } },
 	{ "__memset_chk", 4, { WRITE(0, 2) } },
 	{ "__stpcpy_chk", 3, { READ_BY(string, 1, 1, -1, -1), WRITE_BY(string, 0, 1, -1, -1) } },
-	{ "__strcat_chk", 3, { READ_BY(string, 0, 0, -1, -1), READ_BY(string, 1, 1, -1, -1) } },
+	{ "__strcat_chk", 3, { READ_BY(string, 0, 0, -1, -1), READ_BY(string, 1, 1, -1, -1),
+		APPEND_BY(string, 0, 1, -1, -1) } },
 	{ "__strcpy_chk", 3, { READ_BY(string, 1, 1, -1, -1), WRITE_BY(string, 0, 1, -1, -1) } },
-	{ "__strncat_chk", 4, { READ_BY(string, 0, 0, -1, -1), READ_BY(string_n, 1, 1, 2, -1) } },
+	{ "__strncat_chk", 4, { READ_BY(string, 0, 0, -1, -1), READ_BY(string_n, 1, 1, 2, -1),
+		APPEND_BY(string_n, 0, 1, 2, -1) } },
 	{ "__strncpy_chk", 4, { READ_BY(string_n, 1, 1, 2, -1), WRITE(0, 2) } },
 	{ "bcmp", 3, { READ_BY(memory, 0, 0, 1, 2), READ_BY(memory, 1, 0, 1, 2) } },
 	{ "bcopy", 3, { READ(0, 2), WRITE(1, 2) } },
@@ -85,14 +68,16 @@ static const struct known table[] = {
 	{ "stpcpy", 2, { READ_BY(string, 1, 1, -1, -1), WRITE_BY(string, 0, 1, -1, -1) } },
 	{ "stpncpy", 3, { READ_BY(string_n, 1, 1, 2, -1), WRITE(0, 2) } },
 	{ "strcasecmp", 2, { READ_BY(compare_case, 0, 0, 1, -1), READ_BY(compare_case, 1, 0, 1, -1) } },
-	{ "strcat", 2, { READ_BY(string, 0, 0, -1, -1), READ_BY(string, 1, 1, -1, -1) } },
+	{ "strcat", 2, { READ_BY(string, 0, 0, -1, -1), READ_BY(string, 1, 1, -1, -1),
+		APPEND_BY(string, 0, 1, -1, -1) } },
 	{ "strchr", 2, { READ_BY(character, 0, 0, 1, -1) } },
 	{ "strcmp", 2, { READ_BY(compare, 0, 0, 1, -1), READ_BY(compare, 1, 0, 1, -1) } },
 	{ "strcpy", 2, { READ_BY(string, 1, 1, -1, -1), WRITE_BY(string, 0, 1, -1, -1) } },
 	{ "strcspn", 2, { READ_BY(any, 0, 0, 1, -1), READ_BY(string, 1, 1, -1, -1) } },
 	{ "strlen", 1, { READ_BY(string, 0, 0, -1, -1) } },
 	{ "strncasecmp", 3, { READ_BY(compare_case_n, 0, 0, 1, 2), READ_BY(compare_case_n, 1, 0, 1, 2) } },
-	{ "strncat", 3, { READ_BY(string, 0, 0, -1, -1), READ_BY(string_n, 1, 1, 2, -1) } },
+	{ "strncat", 3, { READ_BY(string, 0, 0, -1, -1), READ_BY(string_n, 1, 1, 2, -1),
+		APPEND_BY(string_n, 0, 1, 2, -1) } },
 	{ "strncmp", 3, { READ_BY(compare_n, 0, 0, 1, 2), READ_BY(compare_n, 1, 0, 1, 2) } },
 	{ "strncpy", 3, { READ_BY(string_n, 1, 1, 2, -1), WRITE(0, 2) } },
 	{ "strnlen", 2, { READ_BY(string_n, 0, 0, 1, -1) } },
@@ -128,6 +113,7 @@ static void add(struct loci_references *references, LLVMValueRef call, const str
 	struct loci_plan_ref ref = { .instruction = call,
 		.address = LLVMGetOperand(call, span->address),
 		.op = span->op,
+		.is_at_end = span->is_at_end,
 		.flags = LOCI_REF_BULK };
 	if (span->measure == BY_ARGUMENT) {
 		ref.length = LLVMGetOperand(call, span->length);

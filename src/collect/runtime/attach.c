@@ -20,7 +20,8 @@ static void set_mode(enum rt_mode mode)
 	__atomic_store_n(&rt.mode, mode, __ATOMIC_RELEASE);
 }
 
-/* Threads may still be appending. What they append is not read: the place says nothing any more. */
+/* Threads may still be appending. What they append is not read: the place says nothing any more.
+ * Rings are unmapped with the lock held. */
 void rt_go_off(void)
 {
 	set_mode(RT_OFF);
@@ -66,6 +67,17 @@ bool rt_begin_image(void)
 	return true;
 }
 
+/* The program sees the environment it would have alone. */
+static void hide_run(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; environ[i]; i++)
+		if (strncmp(environ[i], LOCI_RUN_VARIABLE "=", sizeof(LOCI_RUN_VARIABLE)))
+			environ[n++] = environ[i];
+	environ[n] = NULL;
+}
+
 static bool find_run(void)
 {
 	const char *dir = getenv(LOCI_RUN_VARIABLE);
@@ -76,7 +88,10 @@ static bool find_run(void)
 	rt_text(rt.variable, sizeof(rt.variable), LOCI_RUN_VARIABLE "=%s", dir);
 	rt_text(rt.path[0], RT_PATH_BYTES, "%s/" LOCI_CONTROL_FILE, dir);
 	rt.control = rt_map_control(rt.path[0]);
-	return rt.control != NULL;
+	if (!rt.control)
+		return false;
+	hide_run();
+	return true;
 }
 
 bool rt_is_chosen(void)
@@ -104,12 +119,19 @@ static enum rt_mode attach(void)
 		return RT_OFF;
 	rt_fork_init();
 	rt_end_init();
-	rt_modules_look();
+	rt_modules_begin();
 	if (!rt.ring.shared)
 		return RT_OFF;
 	__atomic_store_n(&rt.control->running, 1, __ATOMIC_SEQ_CST);
 	return rt.control->mode == LOCI_CONTROL_COUNT ? RT_COUNT : RT_TRACE;
 }
+
+/* A static program allocates before it knows where it is itself. */
+#ifdef LOCI_RT_STATIC
+static bool has_begun;
+#else
+static const bool has_begun = true;
+#endif
 
 enum rt_mode rt_attach(void)
 {
@@ -118,7 +140,7 @@ enum rt_mode rt_attach(void)
 	enum rt_mode mode;
 	uint64_t mask;
 
-	if (!environ || is_attaching)
+	if (!environ || is_attaching || !has_begun)
 		return RT_OFF; /* for now: the C library has not begun, or allocates for us */
 	mask = rt_block();
 	rt_lock();
@@ -136,6 +158,9 @@ enum rt_mode rt_attach(void)
 /* Before the constructors of the program and of the libraries that need the runtime. */
 __attribute__((constructor(101))) static void begin(void)
 {
+#ifdef LOCI_RT_STATIC
+	has_begun = true;
+#endif
 	rt_next_all();
 	if (rt_mode() != RT_OFF)
 		rt_thread();

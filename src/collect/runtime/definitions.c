@@ -2,6 +2,7 @@
 /* Functions become known when they are first executed under tracing. They are remembered, for the
  * children of this process. */
 #include "collect/runtime/runtime.h"
+#include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
 
 #include <errno.h>
@@ -163,6 +164,56 @@ void rt_forget_functions(uintptr_t start, size_t bytes)
 		if ((uintptr_t)table.known[i].function - start >= bytes)
 			table.known[n++] = table.known[i];
 	table.n = n;
+}
+
+static const struct loci_cc_call *calls_of(const struct loci_cc_definition *definition)
+{
+	const char *at = (const char *)sites_of(definition);
+
+	at += up8(definition->n_sites * sizeof(struct loci_cc_site));
+	at += up8(definition->n_scopes * sizeof(struct loci_cc_scope));
+	at += up8(definition->n_loops * sizeof(struct loci_cc_loop));
+	return (const void *)at;
+}
+
+/* Functions may have a counter in common: what was counted is taken from it. Who looks a name up
+ * may wait for somebody who waits for the lock. */
+static void count_unseen(const struct loci_cc_call *call)
+{
+	uint64_t *count = (uint64_t *)((uintptr_t)&call->count + (uintptr_t)(intptr_t)call->count);
+	uintptr_t code;
+
+	if (!call->count || !call->callee || !*count)
+		return;
+	code = rt_address_of((const char *)&call->callee + call->callee);
+	rt_lock();
+	if (code && !rt_is_defined(code))
+		rt_unseen_add(code, *count);
+	rt_unlock();
+	*count = 0;
+}
+
+static const struct loci_cc_definition *definition_at(size_t i)
+{
+	const struct loci_cc_definition *definition = NULL;
+
+	rt_lock();
+	if (i < table.n)
+		definition = definition_of(table.known[i].function);
+	rt_unlock();
+	return definition;
+}
+
+void rt_unseen_count(void)
+{
+	const struct loci_cc_definition *definition;
+
+	for (size_t i = 0; (definition = definition_at(i)); i++) {
+		const struct loci_cc_call *call = calls_of(definition);
+
+		for (uint32_t k = 0; k < definition->n_calls; k++)
+			count_unseen(call + k);
+	}
 }
 
 bool rt_is_defined(uintptr_t code)

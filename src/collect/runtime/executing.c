@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Programs that this one becomes or starts. They are to be followed whatever environment they are
- * given, so the run's directory is added to one that lacks it. The rings stay as they are: if the
- * call succeeds the recorder sees another program in this process, or its end; if it fails this
- * one goes on. */
+ * given, so the run's directory, which this program does not see in its own, is added. The rings
+ * stay as they are: if the call succeeds the recorder sees another program in this process, or its
+ * end; if it fails this one goes on. */
 #include "collect/runtime/runtime.h"
 #include "collect/runtime/wrap.h"
+#include "stream/ring_x86_64.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -165,4 +167,80 @@ RT_WRAP(int, posix_spawnp, pid_t *ret, const char *file, const posix_spawn_file_
 	WITH_RUN(envp);
 
 	return RT_REAL(posix_spawnp)(ret, file, actions, attributes, argv, with);
+}
+
+/* Some functions take the environment where it is. While they run, it is another, which stays where
+ * it is afterwards, since other threads may be reading it; it serves again while it is the same. */
+static struct {
+	char **before, **during;
+	size_t n;
+	unsigned users;
+} swap;
+
+static bool is_same(char *const a[], char *const b[], size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+static void swap_in(void)
+{
+	uint64_t mask = rt_block();
+	size_t n;
+
+	rt_lock();
+	n = copy_length(environ);
+	if (swap.users++ == 0 && n) {
+		if (!swap.during || swap.n != n || !is_same(swap.during, environ, n - 2))
+			swap.during = loci_sys_map(n * sizeof(char *), -1);
+		swap.n = n;
+		swap.before = environ;
+		if (swap.during)
+			environ = (char **)copy(environ, swap.during, n);
+	}
+	rt_unlock();
+	rt_unblock(mask);
+}
+
+/* If it is no longer ours, somebody has changed it, and has copied it to do so. */
+static void swap_out(void)
+{
+	uint64_t mask = rt_block();
+
+	rt_lock();
+	if (--swap.users == 0 && swap.during && environ == swap.during)
+		environ = swap.before;
+	rt_unlock();
+	rt_unblock(mask);
+}
+
+RT_WRAP(int, system, const char *command)
+{
+	int r, error;
+
+	if (rt_mode() == RT_OFF)
+		return RT_REAL(system)(command);
+	swap_in();
+	r = RT_REAL(system)(command);
+	error = errno;
+	swap_out();
+	errno = error;
+	return r;
+}
+
+RT_WRAP(FILE *, popen, const char *command, const char *kind)
+{
+	FILE *file;
+	int error;
+
+	if (rt_mode() == RT_OFF)
+		return RT_REAL(popen)(command, kind);
+	swap_in();
+	file = RT_REAL(popen)(command, kind);
+	error = errno;
+	swap_out();
+	errno = error;
+	return file;
 }

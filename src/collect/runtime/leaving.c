@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void end(int status)
+/* with_names: the loader may be asked for names, which exit itself might do. */
+static void end(int status, bool with_names)
 {
 	struct rt_thread *thread;
 	uint64_t mask;
@@ -20,8 +21,11 @@ static void end(int status)
 	thread = rt_self;
 	if (thread)
 		rt_thread_end(thread);
+	if (with_names)
+		rt_unseen_count();
 	rt_lock();
 	if (!rt.ended) {
+		rt_unseen_tell();
 		rt.ended = true;
 		rt_process_mark(LOCI_MARK_END, (uint64_t)(status & 0xff) << 8, 0, NULL);
 		loci_ring_producer_close(&rt.ring);
@@ -36,12 +40,12 @@ static int quick_status;
 static void on_status(int status, void *data)
 {
 	(void)data;
-	end(status);
+	end(status, true);
 }
 
 static void on_quick_end(void)
 {
-	end(quick_status);
+	end(quick_status, false);
 }
 #endif
 
@@ -56,14 +60,14 @@ void rt_end_init(void)
 
 RT_WRAP(void, _exit, int status)
 {
-	end(status);
+	end(status, false);
 	RT_REAL(_exit)(status);
 	__builtin_unreachable();
 }
 
 RT_WRAP(void, _Exit, int status)
 {
-	end(status);
+	end(status, false);
 	RT_REAL(_Exit)(status);
 	__builtin_unreachable();
 }

@@ -60,8 +60,11 @@ static bool open_ring(struct rt_thread *thread, struct rt_level *level)
 /* The consumer is gone: that holds for all rings of the run. */
 static void notice_silence(struct rt_level *level)
 {
-	if (level->live && !level->ring.shared)
+	if (level->live && !level->ring.shared) {
+		rt_lock();
 		rt_go_off();
+		rt_unlock();
+	}
 }
 
 /* Appends a marker at this very level; signals blocked, or else a handler that leaves by longjmp
@@ -167,7 +170,8 @@ bool rt_level_make_room(struct rt_thread *thread, struct rt_level *level)
 		be_quiet(level);
 		return false;
 	}
-	loci_ring_inline_take(ring);
+	if (loci_ring_inline_take(ring) < 0) /* by code that keeps a cursor too long */
+		append(level, LOCI_MARK_LOST, 1, 0, NULL);
 	if (ring->cursor > ring->limit - LOCI_CC_ROOM_WORDS)
 		loci_ring_next_chunk(ring, LOCI_CC_ROOM_WORDS);
 	notice_silence(level);
@@ -186,7 +190,7 @@ void rt_level_leave(struct rt_thread *thread, struct rt_level *level)
 	level->entered = false;
 }
 
-static void forget(struct rt_level *level)
+void rt_level_forget(struct rt_level *level)
 {
 	if (level->live)
 		loci_syscall3(LOCI_SYS_MUNMAP,
@@ -204,10 +208,5 @@ void rt_level_close(struct rt_level *level)
 		loci_ring_inline_take(&level->ring);
 		loci_ring_producer_close(&level->ring);
 	}
-	forget(level);
-}
-
-void rt_level_forget(struct rt_level *level)
-{
-	forget(level);
+	rt_level_forget(level);
 }

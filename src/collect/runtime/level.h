@@ -16,7 +16,7 @@ void rt_level_resume(struct rt_thread *thread, struct rt_level *level);
 bool rt_level_make_room(struct rt_thread *thread, struct rt_level *level);
 /* The handler was left. */
 void rt_level_leave(struct rt_thread *thread, struct rt_level *level);
-/* All has been said. */
+/* All has been said; lock held, as for forgetting. */
 void rt_level_close(struct rt_level *level);
 /* In a child: the ring is the parent's. */
 void rt_level_forget(struct rt_level *level);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Modules: the program and its libraries. Those that are there when recording begins are told at
- * once; others when the first function of theirs is defined, together with whatever else has come.
- * dlopen itself is let alone, because it looks at who calls it. */
+ * once, others when the first function of theirs is defined. dlopen itself is let alone, because it
+ * looks at who calls it. Later the loader is asked without its locks only: whoever holds them may
+ * wait for ours. */
 #include "collect/runtime/runtime.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
@@ -17,10 +18,11 @@
 #define MAX_MODULES  4096
 
 struct module {
-	uintptr_t bias, start;
+	struct dl_phdr_info info; /* name and headers are the loader's */
+	uintptr_t start;
 	size_t bytes;
 	uint32_t id;
-	bool seen;
+	uint64_t unseen; /* calls into it */
 };
 
 static struct {
@@ -76,7 +78,7 @@ static void find_extent(const struct dl_phdr_info *info, struct module *module)
 	if (high <= low)
 		return;
 	low &= ~(uintptr_t)(PAGE_BYTES - 1);
-	module->bias = info->dlpi_addr;
+	module->info = *info;
 	module->start = info->dlpi_addr + low;
 	module->bytes = ((high + PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1)) - low;
 }
@@ -94,14 +96,14 @@ static const char *path_of(const struct dl_phdr_info *info)
 	return rt.path[0];
 }
 
-static void tell(const struct module *module, const struct dl_phdr_info *info)
+static void tell(const struct module *module)
 {
 	const unsigned char *build_id = NULL;
-	unsigned n = find_build_id(info, &build_id);
-	uint64_t path = rt_process_string(path_of(info)), *raw;
+	unsigned n = find_build_id(&module->info, &build_id);
+	uint64_t path = rt_process_string(path_of(&module->info)), *raw;
 
 	raw = rt_process_begin(LOCI_MARK_MODULE_LOAD, module->id, 6 + (n + 7) / 8);
-	raw[0] = module->bias;
+	raw[0] = module->info.dlpi_addr;
 	raw[1] = module->start;
 	raw[2] = module->bytes;
 	raw[3] = path;
@@ -116,29 +118,96 @@ static void tell(const struct module *module, const struct dl_phdr_info *info)
 	rt_process_commit();
 }
 
-static int look(struct dl_phdr_info *info, size_t size, void *data)
+/* NULL: what has no file (the kernel's own), or there is no room. */
+static struct module *add(const struct dl_phdr_info *info)
 {
-	struct module module = { 0 }, *known;
+	struct module *module = &table.module[table.n];
 
+	if (table.n == MAX_MODULES)
+		return NULL;
+	module->bytes = 0;
+	find_extent(info, module);
+	if (!module->bytes ||
+		(info->dlpi_name && info->dlpi_name[0] && !strchr(info->dlpi_name, '/')))
+		return NULL;
+	module->id = ++table.n_ids;
+	module->unseen = 0;
+	table.n++;
+	tell(module);
+	return module;
+}
+
+static int add_each(struct dl_phdr_info *info, size_t size, void *data)
+{
 	(void)size;
 	(void)data;
-	find_extent(info, &module);
-	/* The kernel's own has no file. */
-	if (!module.bytes ||
-		(info->dlpi_name && info->dlpi_name[0] && !strchr(info->dlpi_name, '/')))
-		return 0;
-	known = find(module.start);
-	if (known && known->bias == module.bias && known->bytes == module.bytes) {
-		known->seen = true;
-	} else if (table.n < MAX_MODULES) {
-		module.id = ++table.n_ids;
-		module.seen = true;
-		table.module[table.n++] = module;
-		tell(&module, info);
-	}
+	add(info);
 	return 0;
 }
 
+void rt_modules_begin(void)
+{
+	table.module = loci_sys_map(MAX_MODULES * sizeof(*table.module), -1);
+	if (table.module)
+		dl_iterate_phdr(add_each, NULL);
+}
+
+void rt_modules_tell_again(void)
+{
+	for (uint32_t i = 0; i < table.n; i++)
+		tell(&table.module[i]);
+}
+
+/* What the loader knows of the module at that address: its headers stand at its beginning. */
+static bool ask_loader(uintptr_t address, struct dl_phdr_info *ret)
+{
+	struct dl_find_object found;
+	const ElfW(Ehdr) * header;
+
+	if (_dl_find_object((void *)address, &found) < 0)
+		return false;
+	header = found.dlfo_map_start;
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG))
+		return false;
+	*ret = (struct dl_phdr_info){ .dlpi_addr = found.dlfo_link_map->l_addr,
+		.dlpi_name = found.dlfo_link_map->l_name,
+		.dlpi_phdr = (const void *)((const char *)header + header->e_phoff),
+		.dlpi_phnum = header->e_phnum };
+	return true;
+}
+
+uint32_t rt_module_of(uintptr_t address)
+{
+	struct module *module = find(address);
+	struct dl_phdr_info info;
+
+	if (!module && table.module && ask_loader(address, &info))
+		module = add(&info);
+	return module ? module->id : 0;
+}
+
+void rt_unseen_add(uintptr_t address, uint64_t calls)
+{
+	struct module *module = find(address);
+
+	if (module)
+		module->unseen += calls;
+}
+
+void rt_unseen_tell(void)
+{
+	for (uint32_t i = 0; i < table.n; i++) {
+		struct module *module = &table.module[i];
+		uint64_t raw[2] = { module->unseen, 0 };
+
+		if (module->unseen)
+			rt_process_mark(LOCI_MARK_UNSEEN, rt_process_string(path_of(&module->info)),
+				2, raw);
+		module->unseen = 0;
+	}
+}
+
+#ifndef LOCI_RT_STATIC
 static void drop(struct module *module)
 {
 	uint64_t raw[1] = { rt_next_sequence() };
@@ -148,38 +217,16 @@ static void drop(struct module *module)
 	*module = table.module[--table.n];
 }
 
-void rt_modules_look(void)
+static void drop_gone(void)
 {
-	if (!table.module)
-		table.module = loci_sys_map(MAX_MODULES * sizeof(*table.module), -1);
-	if (!table.module)
-		return;
-	for (uint32_t i = 0; i < table.n; i++)
-		table.module[i].seen = false;
-	dl_iterate_phdr(look, NULL);
-	for (uint32_t i = table.n; i-- > 0;)
-		if (!table.module[i].seen)
+	for (uint32_t i = table.n; i-- > 0;) {
+		struct dl_find_object found;
+
+		if (_dl_find_object((void *)table.module[i].start, &found) < 0)
 			drop(&table.module[i]);
-}
-
-void rt_modules_tell_again(void)
-{
-	table.n = 0;
-	rt_modules_look();
-}
-
-uint32_t rt_module_of(uintptr_t address)
-{
-	struct module *module = find(address);
-
-	if (!module) {
-		rt_modules_look();
-		module = find(address);
 	}
-	return module ? module->id : 0;
 }
 
-#ifndef LOCI_RT_STATIC
 RT_WRAP(int, dlclose, void *handle)
 {
 	int r = RT_REAL(dlclose)(handle), error = errno;
@@ -188,7 +235,7 @@ RT_WRAP(int, dlclose, void *handle)
 		uint64_t mask = rt_block();
 
 		rt_lock();
-		rt_modules_look();
+		drop_gone();
 		rt_unlock();
 		rt_unblock(mask);
 	}

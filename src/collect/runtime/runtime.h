@@ -93,7 +93,7 @@ extern pthread_key_t rt_key; /* whose destructor ends a thread */
 enum rt_mode rt_attach(void); /* looks around if nobody has; errno is kept */
 bool rt_is_chosen(void);      /* this process is to be watched */
 bool rt_begin_image(void);    /* the process's ring; lock held */
-void rt_go_off(void);         /* nothing is written from here on, by any thread */
+void rt_go_off(void);         /* nothing is written from here on, by any thread; lock held */
 
 static inline enum rt_mode rt_mode(void)
 {
@@ -163,8 +163,13 @@ void rt_define_all_again(void);
 void rt_forget_functions(uintptr_t start, size_t bytes);
 bool rt_is_defined(uintptr_t code);
 uint32_t rt_module_of(uintptr_t address);
-void rt_modules_look(void);       /* for those that came or went */
+void rt_modules_begin(void);
 void rt_modules_tell_again(void); /* in a child */
+
+/* Calls into code that was not built by `loci cc`. */
+void rt_unseen_add(uintptr_t address, uint64_t calls);
+void rt_unseen_tell(void);
+void rt_unseen_count(void); /* as the definitions' counters have it; lock not held */
 
 /* What ends when. */
 void rt_fork_init(void);

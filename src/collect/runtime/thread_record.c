@@ -69,8 +69,13 @@ struct rt_thread *rt_thread_take(uint32_t parent)
 
 void rt_thread_give_back(struct rt_thread *thread)
 {
+	uint64_t mask = rt_block();
+
+	rt_lock();
 	for (unsigned i = 0; i < RT_LEVELS; i++)
 		rt_level_close(&thread->level[i]);
+	rt_unlock();
+	rt_unblock(mask);
 	__atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
 }
 
@@ -101,6 +106,7 @@ void rt_thread_begin(struct rt_thread *thread)
 {
 	rt_self = thread;
 	thread->offset = __loci_thread.budget;
+	rt_thread_set_budget(thread, -1); /* it may have run before anybody was there */
 	thread->recording = rt_mode() == RT_TRACE && !rt.control->windows;
 	pthread_setspecific(rt_key, thread);
 	introduce(thread);
@@ -146,10 +152,11 @@ static void tell_end(struct rt_thread *thread)
 {
 	uint64_t count = rt_thread_count(thread), lost = thread->unheard, raw[2] = { count };
 
-	rt_mark(thread, LOCI_MARK_COUNT, 0, 1, raw);
 	if (thread->level[0].deaf)
 		lost = count;
-	if (lost && rt_mode() == RT_TRACE) {
+	else
+		rt_mark(thread, LOCI_MARK_COUNT, 0, 1, raw);
+	if (lost) {
 		rt_lock();
 		rt_process_mark(LOCI_MARK_LOST, lost, 0, NULL);
 		rt_unlock();

@@ -6,28 +6,36 @@
 
 #include <threads.h>
 
+/* A signal handler may have come first, and met the runtime on its own. */
 static void begin(struct rt_thread *thread)
 {
 	uint64_t mask = rt_block();
 
-	rt_thread_begin(thread);
+	if (rt_self)
+		rt_thread_give_back(thread);
+	else
+		rt_thread_begin(thread);
 	rt_unblock(mask);
 }
 
 static void *run(void *data)
 {
 	struct rt_thread *thread = data;
+	void *(*start)(void *) = thread->start;
+	void *argument = thread->argument;
 
 	begin(thread);
-	return thread->start(thread->argument);
+	return start(argument);
 }
 
 static int run_c11(void *data)
 {
 	struct rt_thread *thread = data;
+	int (*start)(void *) = thread->start_c11;
+	void *argument = thread->argument;
 
 	begin(thread);
-	return thread->start_c11(thread->argument);
+	return start(argument);
 }
 
 static struct rt_thread *prepare(void)

@@ -5,6 +5,8 @@
 #ifndef LOCI_COLLECT_RUNTIME_WRAP_H
 #define LOCI_COLLECT_RUNTIME_WRAP_H
 
+#include <stdint.h>
+
 struct rt_real {
 	const char *name;
 	void **function;
@@ -36,6 +38,8 @@ struct rt_real {
 
 /* The next function of that name; NULL: there is none. */
 void *rt_next(const struct rt_real *real);
+/* Where a call of that name goes to, in the end; 0: not known. */
+uintptr_t rt_address_of(const char *name);
 /* All of them, before anybody needs one. */
 void rt_next_all(void);
 

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 #define N 100
 static volatile long a[N], b[N];
@@ -155,6 +158,7 @@ __attribute__((noinline)) static size_t exact_strings(void)
 	length = (size_t)strcmp(from, more);
 	memmove(to, to + 1, 32);
 	length = (size_t)(strchr(from, 'r') - from);
+	strcat(more, from + n / 2);
 	return length;
 }
 
@@ -174,7 +178,43 @@ static void expect_strings(void)
 	expect('S', 32, to);
 	expect_range('L', 8, from);
 	expect('S', 8, &length);
+	expect('L', 4, &n);
+	expect_range('L', 14, more);     /* "to be or what" */
+	expect_range('L', 7, from + 12); /* " to be" */
+	expect_range('S', 7, more + 13);
 	expect('L', 8, &length);
+}
+#endif
+
+#if defined(__AVX2__) && defined(__OPTIMIZE__)
+static int v[64];
+static volatile __m256i mask, where, result;
+
+__attribute__((noinline)) static void exact_vectors(void)
+{
+	__m256i some = mask;
+	result = _mm256_maskload_epi32(v + 8, some);
+	result = _mm256_mask_i32gather_epi32(_mm256_setzero_si256(), v, where, some, 4);
+	_mm256_maskstore_epi32(v + 32, some, result);
+}
+
+static void expect_vectors(void)
+{
+	mask = _mm256_setr_epi32(0, -1, -1, 0, -1, 0, 0, 0);
+	where = _mm256_setr_epi32(-1000000, 40, 3, 9, 17, 9, 9, 9);
+	exact_vectors();
+	expect('L', 32, &mask);
+	expect_range('L', 16, v + 9); /* from the first lane to the last */
+	expect('S', 32, &result);
+	expect('L', 32, &where);
+	for (int lane = 0; lane < 8; lane++)
+		if (lane == 1 || lane == 2 || lane == 4)
+			expect_range('L', 4, v + (lane == 1 ? 40 : lane == 2 ? 3 : 17));
+		else
+			fprintf(out, "RL 0 0\n");
+	expect('S', 32, &result);
+	expect('L', 32, &result);
+	expect_range('S', 16, v + 33);
 }
 #endif
 
@@ -214,6 +254,9 @@ int main(void)
 				expect('L', 8, &a[j]);
 	exact_strings();
 	expect_strings();
+#endif
+#if defined(__AVX2__) && defined(__OPTIMIZE__)
+	expect_vectors();
 #endif
 	fclose(out);
 	printf("%ld %ld\n", a[3], b[7]);
