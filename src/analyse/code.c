@@ -267,6 +267,7 @@ static int learn(struct loci_code *code, const struct loci_decoder *decoder, uin
 	code->ref[i].kind = kind_of(code, &def, first);
 	code->ref[i].block = code->block[i];
 	code->ref[i].address = address;
+	code->ref[i].bytes = def.size_bytes - 1 < 64 ? UINT64_MAX >> (64 - def.size_bytes) : 0;
 	loci_code_headers(code, i, &n_headers);
 	if (n_headers && !(code->ref[i].kind & LOCI_CODE_FRAME))
 		code->ref[i].kind |= LOCI_CODE_OVER;
