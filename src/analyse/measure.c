@@ -26,22 +26,33 @@ void loci_measure_fini(struct loci_measure *measure)
 	free(measure->stack);
 }
 
-static int apply(struct loci_measure *measure, const struct loci_loop_event *event)
+static int reserve(struct loci_measure *measure, const struct loci_loop_event *event)
 {
 	struct loci_measure_stack *stack;
 
 	if (loci_grow(&measure->stack, &measure->stack_cap, event->stack + 1,
 		    sizeof(*measure->stack)) < 0)
 		return -ENOMEM;
+	stack = &measure->stack[event->stack];
+	return loci_grow(&stack->entry, &stack->cap, event->length + 1, sizeof(*stack->entry));
+}
+
+static inline int apply(struct loci_measure *measure, const struct loci_loop_event *event)
+{
+	struct loci_measure_stack *stack;
+
+	if (__builtin_expect(event->stack >= measure->stack_cap ||
+			    event->length >= measure->stack[event->stack].cap,
+		    0) &&
+		reserve(measure, event) < 0)
+		return -ENOMEM;
 	measure->current = event->stack;
 	stack = &measure->stack[event->stack];
 	stack->n = event->length;
 	if (event->loop == LOCI_NO_LOOP)
 		return 0;
-	if (loci_grow(&stack->entry, &stack->cap, stack->n + 1, sizeof(*stack->entry)) < 0)
-		return -ENOMEM;
-	stack->entry[stack->n++] =
-		(struct loci_loop_entry){ .time = event->time, .loop = event->loop };
+	stack->entry[stack->n].time = event->time;
+	stack->entry[stack->n++].loop = event->loop;
 	if (event->time > measure->clock)
 		measure->clock = event->time;
 	return 0;

@@ -76,4 +76,10 @@ for level in "${levels[@]}"; do
 		;;
 	esac
 done
+
+# Functions that are not wanted are as if there were no pass: nothing of the runtime is needed.
+level=-O2
+unset LOCI_LTO
+LOCI_SKIP='nothing,?*' $compiler -O2 -fpass-plugin="$plugin" "$program" -o watched -lm -lpthread ||
+	fail "functions are instrumented that should be skipped"
 exit $((failures != 0))

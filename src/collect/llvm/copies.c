@@ -92,7 +92,8 @@ static void append_piece(struct copying *copying, const struct loci_plan_piece *
 	loci_emit_set_cursor(emit, cursor, at);
 }
 
-/* The function's start: tracing, if that is wanted, there is room and the function is known. */
+/* The function's start: tracing, if that is wanted; there is room and the function is known then.
+ */
 static void enter(struct copying *copying)
 {
 	struct loci_emit *emit = copying->emit;
@@ -100,20 +101,15 @@ static void enter(struct copying *copying)
 	LLVMBasicBlockRef counting = copying->flow->block[1].block;
 	LLVMBasicBlockRef tracing = copied_block(copying, counting);
 	LLVMBasicBlockRef wanted = LLVMInsertBasicBlockInContext(emit->context, tracing, "");
-	LLVMBasicBlockRef first = LLVMInsertBasicBlockInContext(emit->context, tracing, "");
 
 	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(prologue));
 	loci_emit_at_end(emit, prologue);
 	loci_emit_load_budget(emit);
 	loci_emit_branch_copy(emit, wanted, counting);
 	loci_emit_at_end(emit, wanted);
-	loci_emit_load_cursor(emit);
-	LLVMValueRef full = loci_emit_is_full(emit), unknown = loci_emit_is_undefined(emit);
-	LLVMValueRef either = LLVMBuildOr(emit->builder, full, unknown, "");
-	loci_emit_branch_unlikely(emit, either, first, tracing);
-	loci_emit_at_end(emit, first);
-	loci_emit_cross(emit);
-	loci_emit_branch_copy(emit, tracing, counting);
+	loci_emit_enter(emit);
+	loci_emit_branch_unlikely(emit, LLVMBuildNot(emit->builder, loci_emit_is_tracing(emit), ""),
+		counting, tracing);
 }
 
 static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
@@ -126,7 +122,7 @@ static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
 
 /* Gives the target's phis in both copies what they have on the way through `cold`. */
 static void cross_phis(struct copying *copying, LLVMBasicBlockRef target, LLVMBasicBlockRef gate,
-	LLVMBasicBlockRef cold, LLVMBasicBlockRef to_tracing)
+	LLVMBasicBlockRef leaving, LLVMBasicBlockRef cold, LLVMBasicBlockRef to_tracing)
 {
 	LLVMBasicBlockRef traced_gate = LLVMGetInstructionParent(
 		loci_ir_copy_of(copying->copy, LLVMGetBasicBlockTerminator(gate)));
@@ -135,7 +131,7 @@ static void cross_phis(struct copying *copying, LLVMBasicBlockRef target, LLVMBa
 		LLVMValueRef traced = loci_ir_copy_of(copying->copy, phi);
 		LLVMValueRef value[] = { incoming_from(phi, gate),
 			incoming_from(traced, traced_gate) };
-		LLVMBasicBlockRef from[] = { gate, traced_gate };
+		LLVMBasicBlockRef from[] = { leaving, traced_gate };
 		LLVMPositionBuilderAtEnd(copying->emit->builder, cold);
 		LLVMValueRef either = LLVMBuildPhi(copying->emit->builder, LLVMTypeOf(phi), "");
 		LLVMAddIncoming(either, value, from, 2);
@@ -177,6 +173,7 @@ static void cross(struct copying *copying, uint32_t target_number, uint32_t gate
 	LLVMBasicBlockRef gate = copying->flow->block[gate_number].block;
 	LLVMBasicBlockRef traced_target = copied_block(copying, target);
 	LLVMBasicBlockRef cold = LLVMInsertBasicBlockInContext(emit->context, traced_target, "");
+	LLVMBasicBlockRef leaving = LLVMInsertBasicBlockInContext(emit->context, cold, "");
 	LLVMBasicBlockRef to_tracing = cold;
 	uint32_t hoisted = loci_order_hoisted(copying->plan, target_number);
 	LLVMValueRef traced_end = loci_ir_copy_of(copying->copy, LLVMGetBasicBlockTerminator(gate));
@@ -186,9 +183,12 @@ static void cross(struct copying *copying, uint32_t target_number, uint32_t gate
 		hoist_marker(copying, target_number, &copying->plan->piece[hoisted]);
 		to_tracing = LLVMInsertBasicBlockInContext(emit->context, traced_target, "");
 	}
-	cross_phis(copying, target, gate, cold, to_tracing);
+	cross_phis(copying, target, gate, leaving, cold, to_tracing);
+	loci_emit_at_end(emit, leaving);
+	loci_emit_store_budget(emit);
+	LLVMBuildBr(emit->builder, cold);
 	loci_emit_at_end(emit, cold);
-	loci_emit_cross(emit);
+	loci_emit_enter(emit);
 	loci_emit_branch_copy(emit, hoisted != LOCI_PLAN_NONE ? to_tracing : traced_target, target);
 	if (hoisted != LOCI_PLAN_NONE) {
 		loci_emit_at_end(emit, to_tracing);
@@ -198,15 +198,14 @@ static void cross(struct copying *copying, uint32_t target_number, uint32_t gate
 
 	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(gate));
 	loci_emit_at_end(emit, gate);
-	loci_emit_branch_unlikely(emit, loci_emit_is_tracing(emit), cold, target);
+	loci_emit_branch_unlikely(emit, loci_emit_is_tracing(emit), leaving, target);
 
 	LLVMInstructionEraseFromParent(traced_end);
 	loci_emit_at_end(emit, traced_gate);
 	LLVMValueRef leaves = loci_emit_is_full(emit);
-	if (may_change_budget(copying, target_number)) {
-		LLVMValueRef counting = LLVMBuildNot(emit->builder, loci_emit_is_tracing(emit), "");
-		leaves = LLVMBuildOr(emit->builder, leaves, counting, "");
-	}
+	if (may_change_budget(copying, target_number))
+		leaves = LLVMBuildOr(
+			emit->builder, leaves, loci_emit_is_counting_in_memory(emit), "");
 	loci_emit_branch_unlikely(emit, leaves, cold, traced_target);
 }
 

@@ -2,7 +2,8 @@
 /* Where the budget is lowered. What a piece counts may wait (is pending) while control goes on in
  * only one way to a place, and where ways join, what is pending on all of them: so most ways lower
  * the budget once. It must be right where it is tested, and in memory where control goes
- * elsewhere; there it is stored if it is not what memory has (dirty). */
+ * elsewhere; there the counting copy stores it if it is not what memory has (dirty). The tracing
+ * copy lowers it in memory. */
 #include "collect/llvm/copies.h"
 
 #include "collect/llvm/order.h"
@@ -52,14 +53,22 @@ static LLVMValueRef end_of(const struct counting *counting, uint32_t block)
 	return counting->copy ? loci_ir_copy_of(counting->copy, end) : end;
 }
 
+static void count(struct counting *counting, uint32_t n_refs)
+{
+	if (counting->copy)
+		loci_emit_count_in_memory(counting->emit, n_refs);
+	else
+		loci_emit_count(counting->emit, n_refs);
+}
+
 static void count_at_end(struct counting *counting, uint32_t block, uint32_t left)
 {
-	uint32_t count = counting->pending[block] - left;
+	uint32_t n_refs = counting->pending[block] - left;
 	counting->pending[block] = left;
-	if (count == 0)
+	if (n_refs == 0)
 		return;
 	loci_emit_before(counting->emit, end_of(counting, block));
-	loci_emit_count(counting->emit, count);
+	count(counting, n_refs);
 	counting->is_dirty[block] = true;
 }
 
@@ -96,17 +105,14 @@ static bool dirty_before(const struct counting *counting, uint32_t number)
 	return is_dirty;
 }
 
-static void take_piece(struct counting *counting, const struct loci_plan_piece *piece,
-	uint32_t *pending, bool *is_dirty)
+static void take_piece(
+	struct counting *counting, const struct loci_plan_piece *piece, uint32_t *pending)
 {
 	if (counting->copy && piece->is_checked) {
 		LLVMValueRef first = counting->plan->ref[piece->first_ref].instruction;
 		loci_emit_before(counting->emit, loci_ir_copy_of(counting->copy, first));
-		loci_emit_count(counting->emit, *pending);
-		if (*is_dirty || *pending > 0)
-			loci_emit_store_budget(counting->emit);
+		count(counting, *pending);
 		*pending = 0;
-		*is_dirty = false;
 	}
 	*pending += piece->n_counted;
 }
@@ -142,14 +148,8 @@ static void finish_block(struct counting *counting, uint32_t number)
 	if (block->n_successors > 1)
 		for (uint32_t i = 0; i < block->n_successors; i++)
 			all |= is_joined(counting, block->successor[i]);
-	if (all)
+	if (all || is_checked_at_end(counting, number))
 		count_at_end(counting, number, 0);
-	if (is_checked_at_end(counting, number)) {
-		count_at_end(counting, number, 0);
-		loci_emit_before(counting->emit, end_of(counting, number));
-		loci_emit_store_budget(counting->emit);
-		counting->is_dirty[number] = false;
-	}
 }
 
 static void find_gates(struct counting *counting)
@@ -175,7 +175,7 @@ void loci_counts_make(struct loci_emit *emit, const struct loci_plan *plan,
 		for (uint32_t k = counting.first[i]; k < counting.first[i + 1]; k++) {
 			const struct event *event = &counting.event[k];
 			if (event->piece)
-				take_piece(&counting, event->piece, &pending, &is_dirty);
+				take_piece(&counting, event->piece, &pending);
 			else
 				take_sync(&counting, event->sync, &pending, &is_dirty);
 		}

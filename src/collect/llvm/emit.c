@@ -122,7 +122,8 @@ void loci_emit_branch_copy(
 
 static LLVMValueRef thread_state(struct loci_emit *emit)
 {
-	return to_pointer(emit, loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 1)));
+	return to_pointer(
+		emit, loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 1)));
 }
 
 /* In assembly, since LLVM 14 to 19 at the least may pop into a register that preserve_most keeps.
@@ -142,23 +143,28 @@ static const char ready_code[] = "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
 				 "movq %fs:8(%rax), %rax\n\t"
 				 "movq (%rax), %rax\n\t"
 				 "retq";
-static const char cross_code[] = "pushq %rbp\n\t"
-				 "movq %rsp, %rbp\n\t"
+static const char cross_code[] = "movq __loci_thread@GOTTPOFF(%rip), %r11\n\t"
+				 "movq %fs:8(%r11), %r11\n\t"
 				 "pushq %rax\n\t"
-				 "pushq %rax\n\t"
-				 "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
-				 "movq %fs:8(%rax), %r11\n\t"
 				 "movq (%r11), %rax\n\t"
 				 "cmpq 8(%r11), %rax\n\t"
-				 "jbe 1f\n\t"
-				 "callq *__loci_room@GOTPCREL(%rip)\n"
-				 "1:\n\t"
+				 "popq %rax\n\t"
+				 "ja 1f\n\t"
 				 "cmpq $$0, (%rdi)\n\t"
-				 "jne 2f\n\t"
-				 "callq *__loci_define@GOTPCREL(%rip)\n"
+				 "je 2f\n\t"
+				 "retq\n"
+				 "1:\n\t"
+				 "pushq %rbp\n\t"
+				 "movq %rsp, %rbp\n\t"
+				 "callq *__loci_room@GOTPCREL(%rip)\n\t"
+				 "popq %rbp\n\t"
+				 "cmpq $$0, (%rdi)\n\t"
+				 "je 2f\n\t"
+				 "retq\n"
 				 "2:\n\t"
-				 "popq %rax\n\t"
-				 "popq %rax\n\t"
+				 "pushq %rbp\n\t"
+				 "movq %rsp, %rbp\n\t"
+				 "callq *__loci_define@GOTPCREL(%rip)\n\t"
 				 "popq %rbp\n\t"
 				 "retq";
 
@@ -251,7 +257,8 @@ void loci_emit_load_cursor(struct loci_emit *emit)
 {
 	LLVMValueRef state = thread_state(emit);
 	LLVMBuildStore(emit->builder, state, emit->state);
-	LLVMBuildStore(emit->builder, to_pointer(emit, loci_emit_load_word(emit, state)), emit->cursor);
+	LLVMBuildStore(
+		emit->builder, to_pointer(emit, loci_emit_load_word(emit, state)), emit->cursor);
 }
 
 void loci_emit_count(struct loci_emit *emit, uint32_t n_refs)
@@ -261,6 +268,22 @@ void loci_emit_count(struct loci_emit *emit, uint32_t n_refs)
 	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
 	LLVMValueRef minus = loci_emit_number(emit, -(uint64_t)n_refs);
 	LLVMBuildStore(emit->builder, LLVMBuildAdd(emit->builder, value, minus, ""), emit->budget);
+}
+
+void loci_emit_count_in_memory(struct loci_emit *emit, uint32_t n_refs)
+{
+	if (n_refs == 0)
+		return;
+	LLVMValueRef at = member(emit, emit->pair, emit->thread, 0);
+	LLVMValueRef minus = loci_emit_number(emit, -(uint64_t)n_refs);
+	LLVMValueRef value = loci_emit_load_word(emit, at);
+	loci_emit_store_word(emit, LLVMBuildAdd(emit->builder, value, minus, ""), at);
+}
+
+LLVMValueRef loci_emit_is_counting_in_memory(struct loci_emit *emit)
+{
+	LLVMValueRef value = loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 0));
+	return LLVMBuildICmp(emit->builder, LLVMIntSGE, value, loci_emit_number(emit, 0), "");
 }
 
 LLVMValueRef loci_emit_is_tracing(struct loci_emit *emit)
@@ -284,6 +307,11 @@ LLVMValueRef loci_emit_is_undefined(struct loci_emit *emit)
 void loci_emit_cross(struct loci_emit *emit)
 {
 	loci_emit_store_budget(emit);
+	loci_emit_enter(emit);
+}
+
+void loci_emit_enter(struct loci_emit *emit)
+{
 	LLVMValueRef record = LLVMBuildPointerCast(emit->builder, emit->record, emit->pointer, "");
 	call(emit, emit->cross, emit->cross_type, &record, 1);
 	loci_emit_load_budget(emit);
@@ -295,7 +323,6 @@ void loci_emit_ready(struct loci_emit *emit)
 	LLVMValueRef cursor = call(emit, emit->ready, emit->ready_type, NULL, 0);
 	LLVMBuildStore(emit->builder, to_pointer(emit, cursor), emit->cursor);
 	LLVMBuildStore(emit->builder, thread_state(emit), emit->state);
-	loci_emit_load_budget(emit);
 }
 
 LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit)

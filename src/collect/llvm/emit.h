@@ -39,6 +39,9 @@ void loci_emit_load_budget(struct loci_emit *emit);
 void loci_emit_load_cursor(struct loci_emit *emit);
 
 void loci_emit_count(struct loci_emit *emit, uint32_t n_refs);
+/* The tracing copy has the budget in memory always: it needs the register for the cursor. */
+void loci_emit_count_in_memory(struct loci_emit *emit, uint32_t n_refs);
+LLVMValueRef loci_emit_is_counting_in_memory(struct loci_emit *emit);
 /* Conditions. */
 LLVMValueRef loci_emit_is_tracing(struct loci_emit *emit);
 LLVMValueRef loci_emit_is_full(struct loci_emit *emit);
@@ -52,6 +55,8 @@ void loci_emit_branch_copy(
 /* Asks the runtime for room, with all that comes before and after. */
 void loci_emit_cross(struct loci_emit *emit);
 
+/* The same with the budget in memory before. */
+void loci_emit_enter(struct loci_emit *emit);
 /* The same for a tracing copy: without the function's definition, which is there, and with the
  * budget in memory before. In place it is a call and nothing else: for places where the budget and
  * the cursor come from memory anyway. */

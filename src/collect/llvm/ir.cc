@@ -179,18 +179,16 @@ struct loci_ir_copy {
 	ValueToValueMapTy map;
 };
 
-/* Where a variable lives for good is said once in a function. */
-static void forget_declarations(BasicBlock *block)
+/* Copies keep their lines. Variables are told of in the original alone: where one lives for good
+ * may not be said twice, and the rest would take much of the compiler's time. */
+static void forget_variables(BasicBlock *block)
 {
 	for (auto at = block->begin(); at != block->end();) {
 		Instruction &i = *at++;
 #if LLVM_VERSION_MAJOR >= 19
-		for (DbgVariableRecord &record :
-			make_early_inc_range(filterDbgVars(i.getDbgRecordRange())))
-			if (record.isDbgDeclare())
-				record.eraseFromParent();
+		i.dropDbgRecords();
 #endif
-		if (isa<DbgDeclareInst>(i))
+		if (isa<DbgInfoIntrinsic>(i))
 			i.eraseFromParent();
 	}
 }
@@ -206,14 +204,9 @@ struct loci_ir_copy *loci_ir_copy_new(const LLVMBasicBlockRef *block, size_t n)
 	}
 	RemapFlags flags = RF_NoModuleLevelChanges | RF_IgnoreMissingLocals;
 	for (BasicBlock *b : made) {
-		forget_declarations(b);
-		for (Instruction &i : *b) {
-#if LLVM_VERSION_MAJOR >= 19
-			RemapDbgRecordRange(
-				b->getModule(), i.getDbgRecordRange(), copy->map, flags);
-#endif
+		forget_variables(b);
+		for (Instruction &i : *b)
 			RemapInstruction(&i, copy->map, flags);
-		}
 	}
 	return copy;
 }

@@ -49,7 +49,7 @@ LLVMBasicBlockRef loci_ir_loop_header(const struct loci_ir_loops *loops, size_t 
 uint32_t loci_ir_loop_parent(const struct loci_ir_loops *loops, size_t loop);
 uint32_t loci_ir_loop_of(const struct loci_ir_loops *loops, LLVMBasicBlockRef block);
 
-/* Copies of blocks, in which what was copied refers to copies, debug information too. */
+/* Copies of blocks, in which what was copied refers to copies. */
 struct loci_ir_copy;
 struct loci_ir_copy *loci_ir_copy_new(const LLVMBasicBlockRef *block, size_t n);
 void loci_ir_copy_free(struct loci_ir_copy *copy);

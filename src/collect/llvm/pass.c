@@ -13,8 +13,8 @@ static void set_attribute(LLVMValueRef function, const char *name, const char *v
 {
 	LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
 	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-		LLVMCreateStringAttribute(context, name, (unsigned)strlen(name), value,
-			(unsigned)strlen(value)));
+		LLVMCreateStringAttribute(
+			context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
 }
 
 static void instrument(struct loci_emit *emit, LLVMValueRef function)
@@ -47,15 +47,17 @@ static void verify(LLVMValueRef function)
 		__builtin_trap();
 }
 
-/* LOCI_LTO=link: nothing when sources are compiled, all when the linker optimises. That ends with the
- * same place as compiling does if modules stay apart (ThinLTO): then only who runs the pass tells. */
+/* LOCI_LTO=link: nothing when sources are compiled, all when the linker optimises. That ends with
+ * the same place as compiling does if modules stay apart (ThinLTO): then only who runs the pass
+ * tells. */
 static bool is_wanted_here(enum loci_pass_place place)
 {
 	const char *link = getenv("LOCI_LTO");
 	if (!link || strcmp(link, "link") != 0)
 		return place == LOCI_PASS_COMPILING;
-	return place == LOCI_PASS_LINKING || !(strstr(program_invocation_short_name, "clang") ||
-						      strstr(program_invocation_short_name, "flang"));
+	return place == LOCI_PASS_LINKING ||
+		!(strstr(program_invocation_short_name, "clang") ||
+			strstr(program_invocation_short_name, "flang"));
 }
 
 bool loci_instrument(LLVMModuleRef module, enum loci_pass_place place)

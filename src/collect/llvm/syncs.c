@@ -8,8 +8,11 @@ void loci_sync_make(struct loci_emit *emit, const struct loci_plan_sync *sync,
 	if (copy)
 		at = loci_ir_copy_of(copy, at);
 	loci_emit_before(emit, at);
-	loci_emit_count(emit, count);
-	if (store)
+	if (copy)
+		loci_emit_count_in_memory(emit, count);
+	else
+		loci_emit_count(emit, count);
+	if (store && !copy)
 		loci_emit_store_budget(emit);
 	if (sync->is_twice)
 		mark = loci_emit_mark(emit);
@@ -21,9 +24,10 @@ void loci_sync_make(struct loci_emit *emit, const struct loci_plan_sync *sync,
 		loci_emit_before(emit, LLVMGetNextInstruction(at));
 	if (mark)
 		loci_emit_landed(emit, mark);
-	loci_emit_load_budget(emit);
 	if (copy)
 		loci_emit_load_cursor(emit);
+	else
+		loci_emit_load_budget(emit);
 }
 
 void loci_syncs_make(struct loci_emit *emit, const struct loci_plan *plan)

@@ -10,15 +10,21 @@
  *	tracing		the same, and appends words at the cursor
  *	test		budget < 0: to the tracing copy; otherwise to the counting copy
  *
- * The budget lives in a register inside a function and in loci_cc_thread.budget across calls (that
- * may run instrumented code), returns, unwinding and back edges. The cursor likewise, and is stored
- * to loci_cc_state.cursor at the end of every block that appended: what was appended is never
- * behind it. The state is found anew (from loci_cc_thread.state) at the entry and after every call.
- * Before words are appended a tracing copy makes sure that cursor <= limit, which is room for
- * LOCI_CC_ROOM_WORDS words; so there is one check on every way that appends no more than that. If
- * there is no room it calls __loci_room and finds state, cursor and budget anew. The check of an
- * entry or a back edge is also how a thread comes to the runtime for the first time, and how a
- * window or a sample begins: unless words are wanted, cursor > limit.
+ * In a counting copy the budget lives in a register, and in loci_cc_thread.budget across calls (that
+ * may run instrumented code), returns and unwinding. A tracing copy has it in memory always, right
+ * wherever the runtime may be asked. What it counts may wait on the way there, so between calls and
+ * back edges it may be behind.
+ *
+ * The cursor lives in a register of the tracing copy and is stored to loci_cc_state.cursor at the
+ * end of every piece of a basic block that appended. The state is found anew (from
+ * loci_cc_thread.state) at the entry and after every call. Before a block's marker is appended a
+ * tracing copy makes sure that cursor <= limit, which is room for LOCI_CC_ROOM_WORDS words; there is
+ * one check on every way that appends no more than that. If there is no room it calls __loci_room
+ * and finds state, cursor and budget anew. Whatever is appended next begins with a marker, so the
+ * runtime may change rings and begin or end windows there; but a copy that goes on appending does so
+ * until it comes to an entry or a back edge, so there must be room after __loci_room, wanted or not.
+ * The check of an entry or a back edge is also how a thread comes to the runtime for the first time:
+ * unless words are wanted, cursor > limit.
  *
  * Words. A block's marker is loci_cc_function.base + its number in the function; blocks without
  * references have no number. If base is 0 when a function is entered (tracing copy), __loci_define
