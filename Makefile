@@ -27,15 +27,21 @@ test: # everything: unit, oracle, command line, sanitizers, fuzzing, lint, insta
 	@$(SH) scripts/test.sh
 
 check: all # only the tests of the plain build, without installing anything
-	@cd $(BUILD) && $(SH) ctest --output-on-failure -j $(JOBS) -LE 'asan|tsan|fuzz|lint|install|package'
+	@cd $(BUILD) && $(SH) ctest --output-on-failure -j $(JOBS) -LE 'asan|tsan|fuzz|lint|install|package|long'
 
-check-long: # what takes longer than a coffee: fuzzing at length, the package under lintian
-	@scripts/deps.sh test deb
+check-long: # what takes longer than a coffee: fuzzing at length, other people's packages, lintian
+	@scripts/deps.sh test deb long
 	@$(SH) scripts/test.sh --long
 
 bench: # speed and size against the bars in doc/performance.md
 	@scripts/deps.sh bench
 	@$(SH) bench/suite.sh
+
+bench-cc: # what loci cc costs: counting, streaming, recording, compiling; half an hour
+	@scripts/deps.sh bench
+	@$(SH) scripts/build.sh $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLOCI_SANITIZE=
+	@$(SH) scripts/build.sh $(BUILD) --target benchmarks
+	@$(SH) bench/cc.sh $(BUILD) $(BUILD)/bench/cc
 
 lint: # layering, formatting, clang-tidy
 	@scripts/deps.sh lint
@@ -63,4 +69,4 @@ help:
 	@echo 'make            build loci into $(BUILD)'
 	@sed -n 's/^\([a-z-]*\):[^#=]*# /make \1\t/p' Makefile | expand -t 16
 
-.PHONY: all demo test check check-long bench lint fuzz install deb clean help
+.PHONY: all demo test check check-long bench bench-cc lint fuzz install deb clean help

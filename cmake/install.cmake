@@ -17,6 +17,12 @@ function(install_pages section component)
 endfunction()
 
 install(TARGETS loci RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT loci)
+# Compilers whose name must be one word: CMAKE_C_COMPILER=loci-cc. In the build tree too.
+foreach(command cc c++ mpicc mpicxx)
+  file(CREATE_LINK loci ${CMAKE_BINARY_DIR}/loci-${command} SYMBOLIC)
+  install(FILES ${CMAKE_BINARY_DIR}/loci-${command} DESTINATION ${CMAKE_INSTALL_BINDIR}
+    COMPONENT loci)
+endforeach()
 install_pages(1 loci)
 install(FILES completions/loci.bash RENAME loci COMPONENT loci
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

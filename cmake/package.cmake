@@ -45,6 +45,11 @@ if(TARGET loci-valgrind)
   install(FILES ${CMAKE_BINARY_DIR}/overrides RENAME loci COMPONENT loci
     DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides)
 endif()
+# The passes take LLVM from the clang that loads them, so they depend on none; loci cc wants one.
+set(clangs ${LOCI_PASS_VERSIONS})
+list(REVERSE clangs)
+list(TRANSFORM clangs PREPEND "clang-")
+list(JOIN clangs " | " CPACK_DEBIAN_LOCI_PACKAGE_RECOMMENDS)
 package(libloci0 libs "data-locality profiler, library")
 package(libloci-dev libdevel "data-locality profiler, development files")
 set(CPACK_DEBIAN_LIBLOCI-DEV_PACKAGE_DEPENDS

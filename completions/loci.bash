@@ -18,7 +18,7 @@ _loci_formats() {
 }
 
 _loci_commands() {
-	"$1" help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p'
+	"$1" help 2>/dev/null | sed -n 's/^  \([a-z+]*\) .*/\1/p'
 	echo help
 }
 
@@ -54,14 +54,17 @@ _loci() {
 		--sort) words='misses refs writebacks distance' ;;
 		--level) words='L1 L2 L3' ;;
 		--pairs) words='far all none' ;;
-		--collector) words=any ;;
-		-m) words=exact ;;
+		--loci-clang) words=$(compgen -c clang- | grep -xE 'clang-[0-9]+') ;;
+		--loci-only | --loci-skip) ;;
+		--loci-mpi) words=$(compgen -c mpi | grep -E '^mpi(cc|cxx)') ;;
+		--collector) words='any cc' ;;
+		-m) words='exact count' ;;
 		--toggle) words='USR1 USR2' ;;
 		--fail-if | --sweep | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min) ;;
 		-o | --output | --trace) files=any ;;
 		*)
 			case $command in
-			analyse | analyze) files=any ;;
+			analyse | analyze | cc | c++ | mpicc | mpicxx) files=any ;;
 			record) files=programs ;;
 			doctor) ;;
 			*) files=loci ;;

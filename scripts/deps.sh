@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs the Debian packages that a purpose needs and this machine lacks:
 #
-#	scripts/deps.sh [--dry-run] demo|build|test|lint|fuzz|bench|deb..
+#	scripts/deps.sh [--dry-run] demo|build|test|long|lint|fuzz|bench|deb..
 #
 # On Debian and its kin, as root or with sudo. Anywhere else, or when installing fails, it names
 # what is needed and goes on: the build leaves out what it cannot make and says so. "a|b" means
@@ -12,6 +12,9 @@ set -u
 build="gcc libc6-dev make cmake pkg-config|pkgconf libsqlite3-dev libzstd-dev zlib1g-dev libdw-dev valgrind"
 lint="git clang-format-14 clang-tidy-14|clang-tidy"
 fuzz="clang-14|clang libclang-rt-14-dev|libclang-rt-dev"
+# What loci cc is built from and tried with: some 200 MB to fetch, 1.2 GB on disk.
+pass="clang-14 llvm-14-dev clang-19 llvm-19-dev g++"
+compile="$pass lld-14 lld-19 meson"
 deb="dpkg-dev file"
 tools="bash g++ binutils python3 python3-jsonschema sqlite3 valgrind zstd gzip groff-base xz-utils dwz"
 
@@ -23,9 +26,10 @@ for purpose; do
 	demo | build) wanted="$wanted $build" ;;
 	lint) wanted="$wanted $build $lint" ;;
 	fuzz) wanted="$wanted $build $fuzz" ;;
-	bench) wanted="$wanted $build bash valgrind gzip sqlite3" ;;
-	deb) wanted="$wanted $build $deb lintian" ;;
-	test) wanted="$wanted $build $lint $fuzz $deb $tools" ;;
+	bench) wanted="$wanted $build $pass bash g++ valgrind gzip sqlite3 python3 binutils tcl xz-utils" ;;
+	deb) wanted="$wanted $build $pass $deb lintian" ;;
+	test) wanted="$wanted $build $lint $fuzz $compile $deb $tools" ;;
+	long) wanted="$wanted $build $compile $deb libopenmpi-dev openmpi-bin tcl xz-utils" ;;
 	*)
 		echo "deps.sh: there is no purpose \"$purpose\"" >&2
 		exit 2

@@ -26,7 +26,7 @@ prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:[^=]*=//p' "$BUILD/CMakeCache.txt")
 root=$dir/root$prefix
 
 for file in bin/loci share/man/man1/loci.1 share/man/man1/loci-record.1 share/man/man1/loci-annotate.1 \
-	share/man/man1/loci-doctor.1 share/bash-completion/completions/loci; do
+	share/man/man1/loci-doctor.1 share/man/man1/loci-c++.1 bin/loci-cc bin/loci-mpicxx share/bash-completion/completions/loci; do
 	[ -f "$root/$file" ] || fail "$file is not installed"
 done
 must "$root/bin/loci" --version
@@ -45,10 +45,25 @@ if [ -x "$BUILD/libexec/loci/loci-amd64-linux" ] && command -v valgrind >/dev/nu
 	must "$root/bin/loci" report "$dir/p.loci"
 fi
 
+# It compiles with what was installed, wherever that is moved.
+if ls "$BUILD"/lib/loci/loci-pass-*.so >/dev/null 2>&1; then
+	mv "$dir/root" "$dir/moved to"
+	printf '#include <stdio.h>\nint main(void) { return puts("hello") < 0; }\n' >"$dir/hello.c"
+	moved="$dir/moved to$prefix"
+	for kind in -O2 -static; do
+		must "$moved/bin/loci" cc "$kind" "$dir/hello.c" -o "$dir/hello"
+		[ "$("$dir/hello")" = hello ] || fail "what the installed loci cc $kind compiles does not run"
+		readelf -SW "$dir/hello" | grep -q ' loci_fn ' || fail "the installed loci cc $kind does not instrument"
+	done
+	must "$moved/bin/loci-c++" -x c++ "$dir/hello.c" -o "$dir/hello"
+	readelf -d "$dir/hello" | grep -q "moved to$prefix/.*/libloci-rt.so" || fail "not linked to the installed runtime"
+	mv "$dir/moved to" "$dir/root"
+fi
+
 # A manual page renders without a warning.
 if command -v groff >/dev/null; then
 	for page in "$SRC"/doc/man/*.[1-8]; do
-		warnings=$(groff -mandoc -Tutf8 -rLL=100n -ww -z "$page" 2>&1)
+		warnings=$(groff -I "$root/share/man" -mandoc -Tutf8 -rLL=100n -ww -z "$page" 2>&1)
 		[ -z "$warnings" ] || fail "$page: $warnings"
 	done
 else

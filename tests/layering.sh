@@ -31,7 +31,8 @@ api: base hist engine profile model
 cli: base hist stream engine symbol profile model import collect analyse report
 '
 # What a collector puts into the target program starts from these.
-in_target='src/stream/stream.h src/stream/ring_producer.h src/stream/ring_producer.c'
+in_target='src/stream/stream.h src/stream/ring_producer.h src/stream/ring_producer.c
+	src/collect/runtime/*.c src/collect/runtime/*.h'
 
 fail() {
 	echo "layering: $*" >&2
@@ -87,6 +88,8 @@ while read -r file header; do
 	fi
 	case $header in
 	version.h) ;; # made by the build; knows nothing but a number
+	collect/runtime/cc_abi.h) # what stands in object files: a format, as the stream's words are
+		[[ $room =~ ^(collect|symbol)$ ]] || fail "$file: $room may not include $header" ;;
 	loci.h) [ "$room" = api ] || fail "$file: only src/api includes the public loci.h" ;;
 	*/*)
 		other=${header%%/*}

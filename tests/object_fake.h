@@ -104,6 +104,14 @@ int loci_symbols_locals(struct loci_symbols *symbols, uint32_t module, uint64_t 
 	return 0;
 }
 
+/* No code here is instrumented. */
+int loci_symbols_site(struct loci_symbols *symbols, uint32_t module, uint64_t address,
+	struct loci_symbol_site *ret, struct loci_err *err)
+{
+	*ret = (struct loci_symbol_site){ 0 };
+	return 0;
+}
+
 int loci_symbols_assigned(struct loci_symbols *symbols, uint32_t module, uint64_t return_address,
 	const char **ret_name, const struct loci_type **ret_type, struct loci_err *err)
 {

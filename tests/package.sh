@@ -23,7 +23,7 @@ for deb in "$BUILD"/deb/*.deb; do
 	dpkg-deb -x "$deb" "$dir/root" || fail "$deb cannot be unpacked"
 done
 "$dir/root/usr/bin/loci" --version >/dev/null || fail "the packaged loci does not run"
-for page in loci loci-record loci-annotate loci-doctor; do
+for page in loci loci-record loci-annotate loci-doctor loci-cc loci-c++ loci-mpicc; do
 	[ -f "$dir/root/usr/share/man/man1/$page.1.gz" ] || fail "$page.1.gz is missing"
 done
 
@@ -44,6 +44,23 @@ if [ -x "$BUILD/libexec/loci/loci-amd64-linux" ]; then
 		(cd "$dir" && root/usr/bin/loci record -q true && root/usr/bin/loci report true.loci >/dev/null) ||
 			fail "the packaged loci does not record"
 	fi
+fi
+
+# And loci cc, with a pass for each clang that the build has one for. These are recommended.
+if ls "$BUILD"/lib/loci/loci-pass-*.so >/dev/null 2>&1; then
+	recommends=$(dpkg-deb -f "$program" Recommends)
+	lib=$dir/root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)/loci
+	for pass in "$BUILD"/lib/loci/loci-pass-*.so; do
+		version=${pass##*-}
+		version=${version%.so}
+		[ -f "$lib/${pass##*/}" ] || fail "${pass##*/} is not packaged"
+		[[ $recommends == *clang-$version* ]] || fail "loci does not recommend clang-$version: $recommends"
+		command -v "clang-$version" >/dev/null || continue
+		(cd "$dir" && echo 'int main(void) { return 0; }' >p.c &&
+			root/usr/bin/loci-cc --loci-clang="$version" p.c -o p && ./p &&
+			readelf -d p | grep -q "$lib/libloci-rt.so") || fail "the packaged loci-cc does not compile"
+	done
+	[[ $depends != *llvm* ]] || fail "loci depends on LLVM: $depends"
 fi
 
 if [ -n "${LINTIAN-}" ]; then

@@ -41,6 +41,7 @@ void loci_analysis_free(struct loci_analysis *a)
 		free(a->process[i].thread);
 	}
 	free(a->process);
+	loci_unseen_fini(&a->unseen);
 	if (a->attributed)
 		loci_ledger_fini(&a->ledger);
 	pthread_mutex_destroy(&a->lock);
@@ -103,6 +104,7 @@ static const char *capabilities(uint32_t bits, char *buf, size_t size)
 		{ LOCI_CAP_SAMPLES, "samples" },
 		{ LOCI_CAP_STORES, "stores" },
 		{ LOCI_CAP_SITES, "sites" },
+		{ LOCI_CAP_PARTIAL, "partial" },
 	};
 	size_t used = 0;
 
@@ -128,11 +130,28 @@ static const char *collector_name(uint32_t collector)
 	return collector < LOCI_ARRAY_SIZE(names) ? names[collector] : "unknown";
 }
 
+/* What the collector cannot see, and what was not to be seen. */
+static uint32_t note_unseen(struct loci_analysis *a)
+{
+	uint32_t has = a->info.capabilities;
+	char text[200];
+
+	if (has & LOCI_CAP_PARTIAL && a->info.collector == LOCI_COLLECTOR_CC)
+		loci_analysis_add_note(a,
+			"seen is what loci cc compiled: no other code, and nothing of the kernel");
+	if (loci_unseen_text(&a->unseen, text, sizeof(text))[0])
+		loci_analysis_add_note(a, text);
+	if (a->info.collector == LOCI_COLLECTOR_CC && (a->options->only || a->options->skip))
+		has &= ~(uint32_t)LOCI_CAP_COMPLETE;
+	return has;
+}
+
 static int put_run(struct loci_analysis *a, struct loci_profile *profile, bool sampled,
 	double seconds, struct loci_err *err)
 {
 	char caps[64], origin[sizeof(a->info.origin) + 1] = "";
 	struct loci_run run = { 0 };
+	uint32_t has = note_unseen(a);
 
 	for (size_t i = 0; i < a->n_processes; i++) {
 		const struct loci_process_totals *process = &a->process[i];
@@ -151,7 +170,7 @@ static int put_run(struct loci_analysis *a, struct loci_profile *profile, bool s
 	run.origin = origin;
 	run.mode = sampled ? "sample" : "exact";
 	run.unit = a->info.unit == LOCI_UNIT_OBJECT ? "object" : "byte";
-	run.capabilities = (char *)capabilities(a->info.capabilities, caps, sizeof(caps));
+	run.capabilities = (char *)capabilities(has, caps, sizeof(caps));
 	run.program_version = (char *)a->options->version;
 	run.machine = (char *)a->options->machine;
 	run.caches = (char *)a->options->caches;

@@ -34,8 +34,11 @@ struct loci_analyse_options {
 	enum loci_analyse_pairs pairs;
 	const struct loci_level_row *levels; /* caches to simulate; lines of the first block size */
 	size_t n_levels;
-	bool no_source;      /* leave out source excerpts */
-	bool no_kernel;      /* leave out memory touched by the kernel */
+	bool no_source; /* leave out source excerpts */
+	bool no_kernel; /* leave out memory touched by the kernel */
+	/* Of what `loci cc` compiled, which is recorded whole: only references of the functions so
+	 * named, or none of them; comma separated, * and ? allowed. NULL: all, none. */
+	const char *only, *skip;
 	const char *command; /* for the profile */
 	const char *caches;  /* the host's hierarchy, for the profile */
 	const char *machine;

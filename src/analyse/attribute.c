@@ -26,7 +26,14 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 	a->symbols_lock = options->symbols_lock;
 	a->flow = options->capabilities & LOCI_CAP_SITES;
 	a->shift = (unsigned)__builtin_ctzll(options->block_bytes);
-	r = loci_code_init(&a->code, a->symbols, a->symbols_lock, a->options->no_kernel, err);
+	r = loci_code_init(&a->code,
+		&(struct loci_code_options){ .symbols = a->symbols,
+			.symbols_lock = a->symbols_lock,
+			.no_kernel = a->options->no_kernel,
+			.fixed = options->collector == LOCI_COLLECTOR_CC,
+			.only = a->options->only,
+			.skip = a->options->skip },
+		err);
 	if (r == 0 &&
 		(loci_walk_init(&a->walk, &a->code) < 0 || loci_rows_init(&a->rows) < 0 ||
 			loci_grow(&a->thread_refs, &a->thread_cap, 1, sizeof(*a->thread_refs)) < 0))
@@ -34,7 +41,8 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 	if (r == 0)
 		r = loci_objects_new(a->symbols, &a->objects, err);
 	if (r == 0)
-		loci_objects_guard(a->objects, a->symbols_lock);
+		loci_objects_guard(
+			a->objects, a->symbols_lock, options->collector == LOCI_COLLECTOR_CC);
 	if (r == 0)
 		r = loci_measure_init(&a->measure, a->grain[0], a->options, a->shift, err);
 	if (r == 0)

@@ -55,7 +55,8 @@ struct loci_attribution {
 
 struct loci_attribution_options {
 	const struct loci_analyse_options *options;
-	uint32_t capabilities; /* of the stream */
+	uint32_t capabilities; /* of the stream, as is the next */
+	uint32_t collector;
 	struct loci_decoder *decoder;
 	struct loci_grain_engine *const *grain; /* the first with keep_uses, unless no pairs */
 	unsigned n_grains;

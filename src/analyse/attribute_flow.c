@@ -79,6 +79,8 @@ int loci_flow_special(
 		return r;
 	if (kind & LOCI_CODE_FRAME)
 		r = loci_walk_enter(&a->walk, definition, address);
+	else if (kind & LOCI_CODE_CALLER)
+		r = loci_walk_called(&a->walk, definition, address);
 	else if (kind & LOCI_CODE_FIRST && flows)
 		r = loci_walk_start(&a->walk, &a->code.blocks[a->code.block[definition]],
 			comes_again(a, definition));

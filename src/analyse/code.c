@@ -3,14 +3,10 @@
 
 #include "analyse/grow.h"
 
-#include <stdio.h>
-
-int loci_code_init(struct loci_code *code, struct loci_symbols *symbols, pthread_mutex_t *lock,
-	bool no_kernel, struct loci_err *err)
+int loci_code_init(
+	struct loci_code *code, const struct loci_code_options *options, struct loci_err *err)
 {
-	*code = (struct loci_code){
-		.symbols = symbols, .symbols_lock = lock, .no_kernel = no_kernel
-	};
+	*code = (struct loci_code){ .options = *options };
 	if (loci_grow(&code->site, &code->site_cap, 1, sizeof(*code->site)) < 0)
 		return loci_err_nomem(err);
 	code->site[0].module = LOCI_NO_MODULE;
@@ -35,92 +31,16 @@ void loci_code_fini(struct loci_code *code)
 	loci_keymap_fini(&code->block_ids);
 	loci_keymap_fini(&code->site_ids);
 	loci_keymap_fini(&code->module_ids);
+	free(code->function);
+	free(code->call);
+	loci_keymap_fini(&code->function_ids);
+	loci_keymap_fini(&code->call_ids);
 	*code = (struct loci_code){ 0 };
 }
 
-static int module_entry(struct loci_code *code, uint64_t id, struct loci_code_module **ret)
+int loci_code_site(struct loci_code *code, const struct loci_site *site, uint32_t *ret)
 {
-	uint32_t i = loci_keymap_get(&code->module_ids, id, 0);
-
-	if (i == LOCI_KEYMAP_NONE) {
-		i = (uint32_t)code->n_modules;
-		if (loci_grow(&code->module, &code->module_cap, i + 1, sizeof(*code->module)) < 0 ||
-			loci_keymap_put(&code->module_ids, id, 0, i) < 0)
-			return -ENOMEM;
-		code->n_modules++;
-	}
-	*ret = &code->module[i];
-	return 0;
-}
-
-static int name_module(struct loci_code *code, uint32_t symbol_module, const char *path,
-	const uint8_t *build_id, size_t n)
-{
-	struct loci_code_name *name;
-
-	for (size_t i = 0; i < code->n_names; i++)
-		if (code->name[i].symbol_module == symbol_module)
-			return 0;
-	if (loci_grow(&code->name, &code->name_cap, code->n_names + 1, sizeof(*code->name)) < 0)
-		return -ENOMEM;
-	name = &code->name[code->n_names++];
-	name->symbol_module = symbol_module;
-	name->path = strdup(path);
-	name->build_id = n ? calloc(n, 2 + 1) : NULL;
-	if (!name->path || (n && !name->build_id))
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		sprintf(name->build_id + 2 * i, "%02x", build_id[i]);
-	return 0;
-}
-
-int loci_code_event(struct loci_code *code, const struct loci_event *event,
-	const struct loci_decoder *decoder, struct loci_err *err)
-{
-	struct loci_code_module *module;
-	const uint8_t *build_id;
-	const char *path;
-	int r;
-
-	if (event->kind != LOCI_MARK_MODULE_LOAD && event->kind != LOCI_MARK_MODULE_UNLOAD)
-		return 0;
-	if (module_entry(code, event->payload, &module) < 0)
-		return loci_err_nomem(err);
-	*module = (struct loci_code_module){ .symbol_module = LOCI_NO_MODULE };
-	if (event->kind == LOCI_MARK_MODULE_UNLOAD)
-		return 0;
-	path = loci_decoder_string(decoder, event->raw[3]);
-	if (!path || !path[0])
-		return 0;
-	module->bias = event->raw[0];
-	pthread_mutex_lock(code->symbols_lock);
-	build_id = (const uint8_t *)(event->raw + 6);
-	r = loci_symbols_module(code->symbols, path, event->raw[5] ? build_id : NULL, event->raw[5],
-		&module->symbol_module, err);
-	pthread_mutex_unlock(code->symbols_lock);
-	if (r == 0 && name_module(code, module->symbol_module, path, build_id, event->raw[5]) < 0)
-		r = loci_err_nomem(err);
-	return r;
-}
-
-/* An address, where its module is known as module and offset. */
-static void locate(const struct loci_code *code, uint32_t stream_module, uint64_t address,
-	uint32_t *ret_module, uint64_t *ret_offset)
-{
-	uint32_t i = loci_keymap_get(&code->module_ids, stream_module, 0);
-
-	*ret_module = LOCI_NO_MODULE;
-	*ret_offset = address;
-	if (i == LOCI_KEYMAP_NONE || code->module[i].symbol_module == LOCI_NO_MODULE)
-		return;
-	*ret_module = code->module[i].symbol_module;
-	*ret_offset = address - code->module[i].bias;
-}
-
-static int site_id(struct loci_code *code, const struct loci_site *site, uint32_t *ret)
-{
-	uint64_t key = (uint64_t)site->module << 32 | (uint64_t)(site->flags & 0x7f) << 25 |
-		(uint64_t)(site->size_bytes & 0x1fffff) << 3 | (site->op & 7);
+	uint64_t key = loci_code_site_key(site);
 
 	*ret = loci_keymap_get(&code->site_ids, site->offset, key);
 	if (*ret != LOCI_KEYMAP_NONE)
@@ -150,7 +70,7 @@ static int block_id(
 	block = &code->blocks[*ret];
 	block->address = address;
 	block->module = def->module;
-	locate(code, def->module, address, &block->symbol_module, &block->offset);
+	loci_code_locate(code, def->module, address, &block->symbol_module, &block->offset);
 	if (def->block_flags & LOCI_BLOCK_KERNEL)
 		block->flags |= LOCI_CODE_KERNEL;
 	return 0;
@@ -232,46 +152,75 @@ int loci_code_header(struct loci_code *code, uint32_t block)
 static uint8_t kind_of(const struct loci_code *code, const struct loci_ref_site *def, bool first)
 {
 	bool kernel = def->flags & LOCI_REF_KERNEL || def->block_flags & LOCI_BLOCK_KERNEL;
+	bool returns = !code->options.fixed && def->op == LOCI_OP_LOAD && def->size_bytes == 8;
+	bool called = code->options.fixed && def->op == LOCI_OP_CALLER &&
+		def->block_flags & LOCI_BLOCK_ENTRY && def->ordinal == 1;
 
 	return (uint8_t)((first ? LOCI_CODE_FIRST : 0) |
 		(def->op == LOCI_OP_FRAME ? LOCI_CODE_FRAME : 0) |
-		(def->op > LOCI_OP_FRAME || (kernel && code->no_kernel) ? LOCI_CODE_SKIP : 0) |
-		(def->op == LOCI_OP_LOAD && def->size_bytes == 8 ? LOCI_CODE_RETURN : 0));
+		(def->op > LOCI_OP_FRAME || (kernel && code->options.no_kernel) ? LOCI_CODE_SKIP
+										: 0) |
+		(returns ? LOCI_CODE_RETURN : 0) | (called ? LOCI_CODE_CALLER : 0));
+}
+
+/* The site of definition i, and what is known of it without its place in the flow of control. */
+static int learn_site(struct loci_code *code, const struct loci_ref_site *def, uint32_t i)
+{
+	struct loci_site site = {
+		.size_bytes = def->size_bytes, .flags = def->flags, .op = def->op
+	};
+
+	code->address[i] = def->site ? def->site : def->code_address;
+	code->ref[i].size_bytes = def->size_bytes > UINT16_MAX ? 0 : (uint16_t)def->size_bytes;
+	code->ref[i].is_write = def->op == LOCI_OP_STORE;
+	loci_code_locate(code, def->module, code->address[i], &site.module, &site.offset);
+	return loci_code_site(code, &site, &code->ref[i].site);
 }
 
 /* Definition i, whose predecessors in its block are known. */
-static int learn(struct loci_code *code, const struct loci_decoder *decoder, uint32_t i)
+static int learn(struct loci_code *code, const struct loci_ref_site *def, uint32_t i)
 {
-	struct loci_site site = { 0 };
-	struct loci_ref_site def;
-	uint64_t address, begin;
+	uint64_t address = def->site ? def->site : def->code_address;
+	uint64_t begin = def->ordinal || !def->code_address ? address : def->code_address;
+	bool first = def->ordinal == 0 || goes_back(code, i, address, def);
 	size_t n_headers;
-	bool first;
 
-	if (loci_decoder_site(decoder, i, &def) < 0)
-		return 0; /* cannot be */
-	address = def.site ? def.site : def.code_address;
-	begin = def.ordinal || !def.code_address ? address : def.code_address;
-	first = def.ordinal == 0 || goes_back(code, i, address, &def);
 	if (!first)
 		code->block[i] = code->block[i - 1];
-	else if (block_id(code, &def, begin, &code->block[i]) < 0)
+	else if (block_id(code, def, begin, &code->block[i]) < 0)
 		return -ENOMEM;
-	site.size_bytes = def.size_bytes;
-	site.flags = def.flags;
-	site.op = def.op;
-	locate(code, def.module, address, &site.module, &site.offset);
-	code->address[i] = address;
-	code->ref[i].size_bytes = def.size_bytes > UINT16_MAX ? 0 : (uint16_t)def.size_bytes;
-	code->ref[i].is_write = def.op == LOCI_OP_STORE;
-	code->ref[i].kind = kind_of(code, &def, first);
-	code->ref[i].block = code->block[i];
-	code->ref[i].address = address;
-	code->ref[i].bytes = def.size_bytes - 1 < 64 ? UINT64_MAX >> (64 - def.size_bytes) : 0;
+	if (learn_site(code, def, i) < 0)
+		return -ENOMEM;
+	code->ref[i].kind = kind_of(code, def, first);
 	loci_code_headers(code, i, &n_headers);
 	if (n_headers && !(code->ref[i].kind & LOCI_CODE_FRAME))
 		code->ref[i].kind |= LOCI_CODE_OVER;
-	return site_id(code, &site, &code->ref[i].site);
+	return 0;
+}
+
+/* The same of fixed code: its blocks are what their definitions say. */
+static int learn_fixed(
+	struct loci_code *code, const struct loci_ref_site *def, uint32_t i, struct loci_err *err)
+{
+	struct loci_code_block *block;
+	int r = 0;
+
+	if (learn_site(code, def, i) < 0)
+		return loci_err_nomem(err);
+	code->unlocated |= code->site[code->ref[i].site].module == LOCI_NO_MODULE;
+	if (def->ordinal)
+		code->block[i] = code->block[i - 1];
+	else if (block_id(code, def, code->address[i], &code->block[i]) < 0)
+		return loci_err_nomem(err);
+	block = &code->blocks[code->block[i]];
+	if (!def->ordinal) {
+		block->loop = LOCI_LOOP_UNASKED;
+		r = loci_code_function(code, def, code->ref[i].site, &block->function, err);
+	}
+	code->ref[i].kind = kind_of(code, def, !def->ordinal);
+	if (r == 0 && code->function[block->function].unwanted && def->op != LOCI_OP_FRAME)
+		code->ref[i].kind |= LOCI_CODE_SKIP;
+	return r;
 }
 
 int loci_code_learn(
@@ -283,8 +232,23 @@ int loci_code_learn(
 		loci_grow(&code->address, &code->address_cap, n, sizeof(*code->address)) < 0 ||
 		loci_grow(&code->block, &code->block_of_cap, n, sizeof(*code->block)) < 0)
 		return loci_err_nomem(err);
-	for (; code->n_refs < n; code->n_refs++)
-		if (learn(code, decoder, (uint32_t)code->n_refs) < 0)
-			return loci_err_nomem(err);
+	for (; code->n_refs < n; code->n_refs++) {
+		uint32_t i = (uint32_t)code->n_refs;
+		struct loci_ref_site def;
+		int r = 0;
+
+		if (loci_decoder_site(decoder, i, &def) < 0)
+			continue; /* cannot be */
+		if (code->options.fixed)
+			r = learn_fixed(code, &def, i, err);
+		else if (learn(code, &def, i) < 0)
+			r = loci_err_nomem(err);
+		if (r < 0)
+			return r;
+		code->ref[i].block = code->block[i];
+		code->ref[i].address = code->address[i];
+		code->ref[i].bytes =
+			def.size_bytes - 1 < 64 ? UINT64_MAX >> (64 - def.size_bytes) : 0;
+	}
 	return 0;
 }

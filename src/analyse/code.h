@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The code of one process, as its block definitions tell it: modules, blocks, and sites, which are
- * one however many blocks hold the same instruction. */
+ * one however many blocks hold the same instruction.
+ *
+ * Where code was compiled by `loci cc` its definitions are fixed: they say which function a block
+ * belongs to and, in the file, which loops are around it, and a site is no address of code but of
+ * its definition. Elsewhere sites are addresses of instructions, and functions and loops are found
+ * by running them (walk.h). */
 #ifndef LOCI_ANALYSE_CODE_H
 #define LOCI_ANALYSE_CODE_H
 
@@ -32,6 +37,7 @@ enum loci_code_kind {
 	LOCI_CODE_OVER = 8,  /* control comes over headers of loops before it */
 	LOCI_CODE_SPECIAL = LOCI_CODE_FIRST | LOCI_CODE_FRAME | LOCI_CODE_SKIP | LOCI_CODE_OVER,
 	LOCI_CODE_RETURN = 16, /* loads what could be a return address */
+	LOCI_CODE_CALLER = 32, /* no access: where an entry's function returns to */
 };
 
 /* What the references of the stream need of their definition, small. */
@@ -58,14 +64,34 @@ struct loci_code_block {
 	uint64_t offset;
 	uint32_t module;   /* the stream's id */
 	uint32_t function; /* site of the entry of the function it ran in, or LOCI_NO_FUNCTION;
-			      LOCI_NO_SITE: not yet */
-	uint32_t loop;     /* number of the loop it heads plus one; 0: none */
+			      LOCI_NO_SITE: not yet. Of fixed code the function's number */
+	uint32_t loop;     /* number of the loop it heads plus one; 0: none. Of fixed code the
+			      innermost around it */
 	uint32_t flags;
 };
+#define LOCI_LOOP_UNASKED UINT32_MAX /* of fixed code: not known yet */
 
 struct loci_code_module {
+	uint32_t id; /* the stream's */
 	uint32_t symbol_module;
-	uint64_t bias;
+	uint64_t bias, low, bytes;
+};
+
+/* A function of fixed code. */
+struct loci_code_function {
+	uint64_t address; /* run-time, of its first instruction */
+	uint32_t module;  /* the stream's id */
+	uint32_t site;    /* one of its own, to name it by */
+	bool unwanted;    /* its references are left out */
+};
+
+/* Where fixed code was called from. */
+struct loci_code_call {
+	uint32_t site;      /* a byte of the call */
+	uint32_t function;  /* fixed code around it, or LOCI_NO_FUNCTION */
+	uint32_t module;    /* the stream's id */
+	uint64_t address;   /* of the first instruction around it, run-time; 0: unknown */
+	size_t n_functions; /* .. that were known when function was looked for */
 };
 
 /* What the symbols' number of a module stands for. */
@@ -80,10 +106,17 @@ struct loci_code_header {
 	uint32_t block;
 };
 
-struct loci_code {
+struct loci_code_options {
 	struct loci_symbols *symbols;
 	pthread_mutex_t *symbols_lock;
 	bool no_kernel;
+	bool fixed;
+	/* Of fixed code: names of functions, comma separated, * and ? allowed; NULL: all, none. */
+	const char *only, *skip;
+};
+
+struct loci_code {
+	struct loci_code_options options;
 	struct loci_code_ref *ref; /* by definition, as are the next two */
 	uint64_t *address;         /* of the instruction, run-time */
 	uint32_t *block;           /* the last place before it */
@@ -99,12 +132,19 @@ struct loci_code {
 	struct loci_code_module *module;
 	size_t n_modules, module_cap;
 	struct loci_keymap module_ids; /* by stream's id */
+	struct loci_code_function *function;
+	size_t n_functions, function_cap;
+	struct loci_keymap function_ids; /* by stream's module and address */
+	struct loci_code_call *call;
+	size_t n_calls, call_cap;
+	struct loci_keymap call_ids; /* by the address it returns to */
+	bool unlocated;              /* some fixed code was defined before its module was known */
 	struct loci_code_name *name;
 	size_t n_names, name_cap;
 };
 
-int loci_code_init(struct loci_code *code, struct loci_symbols *symbols, pthread_mutex_t *lock,
-	bool no_kernel, struct loci_err *err);
+int loci_code_init(
+	struct loci_code *code, const struct loci_code_options *options, struct loci_err *err);
 void loci_code_fini(struct loci_code *code);
 /* MODULE_LOAD and MODULE_UNLOAD. */
 int loci_code_event(struct loci_code *code, const struct loci_event *event,
@@ -115,6 +155,25 @@ int loci_code_header(struct loci_code *code, uint32_t block);
 /* The headers that control comes over before the reference, by address. */
 const struct loci_code_header *loci_code_headers(
 	const struct loci_code *code, uint32_t definition, size_t *ret_n);
+/* Whose a block of fixed code is: the number of its function, new if need be. */
+int loci_code_function(struct loci_code *code, const struct loci_ref_site *def, uint32_t site,
+	uint32_t *ret, struct loci_err *err);
+/* Who calls fixed code that returns to this address. *ret is good until the next call. */
+int loci_code_call(struct loci_code *code, uint64_t return_address,
+	const struct loci_code_call **ret, struct loci_err *err);
+/* Which functions of a module are wanted, and so which of their references count, is known better
+ * now. */
+int loci_code_choose(struct loci_code *code, uint32_t module, struct loci_err *err);
+/* The number of a site, new if need be. 0 or -ENOMEM. */
+int loci_code_site(struct loci_code *code, const struct loci_site *site, uint32_t *ret);
+static inline uint64_t loci_code_site_key(const struct loci_site *site)
+{
+	return (uint64_t)site->module << 32 | (uint64_t)(site->flags & 0x7f) << 25 |
+		(uint64_t)(site->size_bytes & 0x1fffff) << 3 | (site->op & 7);
+}
+/* An address, where its module is known as module and offset. */
+void loci_code_locate(const struct loci_code *code, uint32_t stream_module, uint64_t address,
+	uint32_t *ret_module, uint64_t *ret_offset);
 /* Learns what the decoder has that is new. */
 int loci_code_learn(
 	struct loci_code *code, const struct loci_decoder *decoder, struct loci_err *err);

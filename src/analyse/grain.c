@@ -317,7 +317,7 @@ int loci_grain_feed(struct loci_grain_engine *grain, const struct loci_ref *refs
 		const struct loci_ref *ref = &refs[i];
 		int r;
 
-		if (ref->op == LOCI_OP_FRAME || ref->size_bytes == 0)
+		if (ref->op >= LOCI_OP_FRAME || ref->size_bytes == 0)
 			continue;
 		r = loci_grain_reference(grain, ref->address, ref->size_bytes,
 			ref->op == LOCI_OP_STORE, ref->flags & LOCI_REF_BULK, 0, err);

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analyse/ledger.h"
+#include "analyse/ledger_state.h"
 
-#include "analyse/digest.h"
 #include "analyse/grow.h"
 #include "base/cleanup.h"
 
-/* The ledger's numbers of what a process has numbered by itself. */
-struct maps {
-	struct loci_attribution *process;
-	uint32_t *site, *context, *object, *row, *loop;
-};
-
-static void maps_fini(struct maps *maps)
+static void maps_fini(struct loci_ledger_maps *maps)
 {
 	free(maps->site);
 	free(maps->context);
@@ -70,8 +63,7 @@ void loci_ledger_fini(struct loci_ledger *ledger)
 	loci_symbols_free(ledger->symbols);
 }
 
-/* The number of a key; a new one is *n, which has room in the array then. 1: new. */
-static int intern(struct loci_keymap *map, struct loci_digest key, void *array, size_t *n,
+int loci_ledger_intern(struct loci_keymap *map, struct loci_digest key, void *array, size_t *n,
 	size_t *cap, size_t element, uint32_t *ret)
 {
 	*ret = loci_keymap_get(map, key.a, key.b);
@@ -107,7 +99,7 @@ static int add_modules(struct loci_ledger *ledger, const struct loci_code *code)
 	return 0;
 }
 
-static int add_sites(struct loci_ledger *ledger, struct maps *maps)
+static int add_sites(struct loci_ledger *ledger, struct loci_ledger_maps *maps)
 {
 	const struct loci_code *code = &maps->process->code;
 
@@ -116,7 +108,7 @@ static int add_sites(struct loci_ledger *ledger, struct maps *maps)
 		struct loci_digest key = { site->offset,
 			(uint64_t)site->module << 32 ^ (uint64_t)site->size_bytes << 24 ^
 				(uint64_t)site->flags << 8 ^ site->op };
-		int r = intern(&ledger->site_ids, key, &ledger->site, &ledger->n_sites,
+		int r = loci_ledger_intern(&ledger->site_ids, key, &ledger->site, &ledger->n_sites,
 			&ledger->site_cap, sizeof(*ledger->site), &maps->site[i]);
 
 		if (r < 0)
@@ -127,7 +119,7 @@ static int add_sites(struct loci_ledger *ledger, struct maps *maps)
 	return 0;
 }
 
-static int add_contexts(struct loci_ledger *ledger, struct maps *maps)
+static int add_contexts(struct loci_ledger *ledger, struct loci_ledger_maps *maps)
 {
 	const struct loci_attribution *process = maps->process;
 	const struct loci_contexts *contexts = &process->walk.contexts;
@@ -149,8 +141,9 @@ static int add_contexts(struct loci_ledger *ledger, struct maps *maps)
 			copy.call = maps->site[node->call];
 			key = (struct loci_digest){ (uint64_t)copy.parent << 32 | copy.entry,
 				copy.call };
-			r = intern(&ledger->context_ids, key, &ledger->context, &ledger->n_contexts,
-				&ledger->context_cap, sizeof(*ledger->context), id);
+			r = loci_ledger_intern(&ledger->context_ids, key, &ledger->context,
+				&ledger->n_contexts, &ledger->context_cap, sizeof(*ledger->context),
+				id);
 		}
 		if (r < 0)
 			return r;
@@ -181,73 +174,6 @@ static int add_contexts(struct loci_ledger *ledger, struct maps *maps)
 			to->misses += from->misses;
 			to->writebacks += from->writebacks;
 		}
-	}
-	return 0;
-}
-
-static char *copy_text(const char *text)
-{
-	return text ? strdup(text) : NULL;
-}
-
-static int add_object(struct loci_ledger *ledger, struct maps *maps, uint32_t i,
-	const struct loci_object_info *info)
-{
-	uint32_t context = info->context < maps->process->walk.contexts.n
-		? maps->context[info->context]
-		: UINT32_MAX;
-	struct loci_digest key = { 1, 2 };
-	struct loci_ledger_object *object;
-	int r;
-
-	key = loci_digest_text(key, info->kind);
-	key = loci_digest_text(key, info->name);
-	key = loci_digest_text(key, info->type);
-	key = loci_digest_text(key, info->file);
-	key = loci_digest_word(key, info->line);
-	key = loci_digest_word(key, (uint64_t)info->symbol_module << 32 | context);
-	key = loci_digest_word(key, info->code_address);
-	r = intern(&ledger->object_ids, key, &ledger->object, &ledger->n_objects,
-		&ledger->object_cap, sizeof(*ledger->object), &maps->object[i]);
-	if (r < 0)
-		return r;
-	object = &ledger->object[maps->object[i]];
-	if (r)
-		*object = (struct loci_ledger_object){ .kind = copy_text(info->kind),
-			.name = copy_text(info->name),
-			.type = copy_text(info->type),
-			.file = copy_text(info->file),
-			.line = info->line,
-			.element = info->element,
-			.module = info->symbol_module,
-			.code_address = info->code_address,
-			.context = context,
-			.born_refs = info->born_refs,
-			.released = true };
-	if (object->size_bytes < info->size_bytes)
-		object->size_bytes = info->size_bytes;
-	object->allocations += info->allocations;
-	if (object->born_refs > info->born_refs)
-		object->born_refs = info->born_refs;
-	if (object->died_refs < info->died_refs)
-		object->died_refs = info->died_refs;
-	object->released &= info->released;
-	return 0;
-}
-
-static int add_objects(struct loci_ledger *ledger, struct maps *maps, struct loci_err *err)
-{
-	struct loci_objects *objects = maps->process->objects;
-	size_t n = loci_objects_count(objects);
-
-	for (uint32_t i = 0; i < n; i++) {
-		struct loci_object_info info = { 0 };
-		int r = loci_objects_info(objects, i, &info, err);
-
-		if (r == 0 && add_object(ledger, maps, i, &info) < 0)
-			r = loci_err_nomem(err);
-		if (r < 0)
-			return r;
 	}
 	return 0;
 }
@@ -283,7 +209,7 @@ static void join_rows(struct loci_row *into, const struct loci_row *from)
 	}
 }
 
-static int add_row_counts(struct loci_ledger *ledger, const struct maps *maps, size_t i)
+static int add_row_counts(struct loci_ledger *ledger, const struct loci_ledger_maps *maps, size_t i)
 {
 	const struct loci_attribution *process = maps->process;
 	unsigned n_levels = ledger->n_levels;
@@ -315,7 +241,7 @@ static int add_row_counts(struct loci_ledger *ledger, const struct maps *maps, s
 	return 0;
 }
 
-static int add_rows(struct loci_ledger *ledger, struct maps *maps)
+static int add_rows(struct loci_ledger *ledger, struct loci_ledger_maps *maps, struct loci_err *err)
 {
 	const struct loci_rows *rows = &maps->process->rows;
 
@@ -328,26 +254,29 @@ static int add_rows(struct loci_ledger *ledger, struct maps *maps)
 		if (i) {
 			row.site = maps->site[row.site];
 			row.object = maps->object[row.object];
+			r = loci_ledger_name_by_code(ledger, &row, err);
+			if (r < 0)
+				return r;
 			key = (struct loci_digest){ row.site, row.object };
-			r = intern(&ledger->row_ids, key, &ledger->row, &ledger->n_rows,
+			r = loci_ledger_intern(&ledger->row_ids, key, &ledger->row, &ledger->n_rows,
 				&ledger->row_cap, sizeof(*ledger->row), &maps->row[i]);
 			ledger->site[row.site].refs += row.refs;
 			ledger->object[row.object].refs += row.refs;
 			ledger->object[row.object].touched |= row.refs > 0;
 		}
 		if (r < 0)
-			return r;
+			return loci_err_nomem(err);
 		if (r)
 			ledger->row[maps->row[i]] = row;
 		else
 			join_rows(&ledger->row[maps->row[i]], &row);
 		if (add_row_counts(ledger, maps, i) < 0)
-			return -ENOMEM;
+			return loci_err_nomem(err);
 	}
 	return 0;
 }
 
-static int add_loops(struct loci_ledger *ledger, struct maps *maps)
+static int add_loops(struct loci_ledger *ledger, struct loci_ledger_maps *maps)
 {
 	const struct loci_walk *walk = &maps->process->walk;
 
@@ -360,7 +289,7 @@ static int add_loops(struct loci_ledger *ledger, struct maps *maps)
 
 		if (!from->proven)
 			continue;
-		r = intern(&ledger->loop_ids, key, &ledger->loop, &ledger->n_loops,
+		r = loci_ledger_intern(&ledger->loop_ids, key, &ledger->loop, &ledger->n_loops,
 			&ledger->loop_cap, sizeof(*ledger->loop), &maps->loop[i]);
 		if (r < 0)
 			return r;
@@ -368,17 +297,18 @@ static int add_loops(struct loci_ledger *ledger, struct maps *maps)
 		if (r)
 			*loop = (struct loci_ledger_loop){ .module = from->module,
 				.offset = from->offset,
-				.function = from->function == LOCI_NO_FUNCTION
+				.fixed = from->fixed,
+				.function = from->function == LOCI_NO_FUNCTION || from->fixed
 					? LOCI_NO_SITE
 					: maps->site[from->function] };
 		loop->iterations += from->iterations;
-		if (loop->end_offset < end)
+		if (loop->end_offset < end && !from->fixed)
 			loop->end_offset = end;
 	}
 	return 0;
 }
 
-static int add_pair(struct loci_ledger *ledger, const struct maps *maps, size_t i)
+static int add_pair(struct loci_ledger *ledger, const struct loci_ledger_maps *maps, size_t i)
 {
 	const struct loci_pairs *pairs = &maps->process->measure.pairs;
 	const struct loci_pair *from = &pairs->pair[i];
@@ -402,8 +332,8 @@ static int add_pair(struct loci_ledger *ledger, const struct maps *maps, size_t 
 	key = loci_digest_word(key, (uint64_t)pair.object << 32 | pair.loop);
 	key = loci_digest_word(key, (uint64_t)pair.use_context << 32 | pair.reuse_context);
 	key = loci_digest_word(key, pair.kind << 1 | pair.recycled);
-	r = intern(&ledger->pair_ids, key, &ledger->pair, &ledger->n_pairs, &ledger->pair_cap,
-		sizeof(*ledger->pair), &id);
+	r = loci_ledger_intern(&ledger->pair_ids, key, &ledger->pair, &ledger->n_pairs,
+		&ledger->pair_cap, sizeof(*ledger->pair), &id);
 	if (r < 0 ||
 		loci_grow(&ledger->pair_level, &ledger->pair_level_cap, ledger->n_pairs * n_levels,
 			sizeof(*ledger->pair_level)) < 0)
@@ -424,7 +354,7 @@ static int add_pair(struct loci_ledger *ledger, const struct maps *maps, size_t 
 	return 0;
 }
 
-static int new_maps(struct maps *maps)
+static int new_maps(struct loci_ledger_maps *maps)
 {
 	const struct loci_attribution *process = maps->process;
 
@@ -439,17 +369,20 @@ static int new_maps(struct maps *maps)
 int loci_ledger_add(
 	struct loci_ledger *ledger, struct loci_attribution *process, struct loci_err *err)
 {
-	loci_cleanup(maps_fini) struct maps maps = { .process = process };
+	loci_cleanup(maps_fini) struct loci_ledger_maps maps = { .process = process };
 	const struct loci_pairs *pairs = &process->measure.pairs;
 	int r = 0;
 
 	if (new_maps(&maps) < 0 || add_modules(ledger, &process->code) < 0 ||
 		add_sites(ledger, &maps) < 0 || add_contexts(ledger, &maps) < 0)
 		return loci_err_nomem(err);
-	r = add_objects(ledger, &maps, err);
+	r = loci_ledger_add_objects(ledger, &maps, err);
 	if (r < 0)
 		return r;
-	if (add_rows(ledger, &maps) < 0 || add_loops(ledger, &maps) < 0)
+	r = add_rows(ledger, &maps, err);
+	if (r < 0)
+		return r;
+	if (add_loops(ledger, &maps) < 0)
 		return loci_err_nomem(err);
 	ledger->pairs_full |= pairs->full;
 	for (size_t i = 0; i < pairs->n; i++)

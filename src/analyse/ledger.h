@@ -22,12 +22,14 @@ struct loci_ledger_object {
 	uint64_t born_refs, died_refs;
 	bool released;
 	bool touched; /* also by references that count where they begin */
+	bool nameless;
 	uint64_t refs;
 };
 
 struct loci_ledger_loop {
 	uint32_t module;
-	uint64_t offset, end_offset;
+	uint64_t offset, end_offset; /* of fixed code: the symbols' number, and nothing */
+	bool fixed;
 	uint32_t function; /* site of the entry, LOCI_NO_SITE or LOCI_NO_FUNCTION */
 	uint64_t iterations;
 };

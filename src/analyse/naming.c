@@ -69,6 +69,7 @@ void loci_naming_fini(struct loci_naming *naming)
 	loci_keymap_fini(&naming->place_ids);
 	loci_keymap_fini(&naming->source_ids);
 	loci_keymap_fini(&naming->function_ids);
+	loci_keymap_fini(&naming->entry_ids);
 	loci_keymap_fini(&naming->inlined_ids);
 	loci_keymap_fini(&naming->excerpt_ids);
 }
@@ -129,6 +130,26 @@ static int function(struct loci_naming *naming, uint32_t module, const char *nam
 	row.mangled = mangled && strcmp(mangled, name) != 0 ? mangled : NULL;
 	r = loci_naming_source(naming, file, &row.source_id, err);
 	return r < 0 ? r : loci_profile_put_function(naming->profile, &row, err);
+}
+
+/* A function that has its own frame is one by where it begins: what was compiled by `loci cc` has
+ * its name from its definition or, by an address of its code, from symbols, which may know less. */
+static int framed_function(struct loci_naming *naming, uint32_t module,
+	const struct loci_frame_name *frame, int64_t *ret, struct loci_err *err)
+{
+	uint32_t known = loci_keymap_get(&naming->entry_ids, frame->entry, module);
+	int r;
+
+	if (frame->entry && known != LOCI_KEYMAP_NONE) {
+		*ret = known;
+		return 0;
+	}
+	r = function(naming, module, frame->function, frame->mangled, frame->decl_file,
+		frame->decl_line, ret, err);
+	if (r == 0 && frame->entry &&
+		loci_keymap_put(&naming->entry_ids, frame->entry, module, (uint32_t)*ret) < 0)
+		r = loci_err_nomem(err);
+	return r;
 }
 
 static int inlined(struct loci_naming *naming, int64_t parent, int64_t function_id,
@@ -220,7 +241,9 @@ static int resolve(struct loci_naming *naming, uint32_t module, uint64_t offset,
 		const struct loci_frame_name *frame = &frames[i];
 		int64_t id = 0;
 
-		if (frame->function)
+		if (frame->function && i + 1 == n)
+			r = framed_function(naming, module, frame, &id, err);
+		else if (frame->function)
 			r = function(naming, module, frame->function, frame->mangled,
 				frame->decl_file, frame->decl_line, &id, err);
 		if (i + 1 == n)

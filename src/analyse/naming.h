@@ -24,6 +24,7 @@ struct loci_naming {
 	size_t n_places, place_cap;
 	struct loci_keymap place_ids;
 	struct loci_keymap source_ids, function_ids, inlined_ids, excerpt_ids;
+	struct loci_keymap entry_ids; /* functions by where they begin */
 	size_t n_sources, n_functions, n_inlined, n_excerpts;
 };
 

@@ -9,7 +9,8 @@
 enum {
 	RETURN_BYTES = 8,          /* the return address at the frame address */
 	FRAME_STEP = 4096,         /* how much of a frame without variables is taken at a time */
-	STACK_REACH = 1024 * 1024, /* under the top frame, where nothing is mapped */
+	STACK_REACH = 1024 * 1024, /* under the top frame, where nothing is mapped; variables that
+				      are known to be there may lie deeper */
 };
 
 const struct loci_shadow loci_no_frames;
@@ -105,6 +106,28 @@ static size_t owner_of(const struct loci_shadow *shadow, uint64_t address)
 	return low;
 }
 
+/* A site of fixed code is no address of code, and does not tell which of several variables that
+ * share a place is alive: what it refers to does. */
+static int prefer_named(struct loci_objects *objects, uint64_t site,
+	const struct loci_function *function, int64_t offset, struct loci_place *place,
+	struct loci_err *err)
+{
+	const struct loci_loaded *loaded = loci_modules_find(&objects->modules, site);
+	struct loci_symbol_site known = { 0 };
+	int r = 0;
+
+	if (loaded) {
+		loci_objects_lock(objects);
+		r = loci_symbols_site(
+			objects->symbols, loaded->symbol_module, site - loaded->bias, &known, err);
+		loci_objects_unlock(objects);
+	}
+	if (r > 0 && known.variable && !strstr(known.variable, "->"))
+		loci_function_prefer(
+			function, offset, known.variable, strcspn(known.variable, "[."), place);
+	return r < 0 ? r : 0;
+}
+
 /* The variable at an address as a frame sees it. */
 static int frame_place(struct loci_objects *objects, const struct loci_shadow *shadow, size_t i,
 	uint64_t address, uint64_t code_address, struct loci_function **ret_function,
@@ -125,6 +148,9 @@ static int frame_place(struct loci_objects *objects, const struct loci_shadow *s
 		(int64_t)(address - frame->address), pc - bias, ret, err);
 	if (asks)
 		loci_objects_unlock(objects);
+	if (r == 0 && ret->shared && objects->frames_linger && i + 1 == shadow->n)
+		r = prefer_named(objects, code_address, *ret_function,
+			(int64_t)(address - frame->address), ret, err);
 	return r;
 }
 
@@ -250,6 +276,17 @@ static int answer_unknown(struct loci_objects *objects, uint64_t address, uint64
 	if (top && !objects->has_frames) { /* what is unknown may be a stack from now on */
 		objects->has_frames = true;
 		objects->layout_serial++;
+	}
+	if (top && address < low) {
+		struct loci_function *function;
+		struct loci_place place = { 0 };
+		int r = frame_place(objects, shadow, shadow->n - 1, address, code_address,
+			&function, &place, err);
+
+		if (r < 0)
+			return r;
+		if (place.variable)
+			low = address;
 	}
 	if (top && within(address, low, shadow->frame[0].address + RETURN_BYTES - 1)) {
 		const struct loci_region *region = loci_map_find(&objects->map, top);

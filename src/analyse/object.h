@@ -43,8 +43,10 @@ struct loci_object_module {
 int loci_objects_new(struct loci_symbols *symbols, struct loci_objects **ret, struct loci_err *err);
 void loci_objects_free(struct loci_objects *objects);
 /* Others use the symbols too: events and lookups take the lock, the few times that they need
- * symbols. Who asks for loci_objects_info holds it. */
-void loci_objects_guard(struct loci_objects *objects, pthread_mutex_t *symbols_lock);
+ * symbols. Who asks for loci_objects_info holds it. frames_linger: those of functions that have
+ * returned may still be in a shadow. */
+void loci_objects_guard(
+	struct loci_objects *objects, pthread_mutex_t *symbols_lock, bool frames_linger);
 
 /* ALLOC, FREE, RESIZE, MAP, UNMAP, OBJECT, OBJECT_END, MODULE_LOAD, MODULE_UNLOAD, THREAD_START and
  * THREAD_EXIT change what is known; others do nothing. shadow is the thread's, refs the references
@@ -90,6 +92,7 @@ struct loci_object_info {
 	uint32_t context;              /* of the allocation; UINT32_MAX: none */
 	uint64_t born_refs, died_refs; /* before the first allocation and the last release */
 	bool released;                 /* no allocation of it is alive; died_refs has a meaning */
+	bool nameless;                 /* no one object: the name is of what holds it */
 };
 /* Times that an object found no place among the 2^20 there may be and was made "other". */
 uint64_t loci_objects_dropped(const struct loci_objects *objects);

@@ -98,15 +98,20 @@ static void part_layout(struct loci_objects *objects, uint64_t low, uint64_t las
 static int heap_object(struct loci_objects *objects, const struct event *event, uint64_t site,
 	enum loci_object_kind kind, uint32_t *ret, struct loci_err *err)
 {
-	uint32_t context = loci_objects_context(objects, site, event->shadow);
+	uint32_t context;
+	size_t frames;
 	bool is_new;
-	int r = loci_object_table_get(&objects->table, kind, site, context, ret, &is_new, err);
+	int r = loci_objects_caller(objects, site, event->shadow, &frames, err);
 
+	if (r < 0)
+		return r;
+	context = frames ? event->shadow->frame[frames - 1].context : UINT32_MAX;
+	r = loci_object_table_get(&objects->table, kind, site, context, ret, &is_new, err);
 	if (r < 0 || !is_new)
 		return r;
 	objects->table.object[*ret].context = context;
 	return loci_objects_origin(
-		objects, site, event->shadow, &objects->table.object[*ret].origin, err);
+		objects, site, event->shadow, frames, &objects->table.object[*ret].origin, err);
 }
 
 static int allocate(struct loci_objects *objects, const struct event *event, uint64_t address,
@@ -202,6 +207,7 @@ static int on_object_end(
 static void forget_functions(struct loci_objects *objects)
 {
 	loci_stack_forget_addresses(&objects->stack);
+	memset(objects->caller, 0, sizeof(objects->caller));
 	objects->frame_serial++;
 	loci_stack_advance_pins(&objects->stack);
 }
@@ -404,9 +410,11 @@ int loci_objects_new(struct loci_symbols *symbols, struct loci_objects **ret, st
 	return 0;
 }
 
-void loci_objects_guard(struct loci_objects *objects, pthread_mutex_t *symbols_lock)
+void loci_objects_guard(
+	struct loci_objects *objects, pthread_mutex_t *symbols_lock, bool frames_linger)
 {
 	objects->symbols_lock = symbols_lock;
+	objects->frames_linger = frames_linger;
 }
 
 void loci_objects_free(struct loci_objects *objects)

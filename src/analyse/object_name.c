@@ -55,7 +55,7 @@ static int look_at(struct loci_objects *objects, const struct loci_origin_call *
 		return 0;
 	r = loci_symbols_frames(
 		objects->symbols, at->symbol_module, at->address, frame, LOCI_FRAMES_MAX, &n, err);
-	if (r == 0)
+	if (r == 0 && !at->within)
 		r = loci_symbols_assigned(objects->symbols, at->symbol_module, at->address + 1,
 			&ret->assigned, &ret->type, err);
 	if (r < 0)
@@ -110,6 +110,8 @@ static int describe_call(struct loci_objects *objects, struct loci_object *objec
 	}
 	if (object->name)
 		return 0;
+	if (!heap && call.assigned)
+		return name_it(object, err, call.assigned, " (mapped)", "");
 	if (!heap)
 		return name_it(object, err, "anonymous mapping", "", "");
 	if (call.assigned)
@@ -233,7 +235,9 @@ int loci_objects_info(struct loci_objects *objects, uint32_t number, struct loci
 		.context = object->context,
 		.born_refs = object->born_refs,
 		.died_refs = object->died_refs,
-		.released = object->allocations && !object->live };
+		.released = object->allocations && !object->live,
+		.nameless = object->kind == LOCI_OBJECT_OTHER ||
+			object->kind == LOCI_OBJECT_FRAME || object->kind == LOCI_OBJECT_STACK };
 	r = describe(objects, object, ret, err);
 	ret->name = object->name ? object->name : kinds[LOCI_OBJECT_OTHER].name;
 	return r;

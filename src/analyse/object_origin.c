@@ -7,7 +7,8 @@
 enum {
 	MOST_CALLS = 8, /* kept of an origin */
 	SEARCHED_FRAMES = 64,
-	LONGEST_CALL = 15, /* bytes of an instruction */
+	MOST_LINGERING = 1024, /* frames above that of who calls */
+	LONGEST_CALL = 15,     /* bytes of an instruction */
 };
 
 /* How many frames are left with the calling one on top. The site is the call's address or the one
@@ -30,12 +31,47 @@ static size_t calling_frames(
 	return shadow->n;
 }
 
-uint32_t loci_objects_context(
-	const struct loci_objects *objects, uint64_t site, const struct loci_shadow *shadow)
+/* The run-time address of the first instruction of the function that calls; 0: unknown. */
+static int calling_function(
+	struct loci_objects *objects, uint64_t site, uint64_t *ret, struct loci_err *err)
 {
-	size_t n = calling_frames(objects, site, shadow);
+	struct loci_caller *memo =
+		&objects->caller[(site * 0x9e3779b97f4a7c15) >> 54 & (LOCI_FUNCTION_MEMO - 1)];
+	const struct loci_loaded *loaded = loci_modules_find(&objects->modules, site - 1);
+	struct loci_frame_name frames[LOCI_FRAMES_MAX];
+	size_t n = 0;
+	int r = 0;
 
-	return n ? shadow->frame[n - 1].context : UINT32_MAX;
+	*ret = memo->site == site ? memo->entry : 0;
+	if (memo->site == site || !loaded)
+		return 0;
+	loci_objects_lock(objects);
+	r = loci_symbols_frames(objects->symbols, loaded->symbol_module, site - 1 - loaded->bias,
+		frames, LOCI_FRAMES_MAX, &n, err);
+	loci_objects_unlock(objects);
+	*ret = n ? frames[n - 1].entry + loaded->bias : 0;
+	*memo = (struct loci_caller){ site, *ret };
+	return r;
+}
+
+int loci_objects_caller(struct loci_objects *objects, uint64_t site,
+	const struct loci_shadow *shadow, size_t *ret, struct loci_err *err)
+{
+	uint64_t entry;
+	int r;
+
+	if (!objects->frames_linger) {
+		*ret = calling_frames(objects, site, shadow);
+		return 0;
+	}
+	r = calling_function(objects, site, &entry, err);
+	*ret = shadow->n;
+	for (size_t i = 0; r == 0 && i < MOST_LINGERING && i < shadow->n; i++)
+		if (shadow->frame[shadow->n - 1 - i].entry == entry) {
+			*ret = shadow->n - i;
+			break;
+		}
+	return r;
 }
 
 static struct loci_origin_call call_at(struct loci_objects *objects, uint64_t address)
@@ -49,20 +85,28 @@ static struct loci_origin_call call_at(struct loci_objects *objects, uint64_t ad
 }
 
 int loci_objects_origin(struct loci_objects *objects, uint64_t site,
-	const struct loci_shadow *shadow, struct loci_origin **ret, struct loci_err *err)
+	const struct loci_shadow *shadow, size_t top, struct loci_origin **ret,
+	struct loci_err *err)
 {
-	size_t top = calling_frames(objects, site, shadow), n = 0;
-	struct loci_origin *origin;
+	struct loci_origin *origin = malloc(sizeof(*origin) + MOST_CALLS * sizeof(origin->call[0]));
+	uint64_t entry = 0;
+	int r = 0;
 
-	while (n < MOST_CALLS - 1 && n < top && shadow->frame[top - 1 - n].call_site)
-		n++;
-	origin = malloc(sizeof(*origin) + (n + 1) * sizeof(origin->call[0]));
 	if (!origin)
 		return loci_err_nomem(err);
-	origin->n = site ? n + 1 : 0;
-	origin->call[0] = call_at(objects, site - 1);
-	for (size_t i = 0; i < n; i++)
-		origin->call[i + 1] = call_at(objects, shadow->frame[top - 1 - i].call_site);
 	*ret = origin;
-	return 0;
+	origin->n = 0;
+	if (!site)
+		return 0;
+	origin->call[origin->n++] = call_at(objects, site - 1);
+	if (objects->frames_linger)
+		r = calling_function(objects, site, &entry, err);
+	/* Code that is not seen has no frame: somewhere in the frame below, it was called. */
+	if (objects->frames_linger && top && shadow->frame[top - 1].entry != entry) {
+		origin->call[origin->n] = call_at(objects, shadow->frame[top - 1].entry);
+		origin->call[origin->n++].within = true;
+	}
+	for (size_t i = top; i && origin->n < MOST_CALLS && shadow->frame[i - 1].call_site; i--)
+		origin->call[origin->n++] = call_at(objects, shadow->frame[i - 1].call_site);
+	return r;
 }

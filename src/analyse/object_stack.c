@@ -200,6 +200,24 @@ int loci_function_place(struct loci_function *function, struct loci_symbols *sym
 	return 0;
 }
 
+void loci_function_prefer(const struct loci_function *function, int64_t offset, const char *name,
+	size_t length, struct loci_place *place)
+{
+	for (size_t i = 0; i < function->n; i++) {
+		const struct loci_variable *variable = &function->local[i];
+
+		if (!holds(variable, offset) || strncmp(variable->name, name, length) != 0 ||
+			variable->name[length])
+			continue;
+		*place = (struct loci_place){ .variable = variable,
+			.index = i,
+			.low = variable->low,
+			.high = end_of(variable),
+			.shared = true };
+		return;
+	}
+}
+
 int loci_function_object(struct loci_function *function, struct loci_object_table *table,
 	const struct loci_place *place, uint32_t *ret, struct loci_err *err)
 {
@@ -217,7 +235,10 @@ int loci_function_object(struct loci_function *function, struct loci_object_tabl
 		object->symbol_module = function->symbol_module;
 		object->entry = function->entry;
 		object->variable = place->variable;
-		object->size_bytes = place->variable ? place->variable->bytes : 0;
+		if (place->variable)
+			object->size_bytes = place->variable->whole_bytes
+				? place->variable->whole_bytes
+				: place->variable->bytes;
 	}
 	*ret = *known;
 	return r;

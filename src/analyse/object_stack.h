@@ -55,6 +55,9 @@ struct loci_place {
 };
 int loci_function_place(struct loci_function *function, struct loci_symbols *symbols,
 	int64_t offset, uint64_t pc, struct loci_place *ret, struct loci_err *err);
+/* Of variables that share the place, the one of this name, if there is one. */
+void loci_function_prefer(const struct loci_function *function, int64_t offset, const char *name,
+	size_t length, struct loci_place *place);
 int loci_function_object(struct loci_function *function, struct loci_object_table *table,
 	const struct loci_place *place, uint32_t *ret, struct loci_err *err);
 

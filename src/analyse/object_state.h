@@ -38,6 +38,10 @@ struct loci_objects {
 	 * registered objects. While there are any no answer is relative to the frame: it would be
 	 * taken for true on another stack. */
 	size_t odd_stacks;
+	bool frames_linger;
+	struct loci_caller { /* where the function begins that allocates here */
+		uint64_t site, entry;
+	} caller[LOCI_FUNCTION_MEMO];
 };
 
 extern const struct loci_shadow loci_no_frames;
@@ -59,11 +63,13 @@ void loci_objects_review_stacks(struct loci_objects *objects);
 /* A mapping turns out to be a stack. */
 void loci_objects_make_stack(struct loci_objects *objects, struct loci_region *region);
 
-/* The calling context of a call and the calls around it. The shadow may still have the callee's
- * frames on top. */
-uint32_t loci_objects_context(
-	const struct loci_objects *objects, uint64_t site, const struct loci_shadow *shadow);
+/* How many frames of the shadow are left with that of who called on top: the callee's may still be
+ * there, and those of functions that have returned. */
+int loci_objects_caller(struct loci_objects *objects, uint64_t site,
+	const struct loci_shadow *shadow, size_t *ret, struct loci_err *err);
+/* The call at a site and the calls around it, in so many frames. */
 int loci_objects_origin(struct loci_objects *objects, uint64_t site,
-	const struct loci_shadow *shadow, struct loci_origin **ret, struct loci_err *err);
+	const struct loci_shadow *shadow, size_t frames, struct loci_origin **ret,
+	struct loci_err *err);
 
 #endif

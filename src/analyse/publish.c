@@ -148,11 +148,12 @@ static int put_site(struct loci_publication *p, uint32_t number, int64_t id,
 	const struct loci_code_place *place;
 	loci_autofree char *key = NULL;
 	char flags[80];
-	uint32_t nth;
+	uint32_t nth, loop;
 	int r = loci_naming_place(&p->naming, from->site.module, from->site.offset, &place, err);
+	int fixed = r < 0 ? r : loci_publish_fixed_loop_of(p, &from->site, &loop, err);
 
-	if (r < 0)
-		return r;
+	if (fixed < 0)
+		return fixed;
 	if (ordinal(keys, place->key, &nth) < 0 || asprintf(&key, "%s#%u", place->key, nth) < 0) {
 		key = NULL;
 		return loci_err_nomem(err);
@@ -167,8 +168,9 @@ static int put_site(struct loci_publication *p, uint32_t number, int64_t id,
 				? 0
 				: loci_naming_module(&p->naming, from->site.module),
 			.inlined_id = place->inlined_id,
-			.loop_id = loci_publish_loop_of(
-				p, place->function_id, from->site.module, from->site.offset),
+			.loop_id = fixed ? p->loop_id[loop]
+					 : loci_publish_loop_of(p, place->function_id,
+						   from->site.module, from->site.offset),
 			.source_id = place->source_id,
 			.line = place->line,
 			.column = place->column,

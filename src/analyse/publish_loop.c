@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loops: named, and nested by containment within their function. */
+/* Loops that were found by running them: named, and nested by containment within their function. */
 #include "analyse/publish_state.h"
 
 #include "base/cleanup.h"
@@ -168,19 +168,20 @@ static int put_loop(struct loci_publication *p, size_t i, const struct loci_loop
 int loci_publish_loops(struct loci_publication *p, struct loci_err *err)
 {
 	const struct loci_ledger *ledger = p->ledger;
-	size_t n = ledger->n_loops - 1;
-	loci_autofree struct loci_loop_row *row = calloc(n + 1, sizeof(*row));
+	size_t n = 0;
+	loci_autofree struct loci_loop_row *row = calloc(ledger->n_loops, sizeof(*row));
 	uint64_t often;
 	int r = 0;
 
-	p->loop = calloc(n + 1, sizeof(*p->loop));
+	p->loop = calloc(ledger->n_loops, sizeof(*p->loop));
 	if (!p->loop || !row || threshold(ledger, &often) < 0)
 		return loci_err_nomem(err);
-	for (size_t i = 0; i < n; i++)
-		p->loop[i] = (struct loci_published_loop){
-			.module_id = loci_naming_module(&p->naming, ledger->loop[i + 1].module),
-			.from = &ledger->loop[i + 1]
-		};
+	for (size_t i = 1; i < ledger->n_loops; i++)
+		if (!ledger->loop[i].fixed)
+			p->loop[n++] = (struct loci_published_loop){
+				.module_id = loci_naming_module(&p->naming, ledger->loop[i].module),
+				.from = &ledger->loop[i]
+			};
 	qsort(p->loop, n, sizeof(*p->loop), in_code_order);
 	for (size_t i = n; r == 0 && i-- > 0;)
 		r = find_lines(p, p->loop[i].from,
@@ -190,7 +191,7 @@ int loci_publish_loops(struct loci_publication *p, struct loci_err *err)
 		r = put_loop(p, i, &row[i], err);
 		p->n_loops++;
 	}
-	return r;
+	return r < 0 ? r : loci_publish_fixed_loops(p, (int64_t)n, err);
 }
 
 int64_t loci_publish_loop_of(

@@ -52,6 +52,12 @@ int loci_publish_contexts(struct loci_publication *p, struct loci_err *err);
 int loci_publish_objects(struct loci_publication *p, struct loci_err *err);
 int loci_publish_pairs(struct loci_publication *p, struct loci_err *err);
 
+/* Those of fixed code, with ids after this one. */
+int loci_publish_fixed_loops(struct loci_publication *p, int64_t id, struct loci_err *err);
+/* The innermost loop around a site of fixed code: its number in the ledger, LOCI_NO_LOOP: none. 1:
+ * it is such a site, 0: it is not. */
+int loci_publish_fixed_loop_of(struct loci_publication *p, const struct loci_site *site,
+	uint32_t *ret, struct loci_err *err);
 /* The innermost loop around an address of a function; 0: none. */
 int64_t loci_publish_loop_of(
 	const struct loci_publication *p, int64_t function_id, uint32_t module, uint64_t offset);

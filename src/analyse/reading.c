@@ -4,6 +4,7 @@
 #include "analyse/analyse.h"
 
 #include "analyse/attribute.h"
+#include "analyse/count_check.h"
 #include "analyse/grain.h"
 #include "analyse/session.h"
 #include "base/cleanup.h"
@@ -33,6 +34,8 @@ struct process {
 	uint64_t promised_bytes;
 	bool keep;
 	struct loci_process_totals totals;
+	struct loci_unseen unseen;
+	struct loci_count_check check;
 	size_t thread_cap, last_thread;
 	uint64_t words[WORDS];
 	struct loci_ref refs[REFS];
@@ -51,6 +54,7 @@ static void process_free(struct process **pointer)
 	for (unsigned i = 0; i < p->n_grains; i++)
 		loci_grain_free(p->grain[i]);
 	loci_decoder_free(p->decoder);
+	loci_unseen_fini(&p->unseen);
 	free(p->totals.program);
 	free(p->totals.thread);
 	free(p);
@@ -130,6 +134,7 @@ static int open_attribution(struct process *p, struct loci_err *err)
 	struct loci_analysis *a = p->analysis;
 	struct loci_attribution_options options = { .options = p->options,
 		.capabilities = p->source->info.capabilities,
+		.collector = p->source->info.collector,
 		.decoder = p->decoder,
 		.grain = p->grain,
 		.n_grains = p->n_grains,
@@ -202,7 +207,7 @@ static int count_thread(
 /* Counts what the references are; frames are none. */
 static int tally(struct process *p, const struct loci_ref *refs, size_t n, struct loci_err *err)
 {
-	uint64_t by_op[4] = { 0 }, bulk = 0, run = 0, before = p->totals.references;
+	uint64_t by_op[LOCI_OP_FRAME] = { 0 }, bulk = 0, run = 0, before = p->totals.references;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct loci_ref *ref = &refs[i];
@@ -212,9 +217,11 @@ static int tally(struct process *p, const struct loci_ref *refs, size_t n, struc
 				"a reference of %" PRIu64 " bytes at address 0x%" PRIx64
 				" after %" PRIu64 " references: the trace is damaged",
 				ref->size_bytes, ref->address, before + i);
-		by_op[ref->op & 3]++;
-		bulk += !!(ref->flags & LOCI_REF_BULK);
-		run += ref->op != LOCI_OP_FRAME;
+		if (ref->op < LOCI_OP_FRAME) {
+			by_op[ref->op]++;
+			bulk += !!(ref->flags & LOCI_REF_BULK);
+			run++;
+		}
 		if (i + 1 == n || refs[i + 1].thread != ref->thread) {
 			int r = run ? count_thread(p, ref->thread, run, err) : 0;
 
@@ -233,12 +240,32 @@ static int tally(struct process *p, const struct loci_ref *refs, size_t n, struc
 	return 0;
 }
 
+/* References of the thread so far. */
+static uint64_t arrived(const struct process *p, uint32_t thread)
+{
+	const struct loci_attribution *a = p->attribution;
+
+	if (a)
+		return a->walk.at < a->thread_cap ? a->thread_refs[a->walk.at] : 0;
+	for (size_t i = 0; i < p->totals.n_threads; i++)
+		if (p->totals.thread[i].thread == thread)
+			return p->totals.thread[i].references;
+	return 0;
+}
+
 static void event(void *data, const struct loci_event *event)
 {
 	struct process *p = data;
 
+	loci_count_check_event(
+		&p->check, event, event->kind == LOCI_MARK_COUNT ? arrived(p, event->thread) : 0);
 	if (event->kind == LOCI_MARK_LOST) {
 		p->totals.lost += event->payload;
+	} else if (event->kind == LOCI_MARK_UNSEEN) {
+		const char *library = loci_decoder_string(p->decoder, event->payload);
+
+		/* without memory for its name it is not mentioned */
+		(void)loci_unseen_add(&p->unseen, library ? library : "?", event->raw[0]);
 	} else if (event->kind == LOCI_MARK_PROCESS) {
 		p->totals.pid = (int64_t)event->payload;
 		p->totals.parent_pid = (int64_t)event->raw[0];
@@ -409,15 +436,20 @@ static int fold_attribution(struct process *p, struct loci_err *err)
 static int fold(struct process *p, bool interrupted, bool complete, struct loci_err *err)
 {
 	struct loci_analysis *a = p->analysis;
+	char missing[160];
 	int r = fold_attribution(p, err);
 
+	loci_count_check_note(&p->check, p->totals.lost, missing, sizeof(missing));
 	if (r == 0)
 		r = fold_grains(p, err);
 	pthread_mutex_lock(&a->lock);
 	a->interrupted |= interrupted;
-	a->incomplete |= !complete || p->source->incomplete;
+	a->incomplete |= !complete || p->source->incomplete || missing[0];
 	if (p->source->note[0])
 		loci_analysis_add_note(a, p->source->note);
+	if (missing[0])
+		loci_analysis_add_note(a, missing);
+	(void)loci_unseen_merge(&a->unseen, &p->unseen);
 	if (r == 0)
 		r = append_totals(p, err);
 	pthread_mutex_unlock(&a->lock);

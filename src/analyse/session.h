@@ -6,6 +6,7 @@
 #include "analyse/analyse.h"
 #include "analyse/grain_sum.h"
 #include "analyse/ledger.h"
+#include "analyse/unseen.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,6 +43,7 @@ struct loci_analysis {
 	bool attributed; /* ledger is in use: some process was attributed */
 	bool torn;       /* ledger has a part of some process only: it is of no use */
 	struct loci_ledger ledger;
+	struct loci_unseen unseen;
 	char note[512];
 };
 

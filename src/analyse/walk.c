@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analyse/walk.h"
+#include "analyse/walk_state.h"
 
 #include "analyse/grow.h"
 
@@ -31,13 +31,15 @@ void loci_walk_fini(struct loci_walk *walk)
 	}
 	free(walk->thread);
 	free(walk->loop);
+	free(walk->left);
+	loci_keymap_fini(&walk->loop_ids);
 	loci_contexts_fini(&walk->contexts);
 	loci_keymap_fini(&walk->thread_ids);
 	*walk = (struct loci_walk){ 0 };
 }
 
 /* The loops of the top frame are others. */
-static void refresh_loops(struct loci_walk *walk)
+void loci_walk_refresh_loops(struct loci_walk *walk)
 {
 	const struct loci_walk_level *level = walk->level;
 	const struct loci_loop_entry *entry;
@@ -52,8 +54,7 @@ static void refresh_loops(struct loci_walk *walk)
 		walk->innermost = entry->loop;
 }
 
-/* The top frame is another. */
-static void refresh(struct loci_walk *walk)
+void loci_walk_refresh(struct loci_walk *walk)
 {
 	struct loci_walk_level *level = walk->level;
 	const struct loci_shadow *shadow = &level->shadow;
@@ -62,8 +63,8 @@ static void refresh(struct loci_walk *walk)
 	walk->frame = &level->frame[shadow->n];
 	walk->base[1] = top ? top->address : 0;
 	walk->entry = top ? top->entry : 0;
-	walk->context = top ? top->context : LOCI_CONTEXT_ROOT;
-	refresh_loops(walk);
+	walk->context = top ? top->context : level->root;
+	loci_walk_refresh_loops(walk);
 }
 
 /* Says what the current stack of loops is like now. What the event before said of entries that are
@@ -86,7 +87,7 @@ static void log_loops(struct loci_walk *walk, uint32_t length, uint32_t loop, ui
 	walk->n_log = (size_t)(event - walk->log) + 1;
 }
 
-static void cut_loops(struct loci_walk *walk, size_t n)
+void loci_walk_cut_loops(struct loci_walk *walk, size_t n)
 {
 	if (n == walk->level->n_loops)
 		return;
@@ -121,7 +122,7 @@ static void enter_level(struct loci_walk *walk)
 	struct loci_walk_thread *thread = &walk->thread[walk->at];
 
 	walk->level = &thread->level[thread->n - 1];
-	refresh(walk);
+	loci_walk_refresh(walk);
 	log_loops(walk, (uint32_t)walk->level->n_loops, LOCI_NO_LOOP, 0);
 }
 
@@ -145,7 +146,7 @@ int loci_walk_switch(struct loci_walk *walk, uint32_t id)
 
 int loci_walk_init(struct loci_walk *walk, struct loci_code *code)
 {
-	*walk = (struct loci_walk){ .code = code, .n_loops = 1 };
+	*walk = (struct loci_walk){ .code = code, .n_loops = 1, .fixed = code->options.fixed };
 	if (loci_contexts_init(&walk->contexts) < 0 ||
 		loci_grow(&walk->loop, &walk->loop_cap, 1, sizeof(*walk->loop)) < 0)
 		return -ENOMEM;
@@ -160,8 +161,7 @@ int loci_walk_signal_enter(struct loci_walk *walk)
 	return 0;
 }
 
-/* Until n frames are left. */
-static void pop_frames(struct loci_walk *walk, size_t n)
+void loci_walk_pop_frames(struct loci_walk *walk, size_t n)
 {
 	struct loci_walk_level *level = walk->level;
 	struct loci_shadow *shadow = &level->shadow;
@@ -172,17 +172,19 @@ static void pop_frames(struct loci_walk *walk, size_t n)
 
 		if (pin)
 			++*pin;
+		if (walk->fixed)
+			loci_walk_leave_frame(walk, shadow->n - 1);
 		loops = level->frame[shadow->n--].loops;
 	}
-	cut_loops(walk, loops);
-	refresh(walk);
+	loci_walk_cut_loops(walk, loops);
+	loci_walk_refresh(walk);
 }
 
 void loci_walk_signal_leave(struct loci_walk *walk)
 {
 	struct loci_walk_thread *thread = &walk->thread[walk->at];
 
-	pop_frames(walk, 0);
+	loci_walk_pop_frames(walk, 0);
 	if (thread->n > 1)
 		level_fini(&thread->level[--thread->n]);
 	enter_level(walk);
@@ -198,8 +200,10 @@ int loci_walk_exit(struct loci_walk *walk, uint32_t id)
 	thread = &walk->thread[walk->at];
 	while (thread->n > 1)
 		loci_walk_signal_leave(walk);
-	pop_frames(walk, 0);
+	loci_walk_pop_frames(walk, 0);
 	walk->level->last = LOCI_NO_DEFINITION;
+	walk->level->root = LOCI_CONTEXT_ROOT;
+	walk->level->frame[0].function = LOCI_NO_FUNCTION;
 	return loci_walk_switch(walk, current);
 }
 
@@ -216,12 +220,11 @@ static void forget_half(struct loci_walk *walk)
 	shadow->n = half;
 }
 
-static int push_frame(struct loci_walk *walk, uint32_t definition, uint64_t address,
-	uint64_t call_address, uint32_t context)
+int loci_walk_push_frame(struct loci_walk *walk, const struct loci_shadow_frame *frame,
+	uint32_t function, uint64_t last)
 {
 	struct loci_walk_level *level = walk->level;
 	struct loci_shadow *shadow = &level->shadow;
-	const struct loci_code *code = walk->code;
 	size_t n;
 
 	if (shadow->n == MAX_FRAMES)
@@ -230,16 +233,12 @@ static int push_frame(struct loci_walk *walk, uint32_t definition, uint64_t addr
 	if (loci_grow(&shadow->frame, &shadow->cap, n + 1, sizeof(*shadow->frame)) < 0 ||
 		loci_grow(&level->frame, &level->frame_cap, n + 2, sizeof(*level->frame)) < 0)
 		return -ENOMEM;
-	shadow->frame[n] = (struct loci_shadow_frame){ .address = address,
-		.entry = code->address[definition],
-		.module = code->blocks[code->block[definition]].module,
-		.context = context,
-		.call_site = call_address };
-	level->frame[n + 1] = (struct loci_walk_frame){ .last = code->address[definition],
-		.function = code->ref[definition].site,
-		.loops = (uint32_t)level->n_loops };
+	shadow->frame[n] = *frame;
+	level->frame[n + 1] = (struct loci_walk_frame){
+		.last = last, .function = function, .loops = (uint32_t)level->n_loops
+	};
 	shadow->n++;
-	refresh(walk);
+	loci_walk_refresh(walk);
 	return 0;
 }
 
@@ -250,9 +249,11 @@ int loci_walk_enter(struct loci_walk *walk, uint32_t definition, uint64_t frame_
 	const struct loci_shadow *shadow = &walk->level->shadow;
 	const struct loci_code *code = walk->code;
 	uint32_t last = walk->level->last, context, parent, call = LOCI_NO_SITE;
-	uint64_t call_address = 0;
+	uint64_t call_address = 0, entry = code->address[definition];
 	size_t n = shadow->n;
 
+	if (walk->fixed)
+		return loci_walk_enter_fixed(walk, definition, frame_address);
 	if (last != LOCI_NO_DEFINITION) {
 		call = code->ref[last].site;
 		call_address = code->address[last];
@@ -269,11 +270,17 @@ int loci_walk_enter(struct loci_walk *walk, uint32_t definition, uint64_t frame_
 		parent = n ? shadow->frame[n - 1].context : LOCI_CONTEXT_ROOT;
 	}
 	if (n < shadow->n)
-		pop_frames(walk, n);
+		loci_walk_pop_frames(walk, n);
 	if (loci_contexts_child(
 		    &walk->contexts, parent, code->ref[definition].site, call, &context) < 0)
 		return -ENOMEM;
-	return push_frame(walk, definition, frame_address, call_address, context);
+	return loci_walk_push_frame(walk,
+		&(struct loci_shadow_frame){ .address = frame_address,
+			.entry = entry,
+			.module = code->blocks[code->block[definition]].module,
+			.context = context,
+			.call_site = call_address },
+		code->ref[definition].site, entry);
 }
 
 void loci_walk_return(struct loci_walk *walk, uint64_t address)
@@ -284,7 +291,7 @@ void loci_walk_return(struct loci_walk *walk, uint64_t address)
 		if (shadow->frame[n - 1].address > address)
 			return;
 		if (shadow->frame[n - 1].address == address) {
-			pop_frames(walk, n - 1);
+			loci_walk_pop_frames(walk, n - 1);
 			return;
 		}
 	}
@@ -301,7 +308,7 @@ static void settle(struct loci_walk *walk, struct loci_code_block *block)
 	if (block->function != LOCI_NO_SITE) {
 		for (size_t n = shadow->n, i = 0; n && i < SEARCHED_FRAMES; n--, i++)
 			if (level->frame[n - 1].function == block->function) {
-				pop_frames(walk, n - 1);
+				loci_walk_pop_frames(walk, n - 1);
 				return;
 			}
 	} else if (shadow->n) {
@@ -309,7 +316,7 @@ static void settle(struct loci_walk *walk, struct loci_code_block *block)
 
 		if (call && block->address - call - 1 < LONGEST_CALL &&
 			level->frame[shadow->n].function != level->frame[shadow->n - 1].function)
-			pop_frames(walk, shadow->n - 1);
+			loci_walk_pop_frames(walk, shadow->n - 1);
 	}
 	block->function = walk->frame->function;
 }
@@ -330,7 +337,7 @@ static int new_loop(struct loci_walk *walk, struct loci_code_block *block)
 	return loci_code_header(walk->code, (uint32_t)(block - walk->code->blocks));
 }
 
-static int push_loop(struct loci_walk *walk, uint32_t number)
+int loci_walk_push_loop(struct loci_walk *walk, uint32_t number)
 {
 	struct loci_walk_level *level = walk->level;
 	const struct loci_loop *loop = &walk->loop[number];
@@ -373,7 +380,7 @@ static void iterate(struct loci_walk *walk, size_t n)
 	struct loci_loop_entry *entry = &walk->level->loop[n - 1];
 	struct loci_loop *loop = &walk->loop[entry->loop];
 
-	cut_loops(walk, n);
+	loci_walk_cut_loops(walk, n);
 	come_back(loop, walk->frame->last);
 	entry->end = loop->end;
 	if (!loop->proven)
@@ -430,7 +437,7 @@ bool loci_walk_turn_plainly(struct loci_walk *walk, const struct loci_code_block
 {
 	uint64_t address = block->address, last = walk->frame->last;
 
-	if (!block->loop || address < walk->entry || address == last)
+	if (walk->fixed || !block->loop || address < walk->entry || address == last)
 		return false;
 	return address > last ? enter_inner(walk, block->loop, address)
 			      : repeat_outer(walk, block->loop, address, last);
@@ -443,6 +450,8 @@ int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool a
 	bool back;
 	size_t n;
 
+	if (walk->fixed)
+		return loci_walk_turn_fixed(walk, block);
 	if (block->flags & LOCI_CODE_KERNEL)
 		return 0;
 	if (block->function != walk->frame->function)
@@ -461,14 +470,14 @@ int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool a
 		if (n > walk->frame->loops && level->loop[n - 1].address == block->address)
 			n--; /* entered anew */
 		if (n != level->n_loops) {
-			cut_loops(walk, n);
-			refresh_loops(walk);
+			loci_walk_cut_loops(walk, n);
+			loci_walk_refresh_loops(walk);
 		}
 		if (back && !block->loop && new_loop(walk, block) < 0)
 			return -ENOMEM;
 		if (back)
 			come_back(&walk->loop[block->loop], last);
-		if (block->loop && push_loop(walk, block->loop) < 0)
+		if (block->loop && loci_walk_push_loop(walk, block->loop) < 0)
 			return -ENOMEM;
 	}
 	return 0;

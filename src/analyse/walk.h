@@ -8,7 +8,14 @@
  *
  * Loops are found, too. A header is a block that was reached again while no block of its frame
  * below it in the code had run since; the loop reaches to the furthest place from where control
- * came back. So a jump back from code laid out apart makes no loop. */
+ * came back. So a jump back from code laid out apart makes no loop.
+ *
+ * Of fixed code (code.h) both are known. A block ends all frames above the nearest one of its
+ * function; an entry those at or below its own address, and what is left above its caller. A
+ * function that has no frame left but runs is a coroutine that goes on: it has the frame again that
+ * it had. One that never had any (recording began in the middle) is a root of its own. Of two
+ * frames of one function it is taken to be the inner one that runs. A loop runs while blocks of it
+ * run; it goes round when one comes that does not stand after the one before. */
 #ifndef LOCI_ANALYSE_WALK_H
 #define LOCI_ANALYSE_WALK_H
 
@@ -18,11 +25,14 @@
 
 struct loci_loop {
 	uint64_t address, end; /* of the header and the last site, run-time */
-	uint64_t offset;
-	uint32_t module;     /* the symbols' */
-	uint32_t function;   /* site of its entry */
-	uint64_t iterations; /* times control came back to the header */
-	bool proven;         /* it is a loop */
+	uint64_t offset;       /* of fixed code: the symbols' number of the loop */
+	uint32_t module;       /* the symbols' */
+	uint32_t function;     /* site of its entry */
+	uint64_t iterations;   /* times control came back to the header */
+	bool proven;           /* it is a loop */
+	bool fixed;            /* of fixed code, as are the next two */
+	uint32_t parent;       /* the loop around it, or LOCI_NO_LOOP */
+	uint32_t depth;        /* from 1 */
 };
 #define LOCI_NO_LOOP 0u /* numbers are from 1 */
 
@@ -41,13 +51,14 @@ struct loci_loop_event {
 	uint32_t loop;   /* .. and the one pushed then, or LOCI_NO_LOOP, LOCI_UNPROVEN */
 	uint64_t time;   /* of its entry */
 };
-#define LOCI_UNPROVEN    UINT32_MAX /* what may turn out to be a loop: keeps its place */
-#define LOCI_LOOP_EVENTS 4          /* at most, of one block or marker */
+#define LOCI_UNPROVEN    UINT32_MAX            /* what may turn out to be a loop: keeps its place */
+#define LOCI_LOOP_DEPTH  48                    /* of fixed code; what is deeper is not looked at */
+#define LOCI_LOOP_EVENTS (4 + LOCI_LOOP_DEPTH) /* at most, of one block or marker */
 
 /* Beside a frame of the shadow; the first belongs to code without frame. */
 struct loci_walk_frame {
 	uint64_t last;     /* address of the last instruction seen */
-	uint32_t function; /* site of its entry */
+	uint32_t function; /* site of its entry, of fixed code its number */
 	uint32_t loops;    /* entries on the stack that are of frames below */
 };
 
@@ -60,6 +71,17 @@ struct loci_walk_level {
 	size_t n_loops, loop_cap;
 	uint32_t last; /* the last definition whose reference was seen, or LOCI_NO_DEFINITION */
 	uint32_t stack;
+	uint32_t root; /* context where there is no frame */
+	/* An entry whose caller is still to come: its frame, and what the frame before must have
+	 * back. */
+	uint64_t entering, entering_last;
+};
+
+/* A frame of fixed code that is gone, as far as is known. */
+struct loci_walk_left {
+	uint64_t address, last, call_site;
+	uint32_t context;
+	uint32_t stack; /* of which level, plus one; 0: none */
 };
 
 #define LOCI_NO_DEFINITION UINT32_MAX
@@ -75,11 +97,15 @@ struct loci_walk {
 	struct loci_contexts contexts;
 	struct loci_loop *loop; /* by number */
 	size_t n_loops, loop_cap;
+	struct loci_keymap loop_ids; /* of fixed code, by the symbols' module and number */
+	struct loci_walk_left *left; /* of fixed code, by function */
+	size_t left_cap;
 	uint64_t clock; /* loop entries so far, and what else its owner counts as time */
 	uint32_t n_stacks;
 	struct loci_walk_thread *thread;
 	size_t n_threads, thread_cap;
 	struct loci_keymap thread_ids;
+	bool fixed;
 	/* The current ones. */
 	size_t at;
 	struct loci_walk_level *level;
@@ -106,6 +132,8 @@ int loci_walk_exit(struct loci_walk *walk, uint32_t thread);
 
 /* An entry block's frame: of the definition, with this address. */
 int loci_walk_enter(struct loci_walk *walk, uint32_t definition, uint64_t frame_address);
+/* Of fixed code, after that: where it returns to. */
+int loci_walk_called(struct loci_walk *walk, uint32_t definition, uint64_t return_address);
 /* A block starts that is no plain successor. */
 int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool again);
 /* The same of a block of the top frame's function that has no flags. False: it takes
@@ -123,6 +151,12 @@ static inline bool loci_walk_passes(struct loci_walk *walk, const struct loci_co
 
 	if (block->function != frame->function)
 		return false;
+	if (walk->fixed) {
+		if (block->loop != walk->innermost)
+			return false;
+		walk->loop[block->loop].iterations += block->address <= frame->last;
+		return true;
+	}
 	if (!block->loop)
 		return block->address > frame->last && block->address <= walk->loop_end;
 	loop = &walk->loop[block->loop];
@@ -137,7 +171,7 @@ static inline bool loci_walk_passes(struct loci_walk *walk, const struct loci_co
  * there again. */
 static inline int loci_walk_start(struct loci_walk *walk, struct loci_code_block *block, bool again)
 {
-	if (block->function == walk->frame->function && !block->loop &&
+	if (!walk->fixed && block->function == walk->frame->function && !block->loop &&
 		(block->address > walk->frame->last ||
 			(block->address == walk->frame->last && !again)) &&
 		block->address <= walk->loop_end)

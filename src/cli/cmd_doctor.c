@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cli/option.h"
 #include "collect/probe.h"
+#include "collect/toolchain.h"
 #include "import/import.h"
 #include "report/doctor_table.h"
 
@@ -47,6 +48,25 @@ static void examine_any(struct loci_launch *launch, struct loci_doctor_row *row)
 		snprintf(row->words, sizeof(row->words), "%s", err.text);
 }
 
+static void examine_cc(struct loci_launch *launch, struct loci_doctor_row *row)
+{
+	struct loci_toolchain toolchain;
+	struct loci_err err = { "" };
+	char count[LOCI_UNITS_MAX];
+	uint64_t references;
+
+	(void)launch;
+	row->works = loci_probe_cc(&toolchain, &references, &err) == 0;
+	if (row->works)
+		snprintf(row->words, sizeof(row->words),
+			"loci cc compiles with clang %u (%s), pass and runtime installed; %s "
+			"references of a small program arrived",
+			toolchain.version, toolchain.clang,
+			loci_units_count(count, (double)references));
+	else
+		snprintf(row->words, sizeof(row->words), "%s", err.text);
+}
+
 static void examine_import(struct loci_launch *launch, struct loci_doctor_row *row)
 {
 	size_t used = (size_t)snprintf(row->words, sizeof(row->words), "loci analyse reads");
@@ -65,7 +85,7 @@ static const struct {
 	void (*examine)(struct loci_launch *launch, struct loci_doctor_row *row);
 } collectors[] = {
 	{ "any", "any binary, through Valgrind", true, examine_any },
-	{ "cc", "code compiled with clang or flang", true, NULL },
+	{ "cc", "code compiled with loci cc", true, examine_cc },
 	{ "gcc", "code compiled with gcc or gfortran", true, NULL },
 	{ "watch", "any binary, by debug registers", true, NULL },
 	{ "pmu", "any binary, by the processor's counters", true, NULL },

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* loci record: runs a program and makes a profile of what it did. */
+#include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/counting.h"
 #include "cli/crew.h"
 #include "cli/liveline.h"
 #include "cli/option.h"
@@ -15,6 +17,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,8 +36,10 @@ static const char help[] =
 	"\n"
 	"  -o FILE               the profile (default: PROGRAM's name with .loci, here)\n"
 	"  -b SIZE,..            block sizes, powers of two from 1 to 2M (default: 64)\n"
-	"  -m MODE               exact: every reference (the only one in this version)\n"
-	"      --collector NAME  any: through Valgrind (the only one in this version)\n"
+	"  -m MODE               exact: every reference (default); count: only their number,\n"
+	"                        and no profile, of programs built by loci cc\n"
+	"      --collector NAME  any: through Valgrind; cc: programs built by loci cc, and those\n"
+	"                        that they start (default: cc if the program was built by it)\n"
 	"      --cache SPEC      the caches to simulate, as loci cache takes them\n"
 	"                        (default: host)\n"
 	"      --sets            per-set distances too: slower, every set-associative cache is\n"
@@ -66,7 +71,9 @@ struct record_args {
 	struct loci_run_options run;
 	struct loci_analyse_options analyse;
 	struct loci_product_levels levels;
-	const char *caches; /* --cache */
+	const char *caches;    /* --cache */
+	const char *collector; /* --collector */
+	struct loci_choice choice;
 	char *output, *command;
 	const char *trace;
 	bool quiet, verbose;
@@ -170,21 +177,25 @@ static int parse_pairs(const char *text, enum loci_analyse_pairs *ret, struct lo
 	return loci_err_set(err, EINVAL, "--pairs %s: write far, all or none", text);
 }
 
-/* Names that will mean something are told from those that never did. */
-static int parse_only_one(
-	const char *option, const char *text, const char *const names[], struct loci_err *err)
+/* Names that will mean something are told from those that never did. The first n_known are known
+ * now. */
+static int parse_name(const char *option, const char *text, const char *const names[],
+	unsigned n_known, unsigned *ret, struct loci_err *err)
 {
-	if (!strcmp(text, names[0]))
-		return 0;
-	for (unsigned i = 1; names[i]; i++)
-		if (!strcmp(text, names[i]))
-			return loci_err_set(err, EINVAL, "%s %s is not in this version; only %s is",
-				option, text, names[0]);
-	return loci_err_set(
-		err, EINVAL, "%s %s: there is none of that name; write %s", option, text, names[0]);
+	for (unsigned i = 0; names[i]; i++) {
+		if (strcmp(text, names[i]) != 0)
+			continue;
+		*ret = i;
+		if (i < n_known)
+			return 0;
+		return loci_err_set(err, EINVAL, "%s %s is not in this version; %s and %s are",
+			option, text, names[0], names[1]);
+	}
+	return loci_err_set(err, EINVAL, "%s %s: there is none of that name; write %s or %s",
+		option, text, names[0], names[1]);
 }
 
-static const char *const modes[] = { "exact", "sample", "watch", NULL };
+static const char *const modes[] = { "exact", "count", "sample", "watch", NULL };
 static const char *const collectors[] = { "any", "cc", "gcc", "watch", "pmu", "step", NULL };
 
 enum {
@@ -273,18 +284,22 @@ static int parse_analysis(int option, struct record_args *args, struct loci_err 
 static int parse_run(int option, struct record_args *args, struct loci_err *err)
 {
 	struct loci_run_options *run = &args->run;
+	unsigned which;
 	int r;
 
 	switch (option) {
 	case 'm':
-		return parse_only_one("-m", optarg, modes, err);
+		r = parse_name("-m", optarg, modes, 2, &which, err);
+		run->count = r == 0 && which == 1;
+		return r;
 	case OPT_COLLECTOR:
-		return parse_only_one("--collector", optarg, collectors, err);
+		args->collector = optarg;
+		return parse_name("--collector", optarg, collectors, 2, &which, err);
 	case OPT_ONLY:
-		run->only = optarg;
+		run->only = args->analyse.only = optarg;
 		return 0;
 	case OPT_SKIP:
-		run->skip = optarg;
+		run->skip = args->analyse.skip = optarg;
 		return 0;
 	case OPT_DELAY:
 		return parse_seconds("--delay", optarg, &run->delay_s, err);
@@ -339,6 +354,9 @@ static int parse_args(int argc, char **argv, struct record_args *args)
 		return loci_usage("record",
 			"--delay starts recording by time, and --start-disabled by --toggle: take "
 			"one");
+	if (args->run.count && (args->output || args->trace))
+		return loci_usage("record", "-m count makes no profile and no trace: leave %s out",
+			args->output ? "-o" : "--trace");
 	args->run.argv = argv + optind;
 	return -1;
 }
@@ -396,14 +414,17 @@ static void say_how(const struct record_args *args, const struct loci_launch *la
 {
 	char size[LOCI_UNITS_MAX];
 
-	fprintf(stderr,
-		"loci: exact, %s-byte blocks, Valgrind %.*s collector (about 50x slower than "
-		"native)\n",
-		loci_units_size(
-			size, args->analyse.n_block_bytes ? args->analyse.block_bytes[0] : 64),
-		(int)strcspn(strchr(launch->version, '.') + 1, ".") +
-			(int)strcspn(launch->version, ".") + 1,
-		launch->version);
+	loci_units_size(size, args->analyse.n_block_bytes ? args->analyse.block_bytes[0] : 64);
+	if (args->run.collector == LOCI_COLLECTOR_CC)
+		fprintf(stderr, "loci: exact, %s-byte blocks, cc collector\n", size);
+	else
+		fprintf(stderr,
+			"loci: exact, %s-byte blocks, Valgrind %.*s collector (about 50x slower "
+			"than native)\n",
+			size,
+			(int)strcspn(strchr(launch->version, '.') + 1, ".") +
+				(int)strcspn(launch->version, ".") + 1,
+			launch->version);
 }
 
 /* Why a program that ran left nothing to analyse. */
@@ -437,6 +458,13 @@ static void note_part(const struct record_args *args, struct loci_analysis *anal
 	unsigned unwatched = loci_runner_unwatched(live.runner);
 	double recorded_s, all_s;
 
+	if (args->choice.unwatched) {
+		snprintf(text, sizeof(text),
+			"%.80s itself ran unwatched, and so did all that it started that was not "
+			"built by loci cc",
+			run->argv[0]);
+		loci_analysis_note(analysis, text);
+	}
 	if (unwatched) {
 		snprintf(text, sizeof(text),
 			"%u program%s ran unwatched: of 32 bits, with the rights of another user, "
@@ -542,6 +570,73 @@ static int end_like(int status)
 	return WEXITSTATUS(status);
 }
 
+static void begin_live(const struct record_args *args)
+{
+	catch_signals();
+	loci_product_offline();
+	if (args->choice.words[0] && !args->quiet)
+		fprintf(stderr, "loci: %s\n", args->choice.words);
+}
+
+/* What a count says, or why it says nothing. */
+static int say_count(
+	const struct record_args *args, const struct loci_counting *counting, struct loci_err *err)
+{
+	const char *complaint = loci_runner_complaint(live.runner);
+
+	if (complaint[0])
+		return loci_err_set(err, ENODATA, "nothing was counted: %s", complaint);
+	if (args->quiet)
+		return 0;
+	fprintf(stderr, "loci: %s%" PRIu64 " references, %u thread%s of %u process%s\n",
+		counting->untold ? "at least " : "", counting->references,
+		counting->threads + counting->untold,
+		counting->threads + counting->untold == 1 ? "" : "s", counting->processes,
+		counting->processes == 1 ? "" : "es");
+	if (counting->untold)
+		fprintf(stderr, "loci: %u of the threads ended before they told their number\n",
+			counting->untold);
+	return 0;
+}
+
+static int count(struct record_args *args)
+{
+	struct loci_counting counting = { 0 };
+	struct loci_err err = { "" };
+	int status = LOCI_EXIT_FAILED;
+	int r = loci_runner_start(&args->run, &live.runner, &status, &err);
+
+	if (r < 0) {
+		loci_fail(&err);
+		return status;
+	}
+	begin_live(args);
+	r = loci_counting_read(live.runner, &counting, &err);
+	live.ended = 1;
+	status = loci_runner_status(live.runner);
+	if (r == 0)
+		r = say_count(args, &counting, &err);
+	if (r < 0)
+		loci_fail(&err);
+	if (r < 0 && status == 0)
+		status = LOCI_EXIT_FAILED << 8;
+	loci_runner_free(live.runner);
+	return end_like(status);
+}
+
+static int prepare(struct record_args *args, struct loci_launch *launch, struct loci_crew *crew,
+	struct loci_err *err)
+{
+	int r = check_files(args, err);
+
+	if (r == 0 && args->run.collector == LOCI_COLLECTOR_ANY)
+		r = loci_launch_find(launch, err);
+	if (r == 0)
+		r = loci_analysis_new(&args->analyse, &crew->analysis, err);
+	args->run.launch = launch;
+	return r;
+}
+
 static int record(struct record_args *args)
 {
 	struct loci_launch launch;
@@ -550,22 +645,15 @@ static int record(struct record_args *args)
 	double start = loci_product_seconds();
 	int status = LOCI_EXIT_FAILED, r;
 
-	r = check_files(args, &err);
+	r = prepare(args, &launch, &crew, &err);
 	if (r == 0)
-		r = loci_launch_find(&launch, &err);
-	if (r == 0)
-		r = loci_analysis_new(&args->analyse, &crew.analysis, &err);
-	if (r == 0) {
-		args->run.launch = &launch;
 		r = loci_runner_start(&args->run, &live.runner, &status, &err);
-	}
 	if (r < 0) {
 		loci_analysis_free(crew.analysis);
 		loci_fail(&err);
 		return status;
 	}
-	catch_signals();
-	loci_product_offline();
+	begin_live(args);
 	if (args->verbose)
 		say_how(args, &launch);
 	loci_crew_init(&crew);
@@ -580,6 +668,18 @@ static int record(struct record_args *args)
 	loci_analysis_free(crew.analysis);
 	loci_runner_free(live.runner);
 	return end_like(status);
+}
+
+/* Which way, before anything is done. */
+static int choose(struct record_args *args)
+{
+	struct loci_err err = { "" };
+	int r = loci_choose(args->collector, &args->run, &args->choice, &err);
+
+	args->run.collector = args->choice.collector;
+	if (r < 0)
+		return loci_fail(&err);
+	return -1;
 }
 
 int loci_cmd_record(int argc, char **argv)
@@ -597,7 +697,11 @@ int loci_cmd_record(int argc, char **argv)
 
 	if (status < 0 && loci_product_levels(&args.levels, args.caches, &args.analyse, &err) < 0)
 		status = loci_usage("record", "%s", err.text);
-	if (status < 0) {
+	if (status < 0)
+		status = choose(&args);
+	if (status < 0 && args.run.count) {
+		status = count(&args);
+	} else if (status < 0) {
 		if (!args.output)
 			args.output = default_output(args.run.argv[0]);
 		args.command = join(args.run.argv);

@@ -15,6 +15,10 @@ struct loci_command {
 enum { LOCI_EXIT_OK = 0, LOCI_EXIT_FAILED = 1, LOCI_EXIT_USAGE = 2 };
 
 int loci_cmd_record(int argc, char **argv);
+int loci_cmd_cc(int argc, char **argv);
+int loci_cmd_cxx(int argc, char **argv);
+int loci_cmd_mpicc(int argc, char **argv);
+int loci_cmd_mpicxx(int argc, char **argv);
 int loci_cmd_analyse(int argc, char **argv);
 int loci_cmd_report(int argc, char **argv);
 int loci_cmd_annotate(int argc, char **argv);

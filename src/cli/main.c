@@ -13,6 +13,10 @@
 
 static const struct loci_command commands[] = {
 	{ "record", "run a program and make a profile of it", loci_cmd_record },
+	{ "cc", "compile C for recording without Valgrind", loci_cmd_cc },
+	{ "c++", "the same for C++", loci_cmd_cxx },
+	{ "mpicc", "the same for C with MPI", loci_cmd_mpicc },
+	{ "mpicxx", "the same for C++ with MPI", loci_cmd_mpicxx },
 	{ "analyse", "turn a memory trace into a profile", loci_cmd_analyse },
 	{ "cache", "the misses and traffic of any cache hierarchy", loci_cmd_cache },
 	{ "merge", "add profiles up", loci_cmd_merge },
@@ -65,22 +69,43 @@ static int help(void)
 	return loci_finish(LOCI_EXIT_OK);
 }
 
+static const struct loci_command *find(const char *name)
+{
+	if (!strcmp(name, "analyze"))
+		name = "analyse";
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
+}
+
+/* Called as loci-cc, say, where a compiler's name must be one word. */
+static const struct loci_command *find_called(const char *path)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+	return strncmp(name, "loci-", 5) == 0 ? find(name + 5) : NULL;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
+	const struct loci_command *command = argc > 0 ? find_called(argv[0]) : NULL;
 
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error with a message */
+	if (command) {
+		argv[0] += strlen(argv[0]) - strlen(command->name);
+		return command->run(argc, argv);
+	}
 	if (!name || !strcmp(name, "help") || !strcmp(name, "-h") || !strcmp(name, "--help"))
 		return help();
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
 		printf("loci %s\n", LOCI_VERSION);
 		return loci_finish(LOCI_EXIT_OK);
 	}
-	if (!strcmp(name, "analyze"))
-		name = "analyse";
-	for (size_t i = 0; i < LOCI_ARRAY_SIZE(commands); i++)
-		if (!strcmp(name, commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+	command = find(name);
+	if (command)
+		return command->run(argc - 1, argv + 1);
 	fprintf(stderr, "loci: there is no command \"%s\"; 'loci help' lists them\n", name);
 	return LOCI_EXIT_USAGE;
 }

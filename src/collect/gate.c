@@ -36,7 +36,8 @@ int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 	int r;
 
 	*gate = (struct loci_gate){ 0 };
-	if (!loci_run_has_windows(options))
+	gate->windows = loci_run_has_windows(options);
+	if (!gate->windows && options->collector != LOCI_COLLECTOR_CC)
 		return 0;
 	snprintf(path, sizeof(path), "%s/" LOCI_CONTROL_FILE, run_dir);
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -49,6 +50,8 @@ int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 	gate->shared = memory;
 	gate->delay_s = options->delay_s;
 	gate->duration_s = options->duration_s;
+	gate->shared->mode = options->count ? LOCI_CONTROL_COUNT : LOCI_CONTROL_TRACE;
+	gate->shared->windows = gate->windows;
 	set(gate, !options->start_disabled && !(options->delay_s > 0));
 	return 0;
 }
@@ -86,7 +89,7 @@ int loci_gate_keep(struct loci_gate *gate)
 {
 	double now = now_s(), next, ms;
 
-	if (!gate->shared)
+	if (!gate->windows)
 		return -1;
 	if (!begin(gate, now))
 		return BEGIN_MS;
@@ -112,7 +115,7 @@ void loci_gate_times(struct loci_gate *gate, double *ret_recorded_s, double *ret
 	double now = now_s();
 
 	*ret_recorded_s = *ret_all_s = 0;
-	if (!gate->shared || !(gate->begun_s > 0))
+	if (!gate->windows || !(gate->begun_s > 0))
 		return;
 	count(gate, now);
 	*ret_recorded_s = gate->recorded_s + (gate->since_s > 0 ? now - gate->since_s : 0);
@@ -121,7 +124,7 @@ void loci_gate_times(struct loci_gate *gate, double *ret_recorded_s, double *ret
 
 void loci_gate_toggle(struct loci_gate *gate)
 {
-	if (gate->shared)
+	if (gate->windows)
 		__atomic_fetch_xor(&gate->shared->recording, 1, __ATOMIC_SEQ_CST);
 }
 

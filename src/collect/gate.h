@@ -8,7 +8,8 @@
 #include "collect/run.h"
 
 struct loci_gate {
-	struct loci_control *shared; /* NULL: recording never starts or stops */
+	struct loci_control *shared; /* NULL: there is none */
+	bool windows;                /* recording starts or stops */
 	double delay_s, duration_s;
 	double on_s, off_s; /* monotonic; 0: not, not yet, or done */
 	double begun_s;     /* the program's first instruction; 0: not yet */
@@ -16,7 +17,7 @@ struct loci_gate {
 	double recorded_s;  /* before that */
 };
 
-/* Makes the file if the options ask for one. */
+/* Makes the file if the options ask for one, or the collector does. */
 int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 	const struct loci_run_options *options, struct loci_err *err);
 /* Does what is due. Returns how many milliseconds to wait until more is, -1: no more. */

@@ -2,10 +2,13 @@
 #include "collect/probe.h"
 
 #include "base/cleanup.h"
+#include "collect/instrumented.h"
 #include "stream/decode.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -35,7 +38,7 @@ static int count(struct loci_source *source, uint64_t *ret_references, struct lo
 			r = loci_decoder_next(
 				decoder, words, (size_t)n, &pos, refs, REFS, &n_refs, &event, err);
 			for (size_t i = 0; i < n_refs; i++)
-				*ret_references += refs[i].op != LOCI_OP_FRAME;
+				*ret_references += refs[i].op < LOCI_OP_FRAME;
 		}
 	}
 	return r;
@@ -56,7 +59,8 @@ static int read_run(struct loci_runner *runner, uint64_t *ret_references, struct
 	return r;
 }
 
-static int judge(struct loci_runner *runner, uint64_t references, struct loci_err *err)
+static int judge(
+	struct loci_runner *runner, const char *program, uint64_t references, struct loci_err *err)
 {
 	int status = loci_runner_status(runner);
 	const char *complaint = loci_runner_complaint(runner);
@@ -64,28 +68,110 @@ static int judge(struct loci_runner *runner, uint64_t references, struct loci_er
 	if (complaint[0])
 		return loci_err_set(err, EIO, "%s", complaint);
 	if (WIFSIGNALED(status))
-		return loci_err_set(err, EIO, PROGRAM " was ended by signal %d (SIG%s) under it",
+		return loci_err_set(err, EIO, "%s was ended by signal %d (SIG%s) under it", program,
 			WTERMSIG(status), sigabbrev_np(WTERMSIG(status)) ?: "?");
 	if (status)
 		return loci_err_set(
-			err, EIO, PROGRAM " ended with status %d under it", WEXITSTATUS(status));
-	return references ? 0 : loci_err_set(err, EIO, "no reference of " PROGRAM " arrived");
+			err, EIO, "%s ended with status %d under it", program, WEXITSTATUS(status));
+	return references ? 0 : loci_err_set(err, EIO, "no reference of %s arrived", program);
+}
+
+static int try_run(const struct loci_run_options *options, const char *program,
+	uint64_t *ret_references, struct loci_err *err)
+{
+	struct loci_runner *runner = NULL;
+	int status, r = loci_runner_start(options, &runner, &status, err);
+
+	*ret_references = 0;
+	if (r == 0)
+		r = read_run(runner, ret_references, err);
+	if (r == 0)
+		r = judge(runner, program, *ret_references, err);
+	loci_runner_free(runner);
+	return r;
 }
 
 int loci_probe_any(struct loci_launch *ret_launch, uint64_t *ret_references, struct loci_err *err)
 {
 	char *argv[] = { PROGRAM, NULL };
 	struct loci_run_options options = { .argv = argv, .launch = ret_launch };
-	struct loci_runner *runner = NULL;
-	int status, r = loci_launch_find(ret_launch, err);
+	int r = loci_launch_find(ret_launch, err);
+
+	*ret_references = 0;
+	return r < 0 ? r : try_run(&options, PROGRAM, ret_references, err);
+}
+
+static const char text[] = "static volatile int a[100];\n"
+			   "int main(void)\n"
+			   "{\n"
+			   "	for (int i = 0; i < 100; i++)\n"
+			   "		a[i] = i;\n"
+			   "	return a[0];\n"
+			   "}\n";
+
+static int compile(const struct loci_toolchain *toolchain, const char *source, const char *program,
+	struct loci_err *err)
+{
+	char pass[PATH_MAX + 32], runtime[PATH_MAX];
+	char *argv[] = { (char *)toolchain->clang, pass, "-O1", (char *)source, "-o",
+		(char *)program, runtime, NULL };
+	posix_spawn_file_actions_t quiet;
+	int status = 0, r = loci_toolchain_runtime(toolchain, LOCI_RUNTIME_NAME, runtime, err);
+	pid_t pid;
+
+	if (r < 0)
+		return r;
+	snprintf(pass, sizeof(pass), "-fpass-plugin=%s", toolchain->plugin);
+	posix_spawn_file_actions_init(&quiet);
+	posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	r = posix_spawn(&pid, argv[0], &quiet, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&quiet);
+	while (r == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return r || status || access(program, X_OK) < 0
+		? loci_err_set(err, EIO,
+			  "%s does not compile a small program with loci's pass: try "
+			  "loci cc on one, it shows why",
+			  toolchain->clang)
+		: 0;
+}
+
+/* Both files are the caller's to remove. */
+static int compile_and_run(const struct loci_toolchain *toolchain, const char *source,
+	char *program, uint64_t *ret_references, struct loci_err *err)
+{
+	char *argv[] = { program, NULL };
+	struct loci_run_options options = { .argv = argv, .collector = LOCI_COLLECTOR_CC };
+	loci_autofclose FILE *file = fopen(source, "w");
+	int r;
+
+	if (!file || fputs(text, file) < 0 || fflush(file) != 0)
+		return loci_err_set(err, errno, "%s: cannot write: %s", source, strerror(errno));
+	r = compile(toolchain, source, program, err);
+	return r < 0 ? r : try_run(&options, "a small program", ret_references, err);
+}
+
+int loci_probe_cc(
+	struct loci_toolchain *ret_toolchain, uint64_t *ret_references, struct loci_err *err)
+{
+	const char *base = getenv("TMPDIR");
+	char dir[PATH_MAX], source[PATH_MAX + 16], program[PATH_MAX + 16];
+	int r = loci_toolchain_find(ret_toolchain, NULL, err);
 
 	*ret_references = 0;
 	if (r == 0)
-		r = loci_runner_start(&options, &runner, &status, err);
-	if (r == 0)
-		r = read_run(runner, ret_references, err);
-	if (r == 0)
-		r = judge(runner, *ret_references, err);
-	loci_runner_free(runner);
+		r = loci_toolchain_try(ret_toolchain, err);
+	if (r < 0)
+		return r;
+	snprintf(dir, sizeof(dir), "%s/loci-probe-XXXXXX", base && *base ? base : "/tmp");
+	if (!mkdtemp(dir))
+		return loci_err_set(err, errno, "%s: cannot create: %s", dir, strerror(errno));
+	snprintf(source, sizeof(source), "%s/probe.c", dir);
+	snprintf(program, sizeof(program), "%s/probe", dir);
+	r = compile_and_run(ret_toolchain, source, program, ret_references, err);
+	unlink(source);
+	unlink(program);
+	rmdir(dir);
 	return r;
 }

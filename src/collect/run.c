@@ -4,12 +4,11 @@
 #include "collect/run.h"
 
 #include "base/cleanup.h"
-#include "collect/gate.h"
 #include "collect/launch.h"
 #include "collect/program.h"
 #include "collect/run_control.h"
+#include "collect/run_state.h"
 #include "collect/spawn.h"
-#include "collect/watched.h"
 #include "stream/ring.h"
 
 #include <dirent.h>
@@ -31,27 +30,6 @@
 #define RESCAN_MS   50           /* where the kernel has no more inotify instances */
 #define EVENT_BYTES 16384
 #define LOG_FILE    "log"
-
-struct name {
-	struct name *next;
-	char text[64];
-};
-
-struct loci_runner {
-	struct loci_rundir *dir;
-	struct loci_watch watch;
-	struct name *first, **last; /* rings that were seen and not given yet */
-	struct loci_gate gate;
-	int inotify, log;
-	pid_t pid;
-	bool follow;
-	bool rescanning; /* names may have been missed */
-	bool asked;      /* for processes without a ring */
-	unsigned streams;
-	double recorded_s, all_s; /* where there are windows */
-	char version[32];
-	char complaint[512];
-};
 
 static uint64_t free_bytes(const char *dir)
 {
@@ -93,14 +71,9 @@ static int make_dir(struct loci_rundir **ret, struct loci_err *err)
 	return r;
 }
 
-static int find_launch(const struct loci_run_options *options, struct loci_launch *ret,
-	int *ret_status, struct loci_err *err)
+static int find_launch(
+	const struct loci_run_options *options, struct loci_launch *ret, struct loci_err *err)
 {
-	int r = loci_program_check(options->argv[0], ret_status, err);
-
-	if (r < 0)
-		return r;
-	*ret_status = 1;
 	if (!options->launch)
 		return loci_launch_find(ret, err);
 	*ret = *options->launch;
@@ -111,17 +84,12 @@ static int find_launch(const struct loci_run_options *options, struct loci_launc
 static int prepare(
 	struct loci_runner *runner, const struct loci_run_options *options, struct loci_err *err)
 {
-	char path[PATH_MAX];
 	int r = make_dir(&runner->dir, err);
 
 	if (r == 0)
 		r = loci_gate_init(&runner->gate, loci_rundir_path(runner->dir), options, err);
 	if (r < 0)
 		return r;
-	snprintf(path, sizeof(path), "%s/" LOG_FILE, loci_rundir_path(runner->dir));
-	runner->log = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	if (runner->log < 0)
-		return loci_err_set(err, errno, "%s: cannot create: %s", path, strerror(errno));
 	runner->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (runner->inotify < 0 ||
 		inotify_add_watch(runner->inotify, loci_rundir_path(runner->dir), IN_MOVED_TO) < 0)
@@ -129,16 +97,29 @@ static int prepare(
 	return 0;
 }
 
-static int start(struct loci_runner *runner, const struct loci_run_options *options,
-	int *ret_status, struct loci_err *err)
+static int open_log(struct loci_runner *runner, struct loci_err *err)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/" LOG_FILE, loci_rundir_path(runner->dir));
+	runner->log = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (runner->log < 0)
+		return loci_err_set(err, errno, "%s: cannot create: %s", path, strerror(errno));
+	return 0;
+}
+
+static int start_any(
+	struct loci_runner *runner, const struct loci_run_options *options, struct loci_err *err)
 {
 	loci_cleanup(loci_launch_freep) char **command = NULL;
 	int log_fd = loci_spawn_high_fd(), r;
 	struct loci_launch launch;
 
-	r = find_launch(options, &launch, ret_status, err);
+	r = find_launch(options, &launch, err);
 	if (r == 0)
 		r = prepare(runner, options, err);
+	if (r == 0)
+		r = open_log(runner, err);
 	if (r < 0)
 		return r;
 	snprintf(runner->version, sizeof(runner->version), "%s", launch.version);
@@ -148,11 +129,49 @@ static int start(struct loci_runner *runner, const struct loci_run_options *opti
 	return loci_spawn(
 		&(struct loci_spawn){
 			.command = command,
-			.tools = launch.tools,
+			.variable = "VALGRIND_LIB",
+			.value = launch.tools,
 			.log = runner->log,
 			.log_fd = log_fd,
 		},
 		&runner->pid, &runner->watch.pidfd, err);
+}
+
+/* The program runs by itself; the runtime in it finds the directory. */
+static int start_cc(
+	struct loci_runner *runner, const struct loci_run_options *options, struct loci_err *err)
+{
+	char path[PATH_MAX];
+	int r = loci_program_find(options->argv[0], path);
+
+	if (r < 0)
+		return loci_err_set(err, -r, "%s: %s", options->argv[0], strerror(-r));
+	r = loci_instrumented_look(path, &runner->program, err);
+	if (r == 0)
+		r = prepare(runner, options, err);
+	if (r < 0)
+		return r;
+	return loci_spawn(
+		&(struct loci_spawn){
+			.command = options->argv,
+			.program = path,
+			.variable = LOCI_RUN_VARIABLE,
+			.value = loci_rundir_path(runner->dir),
+			.own_pid = options->follow ? NULL : &runner->gate.shared->only_pid,
+		},
+		&runner->pid, &runner->watch.pidfd, err);
+}
+
+static int start(struct loci_runner *runner, const struct loci_run_options *options,
+	int *ret_status, struct loci_err *err)
+{
+	int r = loci_program_check(options->argv[0], ret_status, err);
+
+	if (r < 0)
+		return r;
+	*ret_status = 1;
+	return options->collector == LOCI_COLLECTOR_CC ? start_cc(runner, options, err)
+						       : start_any(runner, options, err);
 }
 
 int loci_runner_start(const struct loci_run_options *options, struct loci_runner **ret,
@@ -167,6 +186,8 @@ int loci_runner_start(const struct loci_run_options *options, struct loci_runner
 	runner->last = &runner->first;
 	runner->inotify = runner->log = runner->watch.pidfd = -1;
 	runner->follow = options->follow;
+	runner->collector = options->collector;
+	runner->program_name = options->argv[0];
 	r = start(runner, options, ret_status, err);
 	if (r < 0) {
 		loci_runner_free(runner);
@@ -179,10 +200,10 @@ int loci_runner_start(const struct loci_run_options *options, struct loci_runner
 static int add_name(struct loci_runner *runner, const char *text)
 {
 	struct name *name;
-	unsigned image;
+	unsigned image, thread;
 	pid_t pid;
 
-	if (strlen(text) >= sizeof(name->text) || !loci_watched_name(text, &pid, &image))
+	if (strlen(text) >= sizeof(name->text) || !loci_watched_name(text, &pid, &image, &thread))
 		return 0;
 	for (name = runner->first; name; name = name->next)
 		if (!strcmp(name->text, text))
@@ -197,22 +218,30 @@ static int add_name(struct loci_runner *runner, const char *text)
 }
 
 /* A ring that has been read is gone from the directory. */
-static int rescan(struct loci_runner *runner)
+static int scan(struct loci_runner *runner, bool threads)
 {
 	DIR *dir = opendir(loci_rundir_path(runner->dir));
 	struct dirent *entry;
-	unsigned image;
+	unsigned image, thread;
 	pid_t pid;
 	int r = 0;
 
 	if (!dir)
 		return -errno;
 	while (r == 0 && (entry = readdir(dir)))
-		if (loci_watched_name(entry->d_name, &pid, &image) &&
-			!loci_watch_has(&runner->watch, pid, image))
+		if (loci_watched_name(entry->d_name, &pid, &image, &thread) && !thread != threads &&
+			(thread || !loci_watch_has(&runner->watch, pid, image)))
 			r = add_name(runner, entry->d_name);
 	closedir(dir);
 	return r;
+}
+
+/* Processes before their threads. */
+static int rescan(struct loci_runner *runner)
+{
+	int r = scan(runner, false);
+
+	return r < 0 ? r : scan(runner, true);
 }
 
 static int collect_names(struct loci_runner *runner)
@@ -254,87 +283,45 @@ static void wait_for_more(struct loci_runner *runner)
 	__atomic_store_n(&runner->watch.ended, true, __ATOMIC_RELEASE);
 }
 
-/* The oldest of the rings that have come. *ret stays NULL for one that is not to be read. */
-static int open_first(struct loci_runner *runner, struct loci_source **ret, struct loci_err *err)
+static int open_process(struct loci_runner *runner, const char *name, pid_t pid,
+	struct loci_source **ret, struct loci_err *err)
 {
-	loci_autofree struct name *name = runner->first;
 	struct loci_source *source;
-	unsigned image;
-	pid_t pid;
 	int r;
 
-	runner->first = name->next;
-	if (!runner->first)
-		runner->last = &runner->first;
-	loci_watched_name(name->text, &pid, &image);
-	r = loci_watched_open(
-		&runner->watch, runner->dir, name->text, pid == runner->pid, &source, err);
-	if (r < 0) {
-		loci_autoclose int dir =
-			open(loci_rundir_path(runner->dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-		loci_ring_abandon(dir, name->text);
-		unlinkat(dir, name->text, 0);
-		return r;
-	}
 	if (!runner->follow && pid != runner->pid) {
-		loci_source_close(source);
+		loci_watch_refuse(runner->dir, name);
 		return 0;
+	}
+	r = loci_watched_open(&runner->watch, runner->dir, name, pid == runner->pid, &source, err);
+	if (r < 0) {
+		loci_watch_refuse(runner->dir, name);
+		return r;
 	}
 	runner->streams++;
 	*ret = source;
 	return 0;
 }
 
-static bool has_pid(const pid_t *pids, unsigned n, pid_t pid)
+/* The oldest of the rings that have come. *ret stays NULL for one that is not to be read, or is a
+ * thread's. */
+static int open_first(struct loci_runner *runner, struct loci_source **ret, struct loci_err *err)
 {
-	while (n > 0)
-		if (pids[--n] == pid)
-			return true;
-	return false;
-}
+	loci_autofree struct name *name = runner->first;
+	unsigned image, thread;
+	pid_t pid;
+	int r;
 
-/* Processes that left this word instead of a ring; once each, whatever they became by exec. */
-static unsigned count_word(const struct loci_runner *runner, const char *word)
-{
-	DIR *dir = opendir(loci_rundir_path(runner->dir));
-	loci_autofree pid_t *pids = NULL;
-	struct dirent *entry;
-	unsigned n = 0;
-
-	while (dir && (entry = readdir(dir))) {
-		unsigned image;
-		int end = 0;
-		pid_t pid, *larger;
-
-		if (sscanf(entry->d_name, "%d.%u%n", &pid, &image, &end) != 2 ||
-			strcmp(entry->d_name + end, word) != 0 || has_pid(pids, n, pid) ||
-			(!runner->follow && pid != runner->pid))
-			continue;
-		larger = realloc(pids, (n + 1) * sizeof(*pids));
-		if (!larger)
-			break;
-		pids = larger;
-		pids[n++] = pid;
-	}
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
-static int say_unheard(struct loci_runner *runner, struct loci_err *err)
-{
-	unsigned n = runner->asked ? 0 : count_word(runner, LOCI_RUN_UNHEARD);
-
-	runner->asked = true;
-	if (!n)
-		return 0;
-	return loci_err_set(err, ENOSPC,
-		"%u process%s not recorded: no room for the ring in %.*s; make room there, or name "
-		"another directory in TMPDIR",
-		n, n == 1 ? " was" : "es were",
-		(int)(strrchr(loci_rundir_path(runner->dir), '/') - loci_rundir_path(runner->dir)),
-		loci_rundir_path(runner->dir));
+	runner->first = name->next;
+	if (!runner->first)
+		runner->last = &runner->first;
+	loci_watched_name(name->text, &pid, &image, &thread);
+	if (!thread)
+		return open_process(runner, name->text, pid, ret, err);
+	r = loci_watch_add(&runner->watch, runner->dir, name->text, err);
+	if (r < 0)
+		loci_watch_refuse(runner->dir, name->text);
+	return r == -ESRCH ? 0 : r;
 }
 
 int loci_runner_next(struct loci_runner *runner, struct loci_source **ret, struct loci_err *err)
@@ -357,7 +344,7 @@ int loci_runner_next(struct loci_runner *runner, struct loci_source **ret, struc
 		}
 		if (ended) {
 			loci_watch_stop(&runner->watch);
-			return say_unheard(runner, err);
+			return loci_runner_say_unheard(runner, err);
 		}
 		wait_for_more(runner);
 	}
@@ -391,11 +378,6 @@ int loci_runner_status(const struct loci_runner *runner)
 	return runner->watch.status;
 }
 
-unsigned loci_runner_unwatched(const struct loci_runner *runner)
-{
-	return count_word(runner, LOCI_RUN_UNWATCHED);
-}
-
 void loci_runner_times(const struct loci_runner *runner, double *ret_recorded_s, double *ret_all_s)
 {
 	*ret_recorded_s = runner->recorded_s;
@@ -405,47 +387,6 @@ void loci_runner_times(const struct loci_runner *runner, double *ret_recorded_s,
 pid_t loci_runner_pid(const struct loci_runner *runner)
 {
 	return runner->pid;
-}
-
-/* The first line of Valgrind's log that holds the text, without what stands before it. */
-static bool find_line(FILE *log, const char *text, char *line, size_t size)
-{
-	rewind(log);
-	while (fgets(line, (int)size, log)) {
-		line[strcspn(line, "\n")] = 0;
-		if (strstr(line, text)) {
-			memmove(line, strstr(line, text), strlen(strstr(line, text)) + 1);
-			return true;
-		}
-	}
-	return false;
-}
-
-const char *loci_runner_complaint(struct loci_runner *runner)
-{
-	int status = runner->watch.status;
-	bool is_own = WIFSIGNALED(status) && WTERMSIG(status) == SIGILL;
-	loci_autofclose FILE *log = fdopen(dup(runner->log), "r");
-	char line[256];
-
-	runner->complaint[0] = 0;
-	if (log && (is_own || runner->streams > 1) &&
-		find_line(log, "unhandled instruction", line, sizeof(line)))
-		snprintf(runner->complaint, sizeof(runner->complaint),
-			"Valgrind %s does not know an instruction of %s (%s), most likely of "
-			"AVX-512: build it without (-march=x86-64-v3, or -mno-avx512f)",
-			runner->version,
-			is_own ? "this program" : "a program that this one started", line);
-	else if (!runner->streams && log && find_line(log, "loci: ", line, sizeof(line)))
-		snprintf(runner->complaint, sizeof(runner->complaint), "the collector says: %s",
-			line + strlen("loci: "));
-	else if (!runner->streams && log && find_line(log, "valgrind: ", line, sizeof(line)))
-		snprintf(runner->complaint, sizeof(runner->complaint), "Valgrind says: %s",
-			line + strlen("valgrind: "));
-	else if (!runner->streams)
-		snprintf(runner->complaint, sizeof(runner->complaint),
-			"the collector sent nothing: loci doctor looks for the reason");
-	return runner->complaint;
 }
 
 void loci_runner_free(struct loci_runner *runner)

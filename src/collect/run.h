@@ -4,7 +4,7 @@
  * The collector is told the run's directory; every process it watches makes a ring there
  * (loci_ring_format), under a name that begins with a dot, and renames it to "PID.N.ring" when it
  * can be read (N: images of the process so far, by exec). All else is in the stream, whose first
- * marker is PROCESS. */
+ * marker is PROCESS. For the rings of threads see run_control.h. */
 #ifndef LOCI_COLLECT_RUN_H
 #define LOCI_COLLECT_RUN_H
 
@@ -17,8 +17,10 @@
 struct loci_launch;
 
 struct loci_run_options {
-	char *const *argv; /* the program and its arguments, NULL at the end */
-	bool follow;       /* children too */
+	char *const *argv;             /* the program and its arguments, NULL at the end */
+	enum loci_collector collector; /* LOCI_COLLECTOR_CC, or else LOCI_COLLECTOR_ANY */
+	bool count;                    /* references are counted only; by cc */
+	bool follow;                   /* children too */
 	bool no_kernel;
 	bool start_disabled;        /* nothing is recorded until toggled */
 	bool toggles;               /* loci_runner_toggle will be used */
@@ -37,9 +39,9 @@ static inline bool loci_run_has_windows(const struct loci_run_options *options)
 struct loci_runner;
 
 /* Starts the program. Its standard streams, terminal, process group, environment and signals are
- * this process's, but for what the collector needs; it dumps no core. What keeps it from starting
- * is explained in err; *ret_status is then 127 and 126 as a shell gives them, or 1. Call it before
- * there are threads. */
+ * this process's, but for what the collector needs; under Valgrind it dumps no core. What keeps it
+ * from starting is explained in err; *ret_status is then 127 and 126 as a shell gives them, or 1.
+ * Call it before there are threads. */
 int loci_runner_start(const struct loci_run_options *options, struct loci_runner **ret,
 	int *ret_status, struct loci_err *err);
 /* The next process's stream; waits for one, and keeps the times of delay_s and duration_s

@@ -47,26 +47,38 @@ static void place_log(const struct loci_spawn *spawn)
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* Between fork and exec. What loci does to its own signals and limits is not for the program. */
-static void become(const struct child *child)
+/* Valgrind would write a core file, in its own way and beside its log. */
+static void prepare_valgrind(const struct loci_spawn *spawn)
 {
-	const struct loci_spawn *spawn = child->spawn;
-	struct sigaction usual = { .sa_handler = SIG_DFL };
 	struct rlimit core;
-	int code;
 
-	sigaction(SIGCHLD, &child->chld, NULL);
-	sigaction(SIGXFSZ, &usual, NULL);
-	/* Valgrind would write it, in its own way and beside its log. */
 	if (getrlimit(RLIMIT_CORE, &core) == 0) {
 		core.rlim_cur = 0;
 		setrlimit(RLIMIT_CORE, &core);
 	}
 	place_log(spawn);
-	if (spawn->tools[0])
-		setenv("VALGRIND_LIB", spawn->tools, 1);
+}
+
+/* Between fork and exec. What loci does to its own signals and limits is not for the program. */
+static void become(const struct child *child)
+{
+	const struct loci_spawn *spawn = child->spawn;
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	int code;
+
+	sigaction(SIGCHLD, &child->chld, NULL);
+	sigaction(SIGXFSZ, &usual, NULL);
+	if (!spawn->program)
+		prepare_valgrind(spawn);
+	if (spawn->value[0])
+		setenv(spawn->variable, spawn->value, 1);
+	if (spawn->own_pid)
+		__atomic_store_n(spawn->own_pid, (uint32_t)getpid(), __ATOMIC_SEQ_CST);
 	sigprocmask(SIG_SETMASK, &child->mask, NULL);
-	execv(spawn->command[0], spawn->command);
+	if (spawn->program)
+		execvp(spawn->program, spawn->command); /* has a slash; a script may lack "#!" */
+	else
+		execv(spawn->command[0], spawn->command);
 	code = errno;
 	if (write(child->failed, &code, sizeof(code)) < 0)
 		code = 0;

@@ -5,13 +5,18 @@
 
 #include "base/err.h"
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct loci_spawn {
-	char **command;
-	const char *tools; /* VALGRIND_LIB; "": leave it */
-	int log;           /* where the collector writes, .. */
-	int log_fd;        /* .. under this number in the program's process */
+	char *const *command;
+	const char *program;  /* NULL: command[0], Valgrind */
+	const char *variable; /* of the environment to set, and .. */
+	const char *value;    /* .. to this; "": leave it */
+	uint32_t *own_pid;    /* shared memory for the process's id before it begins; NULL */
+	/* Of Valgrind: */
+	int log;    /* where it writes, .. */
+	int log_fd; /* .. under this number in the program's process */
 };
 
 /* The number under which a descriptor is out of the program's way: among those that Valgrind keeps

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A ring ends by itself when its producer has closed it or died. It must also end when its producer
  * lives on but the run is over, at the words written until then, since a busy producer might keep
- * ahead of its reader for ever; and when the process has become another program by exec. */
+ * ahead of its reader for ever; and when the process has become another program by exec.
+ *
+ * Programs built by `loci cc` have a ring for each thread. The runner adds them as they appear;
+ * what it has not come to when all others have ended is looked for in the directory. */
 #include "collect/watched.h"
 
 #include "base/cleanup.h"
+#include "stream/braid.h"
 #include "stream/ring.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,25 +28,28 @@
 
 struct loci_watched {
 	struct loci_source source; /* first */
-	struct loci_source *ring;
-	const struct loci_ring_shared *shared;
+	struct loci_source *words; /* the ring, or the braid that it is part of */
+	bool is_braid;
+	const struct loci_ring_shared *shared; /* of the process's ring */
+	const struct loci_rundir *dir;
 	struct loci_watch *list;
 	struct loci_watched *next;
 	pid_t pid;
 	unsigned image;
 	bool is_program;
-	uint64_t given;
-	/* Set by the runner's thread. */
-	uint64_t limit; /* of words; UINT64_MAX: none */
-	bool replaced;  /* by exec */
+	bool replaced; /* by exec; set by the runner's thread */
 };
 
-bool loci_watched_name(const char *name, pid_t *ret_pid, unsigned *ret_image)
+bool loci_watched_name(const char *name, pid_t *ret_pid, unsigned *ret_image, unsigned *ret_thread)
 {
 	int end = 0;
 
-	return sscanf(name, "%d.%u.ring%n", ret_pid, ret_image, &end) == 2 && end && !name[end] &&
-		*ret_pid > 0;
+	*ret_thread = 0;
+	if (sscanf(name, "%d.%u.ring%n", ret_pid, ret_image, &end) != 2 || !end)
+		if (sscanf(name, "%d.%u.%u.ring%n", ret_pid, ret_image, ret_thread, &end) != 3 ||
+			!*ret_thread)
+			return false;
+	return end && !name[end] && *ret_pid > 0;
 }
 
 pid_t loci_watched_pid(const struct loci_source *source)
@@ -115,6 +125,7 @@ static void conclude_program(struct loci_watched *process)
 static void conclude_child(struct loci_watched *process)
 {
 	if (__atomic_load_n(&process->replaced, __ATOMIC_SEQ_CST) ||
+		(process->is_braid && loci_braid_became_another(process->words)) ||
 		__atomic_load_n(&process->shared->producer, __ATOMIC_SEQ_CST) == LOCI_RING_GONE)
 		return;
 	if (process->source.note[0] || is_dead(process->pid)) {
@@ -129,8 +140,8 @@ static void conclude_child(struct loci_watched *process)
 /* What a reader must know of the way it ended. */
 static void conclude(struct loci_watched *process)
 {
-	snprintf(process->source.note, sizeof(process->source.note), "%s", process->ring->note);
-	process->source.incomplete = process->ring->incomplete;
+	snprintf(process->source.note, sizeof(process->source.note), "%s", process->words->note);
+	process->source.incomplete = process->words->incomplete;
 	if (process->is_program)
 		conclude_program(process);
 	else
@@ -141,13 +152,9 @@ static ssize_t process_read(
 	struct loci_source *source, uint64_t *words, size_t cap, struct loci_err *err)
 {
 	struct loci_watched *process = (struct loci_watched *)source;
-	ssize_t n = 0;
+	ssize_t n = process->words->ops->read(process->words, words, cap, err);
 
-	if (process->given < __atomic_load_n(&process->limit, __ATOMIC_SEQ_CST))
-		n = process->ring->ops->read(process->ring, words, cap, err);
-	if (n > 0)
-		process->given += (uint64_t)n;
-	else
+	if (n <= 0)
 		conclude(process);
 	return n;
 }
@@ -157,7 +164,7 @@ static void process_progress(
 {
 	const struct loci_watched *process = (const struct loci_watched *)source;
 
-	process->ring->ops->progress(process->ring, ret_done, ret_total);
+	process->words->ops->progress(process->words, ret_done, ret_total);
 }
 
 static void process_close(struct loci_source *source)
@@ -172,7 +179,7 @@ static void process_close(struct loci_source *source)
 			break;
 		}
 	pthread_mutex_unlock(&process->list->lock);
-	loci_source_close(process->ring);
+	loci_source_close(process->words);
 	free(process);
 }
 
@@ -182,47 +189,114 @@ static const struct loci_source_ops process_ops = {
 	.close = process_close,
 };
 
-/* With the list locked. */
-static void stop(struct loci_watched *process, bool replaced)
+/* With the list locked. A process that is no more has appended to its rings what it has, one that
+ * goes on may still be at it. */
+static void stop(struct loci_watched *process, bool writes_no_more)
 {
-	if (replaced)
-		__atomic_store_n(&process->replaced, true, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&process->limit, __atomic_load_n(&process->shared->head, __ATOMIC_SEQ_CST),
-		__ATOMIC_SEQ_CST);
-	loci_ring_stop(process->ring);
+	if (process->is_braid && writes_no_more)
+		loci_braid_stop(process->words);
+	else if (process->is_braid)
+		loci_braid_cut(process->words);
+	else if (writes_no_more)
+		loci_ring_stop(process->words);
+	else
+		loci_ring_cut(process->words);
+}
+
+/* With the list locked, so that no two find the same. Its name goes at once: whoever looks again
+ * finds what is new. */
+static int add_ring(struct loci_source *braid, const struct loci_rundir *dir, const char *name,
+	unsigned thread, struct loci_err *err)
+{
+	struct loci_source *ring;
+	char path[PATH_MAX];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/%s", loci_rundir_path(dir), name);
+	if (access(path, F_OK) < 0)
+		return 0;
+	r = loci_ring_open(dir, name, &ring, err);
+	if (r < 0)
+		return r;
+	unlink(path);
+	return loci_braid_add_take(braid, ring, thread, err);
+}
+
+static int find_rings(void *data, struct loci_source *braid, struct loci_err *err)
+{
+	struct loci_watched *process = data;
+	DIR *dir = opendir(loci_rundir_path(process->dir));
+	struct dirent *entry;
+	int n = 0, r = 0;
+
+	pthread_mutex_lock(&process->list->lock);
+	while (dir && r == 0 && (entry = readdir(dir))) {
+		unsigned image, thread;
+		pid_t pid;
+
+		if (!loci_watched_name(entry->d_name, &pid, &image, &thread) || !thread ||
+			pid != process->pid || image != process->image)
+			continue;
+		r = add_ring(braid, process->dir, entry->d_name, thread, err);
+		n++;
+	}
+	pthread_mutex_unlock(&process->list->lock);
+	if (dir)
+		closedir(dir);
+	return r < 0 ? r : n;
+}
+
+static int open_words(struct loci_watched *process, const char *name, struct loci_err *err)
+{
+	struct loci_source *ring;
+	size_t bytes;
+	int r = loci_ring_open(process->dir, name, &ring, err);
+
+	if (r < 0)
+		return r;
+	process->shared = loci_ring_memory(ring, &bytes);
+	process->is_braid = ring->info.collector == LOCI_COLLECTOR_CC;
+	process->words = ring;
+	if (process->is_braid)
+		r = loci_braid_new_take(ring, find_rings, process, &process->words, err);
+	return r;
+}
+
+static void enlist(struct loci_watch *watch, struct loci_watched *process)
+{
+	pthread_mutex_lock(&watch->lock);
+	for (struct loci_watched *other = watch->first; other; other = other->next)
+		if (other->pid == process->pid && other->image < process->image) {
+			__atomic_store_n(&other->replaced, true, __ATOMIC_SEQ_CST);
+			stop(other, true);
+		}
+	process->next = watch->first;
+	watch->first = process;
+	pthread_mutex_unlock(&watch->lock);
 }
 
 int loci_watched_open(struct loci_watch *watch, const struct loci_rundir *dir, const char *name,
 	bool is_program, struct loci_source **ret, struct loci_err *err)
 {
 	struct loci_watched *process = calloc(1, sizeof(*process));
-	size_t bytes;
+	unsigned thread;
 	int r;
 
 	if (!process)
 		return loci_err_nomem(err);
-	if (!loci_watched_name(name, &process->pid, &process->image)) {
-		free(process);
-		return loci_err_set(err, EINVAL, "%s: is no name of a ring", name);
-	}
-	r = loci_ring_open(dir, name, &process->ring, err);
+	process->dir = dir;
+	process->list = watch;
+	process->is_program = is_program;
+	r = loci_watched_name(name, &process->pid, &process->image, &thread) && !thread
+		? open_words(process, name, err)
+		: loci_err_set(err, EINVAL, "%s: is no name of a process's ring", name);
 	if (r < 0) {
 		free(process);
 		return r;
 	}
 	process->source.ops = &process_ops;
-	process->source.info = process->ring->info;
-	process->shared = loci_ring_memory(process->ring, &bytes);
-	process->list = watch;
-	process->is_program = is_program;
-	process->limit = UINT64_MAX;
-	pthread_mutex_lock(&watch->lock);
-	for (struct loci_watched *other = watch->first; other; other = other->next)
-		if (other->pid == process->pid && other->image < process->image)
-			stop(other, true);
-	process->next = watch->first;
-	watch->first = process;
-	pthread_mutex_unlock(&watch->lock);
+	process->source.info = process->words->info;
+	enlist(watch, process);
 	*ret = &process->source;
 	return 0;
 }
@@ -238,10 +312,37 @@ bool loci_watch_has(struct loci_watch *watch, pid_t pid, unsigned image)
 	return found;
 }
 
+int loci_watch_add(struct loci_watch *watch, const struct loci_rundir *dir, const char *name,
+	struct loci_err *err)
+{
+	unsigned image, thread;
+	int r = -ESRCH;
+	pid_t pid;
+
+	if (!loci_watched_name(name, &pid, &image, &thread))
+		return loci_err_set(err, EINVAL, "%s: is no name of a ring", name);
+	pthread_mutex_lock(&watch->lock);
+	for (struct loci_watched *p = watch->first; p; p = p->next)
+		if (p->pid == pid && p->image == image && p->is_braid) {
+			r = add_ring(p->words, dir, name, thread, err);
+			break;
+		}
+	pthread_mutex_unlock(&watch->lock);
+	return r;
+}
+
+void loci_watch_refuse(const struct loci_rundir *dir, const char *name)
+{
+	loci_autoclose int fd = open(loci_rundir_path(dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	loci_ring_abandon(fd, name);
+	unlinkat(fd, name, 0);
+}
+
 void loci_watch_stop(struct loci_watch *watch)
 {
 	pthread_mutex_lock(&watch->lock);
 	for (struct loci_watched *p = watch->first; p; p = p->next)
-		stop(p, false);
+		stop(p, is_dead(p->pid));
 	pthread_mutex_unlock(&watch->lock);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The stream of one process of a run: a ring that ends where the run ends, and says how it ended.
- */
+/* The stream of one process of a run: a ring, or several as one, that ends where the run ends, and
+ * says how it ended. */
 #ifndef LOCI_COLLECT_WATCHED_H
 #define LOCI_COLLECT_WATCHED_H
 
@@ -21,8 +21,8 @@ struct loci_watch {
 	bool ended; /* the program has been waited for; status is set before */
 };
 
-/* "PID.N.ring" */
-bool loci_watched_name(const char *name, pid_t *ret_pid, unsigned *ret_image);
+/* "PID.N.ring", or "PID.N.T.ring" of a thread: *ret_thread is not 0. */
+bool loci_watched_name(const char *name, pid_t *ret_pid, unsigned *ret_image, unsigned *ret_thread);
 
 /* Earlier images of the same process have been replaced by exec: their streams end with what they
  * hold. is_program: not one that the program started. Closing the source takes it from the list.
@@ -30,6 +30,13 @@ bool loci_watched_name(const char *name, pid_t *ret_pid, unsigned *ret_image);
 int loci_watched_open(struct loci_watch *watch, const struct loci_rundir *dir, const char *name,
 	bool is_program, struct loci_source **ret, struct loci_err *err);
 bool loci_watch_has(struct loci_watch *watch, pid_t pid, unsigned image);
+
+/* A ring of a thread, which becomes part of its process's stream. 0, also if it has been found
+ * before; -ESRCH: there is no such process. */
+int loci_watch_add(struct loci_watch *watch, const struct loci_rundir *dir, const char *name,
+	struct loci_err *err);
+/* Lets a ring be that nobody reads, and its producer know. */
+void loci_watch_refuse(const struct loci_rundir *dir, const char *name);
 
 /* The program has ended: all streams end with what they hold now. */
 void loci_watch_stop(struct loci_watch *watch);

@@ -27,6 +27,22 @@ static int compare_keys(const void *left, const void *right)
 	return (a->set_bits > b->set_bits) - (a->set_bits < b->set_bits);
 }
 
+/* A kind of histogram that came after this reader is let alone; words that are none of a kind are
+ * damage. */
+static bool is_foreign(sqlite3_stmt *stmt)
+{
+	const char *owner = loci_column_text(stmt, 1), *distance = loci_column_text(stmt, 3);
+	const char *scheme = loci_column_text(stmt, 6);
+	enum loci_owner known_owner;
+	enum loci_distance known_distance;
+	enum loci_scheme known_scheme;
+
+	return owner && *owner && distance && *distance && scheme && *scheme &&
+		(loci_owner_from_name(owner, &known_owner) < 0 ||
+			loci_distance_from_name(distance, &known_distance) < 0 ||
+			loci_scheme_from_name(scheme, &known_scheme) < 0);
+}
+
 /* Of the histogram in the current row. The key is the entry's first member. */
 static int fetch_entry(const struct loci_profile *profile, sqlite3_stmt *stmt,
 	struct hist_entry *entry, struct loci_err *err)
@@ -99,6 +115,8 @@ int loci_profile_load_index(struct loci_profile *profile, struct loci_err *err)
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(stmt);
 	for (; r == 0 && rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
+		if (is_foreign(stmt))
+			continue;
 		r = append_entry(profile, &room, err);
 		if (r == 0)
 			r = fetch_entry(

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "stream/ring.h"
 #include "stream/ring_producer.h"
+#include "stream/ring_state.h"
 #include "stream/ring_x86_64.h"
 
 #include "base/cleanup.h"
@@ -11,27 +12,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #define WAIT_NS 50000000u /* then take less than a chunk, and look whether the producer lives */
-
-struct ring {
-	struct loci_source source;
-	char *path;
-	struct loci_ring_shared *shared;
-	size_t mapped_bytes;
-	const uint64_t *data;
-	uint64_t n_words, chunk_words;
-	uint64_t tail; /* ours; the shared one is for the producer */
-	int pidfd;     /* of the producer, -1 until known */
-	bool producer_dead;
-	uint32_t stop;
-};
 
 static const struct loci_source_ops ring_ops;
 
@@ -172,100 +157,18 @@ int loci_ring_open(const struct loci_rundir *dir, const char *name, struct loci_
 	return 0;
 }
 
-/* Whether the producer's process has ended. Its id is not given to another process between its
- * attaching and our opening the descriptor unless it died in that moment. */
-static bool is_dead(struct ring *ring)
-{
-	uint32_t pid = __atomic_load_n(&ring->shared->producer_pid, __ATOMIC_ACQUIRE);
-	struct pollfd poll_fd;
-
-	if (pid == 0 || pid == (uint32_t)getpid())
-		return false;
-	if (ring->pidfd < 0) {
-		ring->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-		if (ring->pidfd < 0)
-			return errno == ESRCH;
-		fcntl(ring->pidfd, F_SETFD, FD_CLOEXEC);
-	}
-	poll_fd = (struct pollfd){ .fd = ring->pidfd, .events = POLLIN };
-	return poll(&poll_fd, 1, 0) == 1;
-}
-
-/* Nothing will be added to what head says from now on. */
-static bool has_ended(struct ring *ring)
-{
-	return ring->producer_dead || __atomic_load_n(&ring->stop, __ATOMIC_SEQ_CST) ||
-		__atomic_load_n(&ring->shared->producer, __ATOMIC_SEQ_CST) == LOCI_RING_GONE;
-}
-
 /* Until there is half a ring, not a chunk only, since waking costs more than what that brings;
  * someone rings, or a while has passed. */
 static void wait_for_data(struct ring *ring)
 {
-	struct loci_ring_shared *shared = ring->shared;
-	uint32_t bell = __atomic_load_n(&shared->data_bell, __ATOMIC_SEQ_CST);
-	/* what the producer can fill in any case: it stops at chunks */
-	uint32_t wanted = (uint32_t)(ring->n_words / 2 / ring->chunk_words * ring->chunk_words);
+	struct loci_ring_bell bell;
 	long r = 0;
 
-	__atomic_exchange_n(&shared->consumer_waits, wanted, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&shared->head, __ATOMIC_SEQ_CST) - ring->tail < wanted &&
-		!has_ended(ring))
-		r = loci_futex_wait(&shared->data_bell, bell, WAIT_NS);
-	__atomic_store_n(&shared->consumer_waits, 0, __ATOMIC_SEQ_CST);
-	if (r < 0 && is_dead(ring)) {
-		ring->producer_dead = true;
-		snprintf(ring->source.note, sizeof(ring->source.note),
-			"the program ended without closing its stream; all it wrote was read");
-	}
-}
-
-/* The largest number of words, at most cap, that ends at a marker's end; words holds cap of them.
- */
-static size_t whole(const uint64_t *words, size_t cap)
-{
-	size_t n = 0;
-
-	while (n < cap) {
-		size_t next =
-			n + 1 + (loci_word_is_marker(words[n]) ? loci_word_n_raw(words[n]) : 0);
-
-		if (next > cap)
-			break;
-		n = next;
-	}
-	return n;
-}
-
-/* Copies avail words, or fewer if they do not fit: up to a chunk's end if that will do, because no
- * marker crosses it. */
-static size_t take(struct ring *ring, uint64_t *words, size_t cap, uint64_t avail)
-{
-	uint64_t at = ring->tail % ring->n_words, n = avail < cap ? avail : cap, first;
-	bool cut = n < avail;
-
-	if (cut && n >= ring->chunk_words) {
-		n -= (ring->tail + n) % ring->chunk_words;
-		cut = false;
-	}
-	first = ring->n_words - at < n ? ring->n_words - at : n;
-	memcpy(words, ring->data + at, first * sizeof(*words));
-	memcpy(words + first, ring->data, (n - first) * sizeof(*words));
-	return cut ? whole(words, n) : n;
-}
-
-static void give_back(struct ring *ring, uint64_t n_words, uint64_t head)
-{
-	struct loci_ring_shared *shared = ring->shared;
-
-	ring->tail += n_words;
-	__atomic_exchange_n(&shared->tail, ring->tail, __ATOMIC_SEQ_CST);
-	/* Not for every chunk: waking costs more than what it brings. */
-	if (head - ring->tail <= ring->n_words / 2 &&
-		__atomic_load_n(&shared->producer_waits, __ATOMIC_SEQ_CST)) {
-		__atomic_fetch_add(&shared->space_bell, 1, __ATOMIC_SEQ_CST);
-		loci_futex_wake(&shared->space_bell);
-	}
+	if (loci_ring_await(&ring->source, &bell))
+		r = loci_futex_wait(bell.bell, bell.value, WAIT_NS);
+	loci_ring_awaited(&ring->source);
+	if (r < 0)
+		loci_ring_has_died(&ring->source);
 }
 
 static ssize_t ring_read(
@@ -275,26 +178,20 @@ static ssize_t ring_read(
 	bool waited = false;
 
 	for (;;) {
-		bool ended = has_ended(ring); /* before looking at head */
-		uint64_t head = __atomic_load_n(&ring->shared->head, __ATOMIC_ACQUIRE);
-		uint64_t avail = head - ring->tail;
+		struct loci_ring_view view;
+		int r = loci_ring_look(source, &view, err);
 
-		if (avail > ring->n_words)
-			return loci_err_set(err, EBADMSG,
-				"%s: the ring's header was overwritten (by the program?) after "
-				"%" PRIu64 " words",
-				ring->path, ring->tail);
-		if (avail >= ring->chunk_words || (avail && (waited || ended))) {
-			size_t n = take(ring, words, cap, avail);
+		if (r < 0)
+			return r;
+		if (view.n_words >= ring->chunk_words || (view.n_words && (waited || view.ended))) {
+			size_t n = loci_ring_copy(source, words, cap, view.n_words);
 
 			if (n == 0)
-				return loci_err_set(err, EBADMSG,
-					"%s: word %" PRIu64 " of the ring makes no sense",
-					ring->path, ring->tail);
-			give_back(ring, n, head);
+				return loci_ring_senseless(source, err);
+			loci_ring_give_back(source, n, &view);
 			return (ssize_t)n;
 		}
-		if (ended)
+		if (view.ended)
 			return 0;
 		wait_for_data(ring);
 		waited = true;
@@ -363,13 +260,4 @@ void *loci_ring_memory(const struct loci_source *source, size_t *ret_bytes)
 
 	*ret_bytes = ring->mapped_bytes;
 	return ring->shared;
-}
-
-void loci_ring_stop(struct loci_source *source)
-{
-	struct ring *ring = (struct ring *)source;
-
-	__atomic_store_n(&ring->stop, 1, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(&ring->shared->data_bell, 1, __ATOMIC_SEQ_CST);
-	loci_futex_wake(&ring->shared->data_bell);
 }

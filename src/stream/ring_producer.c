@@ -3,11 +3,12 @@
 #include "stream/ring_x86_64.h"
 
 /* errno's numbers, without the library's header. */
-#define RING_ESRCH  3
-#define RING_ENOMEM 12
-#define RING_EBUSY  16
-#define RING_EINVAL 22
-#define RING_EPROTO 71
+#define RING_ESRCH   3
+#define RING_ENOMEM  12
+#define RING_EBUSY   16
+#define RING_EINVAL  22
+#define RING_EPROTO  71
+#define RING_EBADMSG 74
 
 #define POLL_NS 100000000u /* how long to wait before looking whether the consumer lives */
 
@@ -21,6 +22,7 @@
 static void go_quiet(struct loci_ring_producer *producer)
 {
 	producer->shared = 0;
+	producer->place = 0;
 	producer->chunk = producer->cursor = producer->sink;
 	producer->limit = producer->sink + LOCI_RING_RESERVE_MAX;
 	producer->base = producer->lost_words;
@@ -73,11 +75,32 @@ static int is_ring(const struct loci_ring_shared *shared, size_t bytes)
 		shared->n_words <= (bytes - LOCI_RING_HEADER_BYTES) / sizeof(uint64_t);
 }
 
+/* The chunk's address comes last: a process that is killed on the way leaves a place that says
+ * nothing, and head, which says all. */
+static void show_place(struct loci_ring_producer *producer)
+{
+	struct loci_ring_inline *place = producer->place;
+
+	__atomic_store_n(&place->base, producer->base, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->limit, (uint64_t)(producer->limit - producer->room_words),
+		__ATOMIC_RELEASE);
+	__atomic_store_n(&place->cursor, (uint64_t)producer->cursor, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->chunk, (uint64_t)producer->chunk, __ATOMIC_RELEASE);
+}
+
+static void hide_place(struct loci_ring_producer *producer)
+{
+	if (producer->place)
+		__atomic_store_n(&producer->place->chunk, 0, __ATOMIC_SEQ_CST);
+}
+
 static void enter_chunk(struct loci_ring_producer *producer)
 {
 	producer->chunk = producer->data + producer->base % producer->n_words;
 	producer->cursor = producer->chunk;
 	producer->limit = producer->chunk + producer->chunk_words;
+	if (producer->place)
+		show_place(producer);
 }
 
 int loci_ring_producer_attach(struct loci_ring_producer *producer, void *memory, size_t bytes)
@@ -177,6 +200,7 @@ void loci_ring_producer_close(struct loci_ring_producer *producer)
 	if (!shared)
 		return;
 	loci_ring_producer_flush(producer);
+	hide_place(producer);
 	__atomic_store_n(&shared->producer, LOCI_RING_GONE, __ATOMIC_SEQ_CST);
 	ring_bell(shared);
 	go_quiet(producer);
@@ -230,6 +254,31 @@ static int wait_for_space(struct loci_ring_producer *producer)
 	return dead ? -1 : 0;
 }
 
+void loci_ring_inline_begin(struct loci_ring_producer *producer, uint32_t room_words)
+{
+	if (!producer->shared)
+		return;
+	producer->room_words = room_words;
+	producer->place = &producer->shared->inline_;
+	show_place(producer);
+}
+
+int loci_ring_inline_take(struct loci_ring_producer *producer)
+{
+	uint64_t *cursor;
+
+	if (!producer->place)
+		return 0;
+	cursor = (uint64_t *)producer->place->cursor;
+	if (cursor < producer->cursor || cursor > producer->limit ||
+		((uintptr_t)cursor - (uintptr_t)producer->chunk) % sizeof(*cursor)) {
+		show_place(producer);
+		return -RING_EBADMSG;
+	}
+	producer->cursor = cursor;
+	return 0;
+}
+
 uint64_t *loci_ring_next_chunk(struct loci_ring_producer *producer, size_t n_words)
 {
 	size_t rest = (size_t)(producer->limit - producer->cursor);
@@ -248,6 +297,7 @@ uint64_t *loci_ring_next_chunk(struct loci_ring_producer *producer, size_t n_wor
 		*producer->cursor = loci_mark_word(LOCI_MARK_PAD, (unsigned)rest - 1, 0);
 	producer->cursor = producer->limit;
 	loci_ring_producer_flush(producer);
+	hide_place(producer);
 	producer->base += producer->chunk_words;
 	if (wait_for_space(producer) < 0) {
 		struct loci_ring_shared *shared = producer->shared;

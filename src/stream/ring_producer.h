@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The producer's end of a ring: freestanding C that runs inside users' programs and inside
- *Valgrind. It calls no library, takes no lock, leaves errno alone and never fails loudly: without a
- *consumer it goes quiet, and words go nowhere but into a count.
+ * Valgrind. It calls no library, takes no lock, leaves errno alone and never fails loudly: without
+ * a consumer it goes quiet, and words go nowhere but into a count.
  *
  *	uint64_t *at = loci_ring_reserve(producer, 2);
  *	at[0] = ...; at[1] = ...;
@@ -29,8 +29,10 @@ struct loci_ring_producer {
 	struct loci_ring_shared *shared; /* NULL: quiet */
 	uint64_t n_words;
 	uint32_t chunk_words;
-	uint64_t mapped_bytes; /* by loci_ring_producer_open */
-	uint64_t lost_words;   /* published instead of head while quiet */
+	uint32_t room_words;
+	struct loci_ring_inline *place; /* of code that appends without a call; NULL: none does */
+	uint64_t mapped_bytes;          /* by loci_ring_producer_open */
+	uint64_t lost_words;            /* published instead of head while quiet */
 	uint64_t sink[LOCI_RING_RESERVE_MAX];
 };
 
@@ -54,6 +56,15 @@ void loci_ring_producer_close(struct loci_ring_producer *producer);
 /* Wakes the consumer for what was committed; before a wait of unknown length. */
 void loci_ring_producer_flush(struct loci_ring_producer *producer);
 
+/* From here on code that makes no call appends too: at the cursor in the ring's header, wherever it
+ * is not beyond the limit there, from which room_words can be written. Before anything is reserved
+ * this way, loci_ring_inline_take. */
+void loci_ring_inline_begin(struct loci_ring_producer *producer, uint32_t room_words);
+
+/* Takes over what such code has appended. 0, or -EBADMSG: the header was overwritten, and the words
+ * since the last commit are lost. */
+int loci_ring_inline_take(struct loci_ring_producer *producer);
+
 uint64_t *loci_ring_next_chunk(struct loci_ring_producer *producer, size_t n_words);
 
 /* Room for n_words, at most LOCI_RING_RESERVE_MAX; waits for the consumer if need be. The words of
@@ -69,6 +80,8 @@ static inline uint64_t *loci_ring_reserve(struct loci_ring_producer *producer, s
 static inline void loci_ring_commit(struct loci_ring_producer *producer, uint64_t *end)
 {
 	producer->cursor = end;
+	if (producer->place)
+		__atomic_store_n(&producer->place->cursor, (uint64_t)end, __ATOMIC_RELEASE);
 	if (producer->head) /* not in a child that forked between reserve and commit */
 		__atomic_store_n(producer->head, producer->base + (uint64_t)(end - producer->chunk),
 			__ATOMIC_RELEASE);

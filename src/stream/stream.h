@@ -26,9 +26,9 @@
  *
  * A reference of size 0 is a range: the word after its address is its length in bytes (0 allowed:
  * nothing was touched). A reference of op FRAME stands first in a function's entry block and
- * carries the frame address in its one word, whatever its size; it is no access. References of an
- * op that the reader does not know follow the same rule of one or two words and are passed over. A
- * reference that runs past the last address ends there.
+ * carries the frame address in its one word, whatever its size; it is no access, and no more are
+ * CALLER and TURN. References of an op that the reader does not know follow the same rule of one or
+ * two words and are passed over. A reference that runs past the last address ends there.
  *
  * It is an error to give an address where no block is current (before the first BLOCK of a thread
  * or signal handler, after its definition changed), to start a block that has no definition, or to
@@ -97,7 +97,8 @@ enum loci_marker {
 	LOCI_MARK_OBJECT = 0x15,   /* bytes              0: address, 1: sequence, 2: string id of name */
 	LOCI_MARK_OBJECT_END = 0x16,  /* -               0: address, 1: sequence */
 	LOCI_MARK_MODULE_LOAD = 0x18, /* module id       0: load bias, 1: lowest address, 2: bytes,
-	                                 3: string id of path, 4: sequence, 5: build-id's length in
+	                                 3: string id of path, 4: sequence (0: before the
+	                                 definitions that follow), 5: build-id's length in
 	                                 bytes, then its bytes padded with NULs */
 	LOCI_MARK_MODULE_UNLOAD = 0x19, /* module id     0: sequence */
 
@@ -159,8 +160,13 @@ enum loci_block_flag {
 enum loci_op {
 	LOCI_OP_LOAD = 0,
 	LOCI_OP_STORE = 1,
-	LOCI_OP_FETCH = 2, /* of an instruction */
-	LOCI_OP_FRAME = 3, /* a frame address, no access */
+	LOCI_OP_FETCH = 2,  /* of an instruction */
+	LOCI_OP_FRAME = 3,  /* a frame address, no access */
+	LOCI_OP_CALLER = 4, /* the address that the function returns to, no access: second in an
+			       entry block. So callers are known, who need not run a block of
+			       their own between two calls */
+	LOCI_OP_TURN = 5,   /* no access, and its word means nothing: a loop begins or goes round,
+			       and has no reference to show it */
 };
 
 enum loci_ref_flag {

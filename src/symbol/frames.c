@@ -160,6 +160,8 @@ int loci_symbols_frames(struct loci_symbols *symbols, uint32_t number, uint64_t 
 	if (!cap)
 		return 0;
 	memset(&frames[0], 0, sizeof(frames[0]));
+	if (address >= module->cc.low && address < module->cc.high)
+		return loci_cc_frames(module, address, frames, cap, ret_n, err);
 	pc = address - module->dwarf_bias;
 	r = loci_unit_find(module, pc, &unit, err);
 	if (r < 0)

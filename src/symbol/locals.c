@@ -73,6 +73,48 @@ static int add_throughout(struct collecting *to, struct loci_variable *variable,
 	return r;
 }
 
+/* Where a location holds. */
+struct validity {
+	uint64_t low, high;
+	bool always; /* as long as the scope lasts */
+	const struct pieces *scope;
+	bool function; /* the scope is the function */
+};
+
+static int add(struct collecting *to, struct loci_variable *variable,
+	const struct loci_location_frame *location, const struct validity *where)
+{
+	if (where->always)
+		return add_throughout(to, variable, location, where->scope, where->function);
+	return where->low < where->high
+		? add_at(to, variable, location, where->low, where->high, false)
+		: 0;
+}
+
+/* A variable that the compiler parted, some of it in memory. */
+static int add_pieces(struct collecting *to, const struct loci_variable *whole, const Dwarf_Op *ops,
+	size_t n, const struct validity *where)
+{
+	struct loci_location_frame location;
+	uint64_t bytes, done = 0;
+	size_t pos = 0;
+	int in_memory, r = 0;
+
+	while (r == 0 && (in_memory = loci_location_piece(ops, n, &pos, &location, &bytes)) >= 0) {
+		struct loci_variable piece = *whole;
+
+		if (bytes > whole->bytes - done)
+			break;
+		done += bytes;
+		piece.bytes = bytes;
+		if (whole->elements == 1 && bytes < whole->bytes)
+			piece.type = NULL; /* its members are not where they are in the whole */
+		if (in_memory && bytes)
+			r = add(to, &piece, &location, where);
+	}
+	return r;
+}
+
 static int take(struct collecting *to, Dwarf_Die *die, const struct pieces *pieces, bool function)
 {
 	struct loci_variable variable = { 0 };
@@ -92,12 +134,13 @@ static int take(struct collecting *to, Dwarf_Die *die, const struct pieces *piec
 	if (!variable.name || !variable.bytes || variable.bytes > INT64_MAX)
 		return 0;
 	while (r == 0 && (at = dwarf_getlocations(&attr, at, &base, &low, &high, &ops, &n)) > 0) {
-		if (!loci_location_frame(ops, n, &location))
-			continue;
-		if (low == 0 && high == (Dwarf_Addr)-1)
-			r = add_throughout(to, &variable, &location, pieces, function);
-		else if (low < high)
-			r = add_at(to, &variable, &location, low, high, false);
+		struct validity where = { low, high, low == 0 && high == (Dwarf_Addr)-1, pieces,
+			function };
+
+		if (loci_location_frame(ops, n, &location))
+			r = add(to, &variable, &location, &where);
+		else
+			r = add_pieces(to, &variable, ops, n, &where);
 	}
 	return r;
 }

@@ -61,3 +61,17 @@ bool loci_location_frame(const Dwarf_Op *ops, size_t n, struct loci_location_fra
 	}
 	return false;
 }
+
+int loci_location_piece(const Dwarf_Op *ops, size_t n, size_t *pos, struct loci_location_frame *ret,
+	uint64_t *ret_bytes)
+{
+	size_t from = *pos, end = from;
+
+	while (end < n && ops[end].atom != DW_OP_piece)
+		end++;
+	if (end == n)
+		return -1;
+	*pos = end + 1;
+	*ret_bytes = ops[end].number;
+	return loci_location_frame(ops + from, end - from, ret);
+}

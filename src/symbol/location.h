@@ -14,5 +14,9 @@ struct loci_location_frame {
 	int64_t offset;
 };
 bool loci_location_frame(const Dwarf_Op *ops, size_t n, struct loci_location_frame *ret);
+/* Of a location in pieces the one that begins at ops[*pos], which advances behind it. 1: it is in
+ * such memory, 0: it is not, -1: these are no pieces, or there are no more. */
+int loci_location_piece(const Dwarf_Op *ops, size_t n, size_t *pos, struct loci_location_frame *ret,
+	uint64_t *ret_bytes);
 
 #endif

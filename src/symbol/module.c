@@ -129,12 +129,16 @@ int loci_module_open(struct loci_symbol_module *module, struct loci_err *err)
 		return loci_err_nomem(err);
 	module->dwarf = dwfl_module_getdwarf(module->dwfl_module, &bias);
 	module->dwarf_bias = bias;
-	if (loci_elf_symbols_read(module, err) < 0 || loci_units_read(module, err) < 0)
+	if (loci_elf_symbols_read(module, err) < 0 || loci_units_read(module, err) < 0 ||
+		loci_cc_names_read(module, err) < 0)
 		return -ENOMEM;
 	if (!module->n_units)
 		module->trouble = module->n_functions
 			? no_debug
 			: "neither debug information nor symbols (it was stripped)";
+	else if (module->cc.n_damaged)
+		module->trouble = "what `loci cc` put into it is damaged or of another version; "
+				  "names are left out";
 	return 0;
 }
 
@@ -145,6 +149,7 @@ void loci_module_close(struct loci_symbol_module *module)
 	for (size_t i = 0; i < module->cap_containers; i++)
 		free(module->containers[i].items);
 	free(module->containers);
+	loci_cc_section_fini(&module->cc);
 	free(module->functions);
 	free(module->objects);
 	loci_intervals_fini(&module->segments);

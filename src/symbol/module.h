@@ -7,6 +7,7 @@
 #ifndef LOCI_SYMBOL_MODULE_H
 #define LOCI_SYMBOL_MODULE_H
 
+#include "symbol/cc_section.h"
 #include "symbol/demangle.h"
 #include "symbol/interval.h"
 #include "symbol/pool.h"
@@ -98,6 +99,8 @@ struct loci_symbol_module {
 	size_t n_definitions, cap_definitions;
 	bool definitions_known;
 
+	struct loci_cc_section cc; /* of code compiled by `loci cc` */
+
 	bool globals_known;
 	struct loci_variable *globals;
 	size_t n_globals;
@@ -134,6 +137,12 @@ const struct loci_elf_symbol *loci_elf_object(
  * Appends to *symbols of *n elements, from malloc. 0 or -ENOMEM. */
 int loci_plt_read(struct loci_symbol_module *module, struct loci_elf_symbol **symbols, size_t *n,
 	size_t *cap);
+
+/* cc_names.c: the section of definitions, if there is one. 0 or -ENOMEM. */
+int loci_cc_names_read(struct loci_symbol_module *module, struct loci_err *err);
+/* The levels of code of a site, as loci_symbols_frames() gives them; n 0: it is none. */
+int loci_cc_frames(struct loci_symbol_module *module, uint64_t address,
+	struct loci_frame_name *frames, size_t cap, size_t *ret_n, struct loci_err *err);
 
 /* unit.c: addresses are those of the debug information. */
 int loci_units_read(struct loci_symbol_module *module, struct loci_err *err);

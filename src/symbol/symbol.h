@@ -41,9 +41,38 @@ struct loci_frame_name {
 	uint64_t entry; /* of the outermost function: its first address. Of others 0 */
 };
 #define LOCI_FRAMES_MAX 32
-/* *ret_n 0: nothing is known. */
+/* *ret_n 0: nothing is known. The address may be one of code, or that of a site (below). */
 int loci_symbols_frames(struct loci_symbols *symbols, uint32_t module, uint64_t address,
 	struct loci_frame_name *frames, size_t cap, size_t *ret_n, struct loci_err *err);
+
+/* Code compiled by `loci cc` numbers its references by the addresses of their definitions, which
+ * stand in a section of the module (collect/runtime/cc_abi.h). Such an address is a site; it is no
+ * address of code. */
+struct loci_symbol_site {
+	uint64_t code;        /* its function's first instruction, as frames have it in entry */
+	const char *variable; /* what is referred to, as far as it is known ("a[]", "node->next") */
+	uint64_t loop;        /* the innermost around it, for loci_symbols_loop(); 0: none */
+};
+/* 1: it is a site; 0: it is none, and *ret is all zero. */
+int loci_symbols_site(struct loci_symbols *symbols, uint32_t module, uint64_t address,
+	struct loci_symbol_site *ret, struct loci_err *err);
+/* The first instruction of the function of a site; of an address that is no site the address
+ * itself, so that what holds an address of code or of a site can ask for locals. */
+int loci_symbols_code(struct loci_symbols *symbols, uint32_t module, uint64_t address,
+	uint64_t *ret_code, struct loci_err *err);
+
+/* A loop as the compiler had it. Its number is an address, the same for all its sites. */
+struct loci_loop_name {
+	const char *function;  /* whose statement it is: the inlined one, demangled */
+	const char *file;      /* NULL: not known */
+	unsigned line, column; /* of the statement; 0: not known */
+	unsigned depth;        /* from 1, within the function that was compiled */
+	uint64_t parent;       /* the loop around it; 0: none */
+	uint64_t first, end;   /* its sites lie from first to before end */
+};
+/* 1: there is such a loop; 0: there is none, and *ret is all zero. */
+int loci_symbols_loop(struct loci_symbols *symbols, uint32_t module, uint64_t loop,
+	struct loci_loop_name *ret, struct loci_err *err);
 
 /* A type as data sees it: element of an array, target of a pointer. NULL type: unknown. */
 struct loci_type;
@@ -66,8 +95,11 @@ struct loci_variable {
 			the return address stands (the canonical frame address less 8) */
 	uint64_t bytes;
 	uint64_t pc_low, pc_high;     /* locals: where the variable lives; 0, 0: all the function */
-	const struct loci_type *type; /* of an array: its element's */
+	const struct loci_type *type; /* of an array: its element's; of a piece of a struct: none */
 	uint64_t elements;            /* 1: no array */
+	/* Locals: of all the pieces into which a compiler may part a variable, each of which is
+	 * here by itself; else as bytes, or 0. */
+	uint64_t whole_bytes;
 };
 /* Globals and statics, also those of functions ("counter (f)"), ascending and without overlap. From
  * DWARF, and from the symbol table what DWARF lacks. */

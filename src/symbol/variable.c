@@ -36,6 +36,7 @@ void loci_variable_describe(
 		else
 			ret->type = loci_type_intern(module, &type);
 	}
+	ret->whole_bytes = ret->bytes;
 	ret->file = loci_die_file(module, die, DW_AT_decl_file);
 	if (loci_die_number(die, DW_AT_decl_line, &line) && line <= UINT32_MAX)
 		ret->line = (unsigned)line;

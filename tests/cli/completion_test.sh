@@ -19,6 +19,9 @@ offers "$LOCI" ''
 for command in record analyse report cache diff summary info doctor merge export help; do
 	has out "$command"
 done
+for command in cc c++ mpicc mpicxx; do
+	grep -qxF "$command" out || fail "$command is not offered"
+done
 offers "$LOCI" rep
 [ "$(cat out)" = report ] || fail "rep is completed to $(cat out)"
 
@@ -36,6 +39,13 @@ has out profiles
 lacks out trace.din
 offers "$LOCI" analyse tr
 [ "$(cat out)" = trace.din ] || fail "analyse tr is completed to $(cat out)"
+
+offers "$LOCI" c++ --loci-o
+[ "$(cat out)" = --loci-only ] || fail "c++ --loci-o is completed to $(cat out)"
+offers "$LOCI" mpicc --loci-m
+[ "$(cat out)" = --loci-mpi ] || fail "mpicc --loci-m is completed to $(cat out)"
+offers "$LOCI" cc tr
+[ "$(cat out)" = trace.din ] || fail "cc tr is completed to $(cat out)"
 
 offers "$LOCI" cache --cache ''
 has out host

@@ -19,6 +19,28 @@ for collector in cc gcc watch pmu step mpi; do
 done
 has out "not in this version"
 
+# What loci cc needs, and a clang that does not take the pass.
+. "$SRC/tests/cli/toolchains.sh"
+fake_tree tree
+expect 1 env PATH="$PWD/empty" tree/bin/loci doctor
+has out "loci-pass-N.so"
+fake_tree tree 14
+expect 1 env PATH="$PWD/empty" tree/bin/loci doctor
+tr -s ' \n' ' ' <out >words
+has words "there is none in PATH: apt install clang-14"
+fake_clang bin/clang-14 14
+expect 1 env PATH="$PWD/bin" tree/bin/loci doctor
+tr -s ' \n' ' ' <out >words
+has words "clang-14 does not compile a small program with loci's pass"
+printf '#!/bin/sh\necho "error: unable to load plugin"\nexit 1\n' >bin/clang-14
+expect 1 env PATH="$PWD/bin" tree/bin/loci doctor
+tr -s ' \n' ' ' <out >words
+has words "clang-14 does not take loci's pass: error: unable to load plugin"
+rm tree/lib/loci/libloci-rt.so
+expect 1 env PATH="$PWD/bin" tree/bin/loci doctor
+tr -s ' \n' ' ' <out >words
+has words "libloci-rt.so: No such file or directory; install loci whole"
+
 # What calls itself Valgrind and is none, and one of another version.
 mkdir fake
 printf '#!/bin/sh\necho nonsense\n' >fake/valgrind

@@ -3,7 +3,7 @@
 . "$SRC/tests/cli/expect.sh"
 
 expect 0 "$LOCI" help
-sed -n 's/^  \([a-z]*\) .*/\1/p' out >commands
+sed -n 's/^  \([a-z+]*\) .*/\1/p' out >commands
 [ -s commands ] || fail "loci help lists no commands"
 
 # Options as `.It Fl x` or `.It Fl -long` of the page's list.
@@ -19,15 +19,26 @@ explained() {
 while read -r command; do
 	page=$SRC/doc/man/loci-$command.1
 	[ -f "$page" ] || { fail "no manual page for loci $command"; continue; }
+	other=$(sed -n 's/^\.so man1\///p' "$page")
+	[ -z "$other" ] || page=$SRC/doc/man/$other
+	grep -q "^\.Nm.*\bloci-$command\( \|$\)" "$page" || fail "$page is not about loci $command"
 	expect 0 "$LOCI" "$command" -h
 	has out "loci $command"
 	documented "$page" >page.options
 	explained out >help.options
 	diff page.options help.options >differences ||
 		fail "loci-$command.1 (<) and loci $command -h (>) differ: $(grep '^[<>]' differences | tr '\n' ' ')"
-	expect 0 "$LOCI" "$command" --help
 	has "$SRC/doc/man/loci.1" ".Xr loci-$command 1"
-	expect 2 "$LOCI" "$command" --no-such-option
+	case $command in
+	cc | c++ | mpicc | mpicxx) # what is not loci's is the compiler's
+		expect 0 "$LOCI" "$command" --loci-help
+		expect 2 "$LOCI" "$command" --loci-such-option
+		;;
+	*)
+		expect 0 "$LOCI" "$command" --help
+		expect 2 "$LOCI" "$command" --no-such-option
+		;;
+	esac
 	has err "loci $command"
 done <commands
 

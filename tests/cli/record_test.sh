@@ -10,8 +10,13 @@ expect 2 loci record -b 48 touch ran
 expect 2 loci record -m sample touch ran
 has err "not in this version"
 expect 2 loci record -m nonsense touch ran
-expect 2 loci record --collector cc touch ran
-has err "not in this version; only any is"
+expect 2 loci record --collector pmu touch ran
+has err "not in this version; any and cc are"
+expect 2 loci record -m count -o p.loci touch ran
+has err "leave -o out"
+expect 1 loci record -m count touch ran
+has err "touch was built without loci cc; build it again with CC='loci cc'"
+expect 1 loci record -m count --collector any touch ran
 expect 2 loci record --pairs some touch ran
 expect 2 loci record --toggle NONSENSE touch ran
 expect 2 loci record --toggle KILL touch ran

@@ -23,9 +23,9 @@ static KEEP long walk(struct line *v, int rounds)
 {
 	long sum = 0;
 
-	for (int round = 0; round < rounds; round++)
-		for (int i = 0; i < LINES; i++)
-			sum += v[i].first; /* count:walk */
+	for (int round = 0; round < rounds; round++) /* count:walk-round */
+		for (int i = 0; i < LINES; i++)      /* count:walk-each */
+			sum += v[i].first;           /* count:walk */
 	return sum;
 }
 
@@ -47,8 +47,8 @@ static KEEP long drain(struct line *v)
 
 static KEEP long phase(struct line *v)
 {
-	fill(v);
-	return drain(v);
+	fill(v);             /* count:call-fill */
+	return drain(v) + 1; /* count:call-drain */
 }
 
 /* Two fields of every line, one after the other: the line is brought once, 16 bytes of it are used.
@@ -95,12 +95,12 @@ int main(void)
 	char *pages = malloc(100 * 4096);                                 /* count:pages */
 	long sum = 0;
 
-	sum += walk(table, 2);
+	sum += walk(table, 2); /* count:call-walk */
 	sum += phase(block);
 	sum += both(wide);
-	sum += column(pages);
-	for (int i = 0; i < 10; i++)
-		sum += local(i);
+	sum += column(pages);        /* count:call-column */
+	for (int i = 0; i < 10; i++) /* count:call-loop */
+		sum += local(i);     /* count:call-local */
 	free(pages);
 	free(block);
 	return sum == -1;

@@ -16,13 +16,21 @@ enum loci_plan_length {
 	LOCI_LENGTH_FIXED, /* size_bytes */
 	LOCI_LENGTH_VALUE, /* of the value `length` */
 	LOCI_LENGTH_SPAN,  /* what the runtime's function `span` says of the values span_argument */
+	/* Of `mask`, whose lanes are lane_bytes long: */
+	LOCI_LENGTH_LANES,  /* from the first active lane to the last */
+	LOCI_LENGTH_PACKED, /* as many as are active, from the address on */
+	LOCI_LENGTH_LANE,   /* `lane` if it is active, otherwise 0 */
 };
 
 struct loci_plan_ref {
 	LLVMValueRef instruction; /* the access or call; of the FRAME the function's first */
-	LLVMValueRef address;     /* pointer; of the FRAME NULL */
+	LLVMValueRef address;     /* pointer, or vector of pointers; of the FRAME NULL */
 	LLVMValueRef mask;        /* of a masked access: lanes; NULL: unconditional */
 	uint32_t lane;            /* of a gather or scatter: which */
+	uint32_t lane_bytes;
+	LLVMValueRef index; /* vector: the address is of lane 0 with index 0; NULL: none */
+	uint32_t index_bytes;
+	bool is_at_end; /* the address is that of a string, its end is meant */
 	enum loci_plan_length length_kind;
 	LLVMValueRef length;
 	const char *span;
@@ -39,9 +47,34 @@ struct loci_plan_ref {
  * to where control leaves. It may reach over several blocks of the function (side exits). */
 struct loci_plan_block {
 	uint32_t first_ref, n_refs;
-	uint32_t loop; /* the innermost, or LOCI_PLAN_NONE */
-	uint8_t flags; /* enum loci_block_flag */
+	uint32_t n_words; /* of its references */
+	uint32_t loop;    /* the innermost, or LOCI_PLAN_NONE */
+	uint8_t flags;    /* enum loci_block_flag */
 	uint8_t depth;
+};
+
+/* A stretch of a basic block, whose references execute together; blocks consist of pieces. */
+struct loci_plan_piece {
+	uint32_t first_ref, n_refs;
+	uint32_t n_counted; /* references that are accesses */
+	uint32_t n_words;   /* of its references */
+	uint32_t home;      /* number of the basic block, as struct loci_flow has it */
+	uint32_t sequence;  /* pieces and syncs of a basic block execute in this order */
+	uint32_t block;
+	bool is_marked;        /* words begin with the block's marker .. */
+	bool is_hoisted;       /* .. which is appended where the loop is entered instead */
+	bool is_checked;       /* there may be no room for the block; this is its first piece .. */
+	bool is_hoist_checked; /* .. and its marker is hoisted */
+	bool is_after_sync; /* control was elsewhere since the piece before it in the basic block */
+};
+
+/* Where the budget, and in the tracing copy the cursor, must be in memory. */
+struct loci_plan_sync {
+	LLVMValueRef instruction;
+	uint32_t home, sequence;
+	bool leaves;   /* control leaves: memory must be right before it */
+	bool returns;  /* control comes back after it, or comes with it */
+	bool is_twice; /* .. and may do so more than once */
 };
 
 struct loci_plan_loop {
@@ -58,12 +91,27 @@ struct loci_plan {
 	size_t n_refs;
 	struct loci_plan_block *block; /* in the order of cc_abi.h */
 	size_t n_blocks;
+	struct loci_plan_piece *piece; /* in the order of blocks */
+	size_t n_pieces;
+	struct loci_plan_sync *sync;
+	size_t n_syncs;
+	uint32_t n_sequence;
 	struct loci_plan_loop *loop; /* parents first */
 	size_t n_loops;
+	/* Of basic blocks: whether control goes elsewhere after the last piece; of loops: whether
+	 * references or such places are within; whether such places are. */
+	bool *ends_synced, *is_active, *is_synced;
 	/* External functions called, each once. */
 	LLVMValueRef *callee;
 	size_t n_callees;
 };
+
+struct loci_flow;
+/* A plan whose pieces are each a block of their own, and all of whose addresses are there when its
+ * last reference executes, serves where each piece is tested by itself. */
+void loci_plan_init(
+	struct loci_plan *plan, LLVMValueRef function, const struct loci_flow *flow, bool by_piece);
+void loci_plan_fini(struct loci_plan *plan);
 
 /* Writes the definition of a function into its sections and returns its struct loci_cc_function, a
  * global variable of the module. counter[i] is the variable that counts calls of callee[i], may be

@@ -10,20 +10,29 @@
  *	tracing		the same, and appends words at the cursor
  *	test		budget < 0: to the tracing copy; otherwise to the counting copy
  *
- * The budget lives in a register inside a function and in loci_cc_thread.budget across calls (that
- * may run instrumented code), returns, unwinding and back edges. The cursor likewise, and is stored
- * to loci_cc_state.cursor at the end of every block that appended: what was appended is never
- * behind it. The state is found anew (from loci_cc_thread.state) at the entry and after every call.
- * Before words are appended a tracing copy makes sure that cursor <= limit, which is room for
- * LOCI_CC_ROOM_WORDS words; so there is one check on every way that appends no more than that. If
- * there is no room it calls __loci_room and finds state, cursor and budget anew. The check of an
- * entry or a back edge is also how a thread comes to the runtime for the first time, and how a
- * window or a sample begins: unless words are wanted, cursor > limit.
+ * In a counting copy the budget lives in a register, and in loci_cc_thread.budget across calls (that
+ * may run instrumented code), returns and unwinding. A tracing copy has it in memory always, right
+ * wherever the runtime may be asked. What it counts may wait on the way there, so between calls and
+ * back edges it may be behind.
+ *
+ * The cursor lives in a register of the tracing copy and is stored to loci_cc_state.cursor at the
+ * end of every piece of a basic block that appended. The state is found anew (from
+ * loci_cc_thread.state) at the entry and after every call. Before a block's marker is appended a
+ * tracing copy makes sure that cursor <= limit, which is room for LOCI_CC_ROOM_WORDS words; there is
+ * one check on every way that appends no more than that. If there is no room it calls __loci_room
+ * and finds state, cursor and budget anew. Whatever is appended next begins with a marker, so the
+ * runtime may change rings and begin or end windows there; but a copy that goes on appending does so
+ * until it comes to an entry or a back edge, so there must be room after __loci_room, wanted or not.
+ * The check of an entry or a back edge is also how a thread comes to the runtime for the first time:
+ * unless words are wanted, cursor > limit.
  *
  * Words. A block's marker is loci_cc_function.base + its number in the function; blocks without
  * references have no number. If base is 0 when a function is entered (tracing copy), __loci_define
  * is called first. A function's first block is flagged ENTRY, exists even without references, and
- * begins with a FRAME reference: the address where the return address stands.
+ * begins with a FRAME reference, the address where the return address stands, and a CALLER, what
+ * stands there. Both are written but not counted, and so is TURN: a loop that holds other loops or
+ * calls, and whose header has no references, has a block flagged LOOP for the header all the same,
+ * of one reference TURN, so that it shows in the stream when it goes round.
  *
  * Sites. The number of a reference in the stream is the run-time address of its struct loci_cc_site
  * in the section of definitions; less the module's load bias it is an address in the file, from
@@ -91,7 +100,7 @@ _Static_assert(sizeof(struct loci_cc_definition) == 64, "layout is fixed");
 
 struct loci_cc_block {
 	uint32_t first_site;
-	uint16_t n_sites; /* with the FRAME */
+	uint16_t n_sites; /* with FRAME, CALLER, TURN */
 	uint8_t flags;    /* enum loci_block_flag */
 	uint8_t depth;    /* loops around it */
 	uint32_t loop;    /* the innermost, or LOCI_CC_NONE */
@@ -112,18 +121,21 @@ struct loci_cc_site {
 };
 _Static_assert(sizeof(struct loci_cc_site) == 24, "layout is fixed");
 
-/* The function itself is scope 0; the others are inlined calls. */
+/* The function itself is scope 0; the others are inlined calls, each behind the scope it is called
+ * in. Code of one function that stands in several files has a scope for each, alike but for file
+ * and line: so there may be more than one without a parent. */
 struct loci_cc_scope {
 	int32_t name;    /* as in the source */
 	int32_t linkage; /* as in the symbol table; 0: the same */
 	int32_t file;    /* of its code: absolute, or relative to nothing */
-	uint32_t line;   /* of its declaration */
+	uint32_t line;   /* of its declaration; 0: not known, or in another file */
 	uint32_t call_line;
 	uint16_t call_column;
 	uint16_t parent; /* scope that it is called in; of the function itself UINT16_MAX */
 };
 _Static_assert(sizeof(struct loci_cc_scope) == 24, "layout is fixed");
 
+/* Outer loops stand before those in them. */
 struct loci_cc_loop {
 	uint32_t line; /* of its statement; 0: not known */
 	uint16_t column;

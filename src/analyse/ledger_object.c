@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Objects of all processes: what has one name is one. */
+#include "analyse/ledger_state.h"
+
+#include "base/cleanup.h"
+
+static char *copy_text(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+static int add_object(struct loci_ledger *ledger, struct loci_ledger_maps *maps, uint32_t i,
+	const struct loci_object_info *info)
+{
+	uint32_t context = info->context < maps->process->walk.contexts.n
+		? maps->context[info->context]
+		: UINT32_MAX;
+	struct loci_digest key = { 1, 2 };
+	struct loci_ledger_object *object;
+	int r;
+
+	key = loci_digest_text(key, info->kind);
+	key = loci_digest_text(key, info->name);
+	key = loci_digest_text(key, info->type);
+	key = loci_digest_text(key, info->file);
+	key = loci_digest_word(key, info->line);
+	key = loci_digest_word(key, (uint64_t)info->symbol_module << 32 | context);
+	key = loci_digest_word(key, info->code_address);
+	r = loci_ledger_intern(&ledger->object_ids, key, &ledger->object, &ledger->n_objects,
+		&ledger->object_cap, sizeof(*ledger->object), &maps->object[i]);
+	if (r < 0)
+		return r;
+	object = &ledger->object[maps->object[i]];
+	if (r)
+		*object = (struct loci_ledger_object){ .kind = copy_text(info->kind),
+			.name = copy_text(info->name),
+			.type = copy_text(info->type),
+			.file = copy_text(info->file),
+			.line = info->line,
+			.element = info->element,
+			.module = info->symbol_module,
+			.code_address = info->code_address,
+			.context = context,
+			.born_refs = info->born_refs,
+			.nameless = info->nameless,
+			.released = true };
+	if (object->size_bytes < info->size_bytes)
+		object->size_bytes = info->size_bytes;
+	object->allocations += info->allocations;
+	if (object->born_refs > info->born_refs)
+		object->born_refs = info->born_refs;
+	if (object->died_refs < info->died_refs)
+		object->died_refs = info->died_refs;
+	object->released &= info->released;
+	return 0;
+}
+
+int loci_ledger_add_objects(
+	struct loci_ledger *ledger, struct loci_ledger_maps *maps, struct loci_err *err)
+{
+	struct loci_objects *objects = maps->process->objects;
+	size_t n = loci_objects_count(objects);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct loci_object_info info = { 0 };
+		int r = loci_objects_info(objects, i, &info, err);
+
+		if (r == 0 && add_object(ledger, maps, i, &info) < 0)
+			r = loci_err_nomem(err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* What the code calls an object, of a reference to part of it: "a" of "a[].x", "node->left" of
+ * "node->left->key". NULL: that is not known. */
+static char *called(const char *variable, bool pointed_to)
+{
+	const char *arrow = NULL, *next = variable;
+
+	while ((next = strstr(next, "->")))
+		arrow = next++;
+	if (arrow && !pointed_to)
+		return NULL;
+	return strndup(variable, arrow ? (size_t)(arrow - variable) : strcspn(variable, "[."));
+}
+
+int loci_ledger_name_by_code(struct loci_ledger *ledger, struct loci_row *row, struct loci_err *err)
+{
+	const struct loci_site *site = &ledger->site[row->site].site;
+	struct loci_ledger_object holder = ledger->object[row->object];
+	bool stack = !strcmp(holder.kind, "stack");
+	loci_autofree char *name = NULL;
+	struct loci_symbol_site known = { 0 };
+	struct loci_digest key = { 3, 4 };
+	uint32_t number;
+	int r = 0;
+
+	if (!holder.nameless || site->module == LOCI_NO_MODULE)
+		return 0;
+	r = loci_symbols_site(ledger->symbols, site->module, site->offset, &known, err);
+	if (r <= 0 || !known.variable)
+		return r < 0 ? r : 0;
+	name = called(known.variable, !stack);
+	if (!name || !*name)
+		return 0;
+	key = loci_digest_word(loci_digest_text(key, name), row->object);
+	r = loci_ledger_intern(&ledger->object_ids, key, &ledger->object, &ledger->n_objects,
+		&ledger->object_cap, sizeof(*ledger->object), &number);
+	if (r > 0)
+		ledger->object[number] =
+			(struct loci_ledger_object){ .kind = copy_text(holder.kind),
+				.name = copy_text(name),
+				.file = copy_text(holder.file),
+				.line = holder.line,
+				.module = holder.module,
+				.code_address = holder.code_address,
+				.context = holder.context };
+	row->object = number;
+	return r < 0 ? loci_err_nomem(err) : 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of the ledger share. */
+#ifndef LOCI_ANALYSE_LEDGER_STATE_H
+#define LOCI_ANALYSE_LEDGER_STATE_H
+
+#include "analyse/digest.h"
+#include "analyse/ledger.h"
+
+/* The ledger's numbers of what a process has numbered by itself. */
+struct loci_ledger_maps {
+	struct loci_attribution *process;
+	uint32_t *site, *context, *object, *row, *loop;
+};
+
+/* The number of a key; a new one is *n, which has room in the array then. 1: new. */
+int loci_ledger_intern(struct loci_keymap *map, struct loci_digest key, void *array, size_t *n,
+	size_t *cap, size_t element, uint32_t *ret);
+
+int loci_ledger_add_objects(
+	struct loci_ledger *ledger, struct loci_ledger_maps *maps, struct loci_err *err);
+/* Where only what holds an object is known, it has the name that the code gives it. The row has the
+ * ledger's numbers. */
+int loci_ledger_name_by_code(
+	struct loci_ledger *ledger, struct loci_row *row, struct loci_err *err);
+
+#endif

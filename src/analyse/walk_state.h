@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of the walk share: code whose functions and loops are learnt by running it
+ * (walk.c), and fixed code (walk_fixed.c). */
+#ifndef LOCI_ANALYSE_WALK_STATE_H
+#define LOCI_ANALYSE_WALK_STATE_H
+
+#include "analyse/walk.h"
+
+/* The top frame is another. */
+void loci_walk_refresh(struct loci_walk *walk);
+/* Its loops are others. */
+void loci_walk_refresh_loops(struct loci_walk *walk);
+/* Until n are left. */
+void loci_walk_cut_loops(struct loci_walk *walk, size_t n);
+void loci_walk_pop_frames(struct loci_walk *walk, size_t n);
+int loci_walk_push_loop(struct loci_walk *walk, uint32_t number);
+int loci_walk_push_frame(struct loci_walk *walk, const struct loci_shadow_frame *frame,
+	uint32_t function, uint64_t last);
+
+/* Of fixed code. */
+int loci_walk_enter_fixed(struct loci_walk *walk, uint32_t definition, uint64_t frame_address);
+int loci_walk_turn_fixed(struct loci_walk *walk, struct loci_code_block *block);
+/* Frame i goes: a coroutine may come back to it. */
+void loci_walk_leave_frame(struct loci_walk *walk, size_t i);
+
+#endif

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* loci cc and loci c++: clang, with loci's pass and runtime. Everything else on the line is clang's
+ * business and reaches it as it is, in its order.
+ *
+ * What is added stands between --start-no-unused-arguments and --end-no-unused-arguments: of a line
+ * that compiles and does not link, or the other way round, clang uses what it needs. */
+#include "cli/command.h"
+
+#include "base/cleanup.h"
+#include "cli/compile_line.h"
+#include "cli/wrapper.h"
+#include "collect/toolchain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OWN_OPTIONS                                                                        \
+	"      --loci-clang=CLANG    with this clang: a name, a path or a major version\n" \
+	"      --loci-only=PATTERNS  instrument only what matches\n"                       \
+	"      --loci-skip=PATTERNS  instrument nothing that matches\n"                    \
+	"      --loci-help           this text\n\n"                                        \
+	"Everything else is clang's.\n"
+
+static const char help_c[] =
+	"usage: loci cc [CLANG'S OPTIONS] FILE..\n\n"
+	"Compiles C with clang so that loci record can follow the program without Valgrind.\n"
+	"It takes a compiler's place: CC=\"loci cc\" ./configure\n\n" OWN_OPTIONS;
+static const char help_cxx[] =
+	"usage: loci c++ [CLANG'S OPTIONS] FILE..\n\n"
+	"Compiles C++ with clang so that loci record can follow the program without Valgrind.\n"
+	"It takes a compiler's place: CXX=\"loci c++\" ./configure\n\n" OWN_OPTIONS;
+
+struct making {
+	struct loci_toolchain toolchain;
+	struct loci_compile_line line;
+	bool at_link; /* the pass runs there (LTO) */
+	struct loci_words words;
+};
+
+static void begin(struct making *making)
+{
+	loci_words_add(&making->words, "--start-no-unused-arguments");
+}
+
+static void end(struct making *making)
+{
+	loci_words_add(&making->words, "--end-no-unused-arguments");
+}
+
+/* As it is, whatever commas or spaces it has, and whatever -x says of files. */
+static void add_for_linker(struct making *making, const char *word)
+{
+	loci_words_add(&making->words, "-Xlinker");
+	loci_words_add(&making->words, "%s", word);
+}
+
+static bool wants_runtime(const struct loci_compile_line *line)
+{
+	if (!line->links || line->relocatable || (line->freestanding && line->without_libc))
+		return false;
+	return !(line->makes_static && line->makes_shared); /* leaves names open anyway */
+}
+
+static int add_shared(struct making *making, struct loci_err *err)
+{
+	char path[PATH_MAX];
+	int r = loci_toolchain_runtime(&making->toolchain, "libloci-rt.so", path, err);
+
+	add_for_linker(making, "--push-state");
+	add_for_linker(making, making->line.without_libc ? "--as-needed" : "--no-as-needed");
+	add_for_linker(making, path);
+	add_for_linker(making, "--pop-state");
+	return r;
+}
+
+/* In a static program nothing stands before the C library's functions: the linker leads calls of
+ * some of them to the runtime. */
+static int add_wraps(struct making *making, struct loci_err *err)
+{
+	char path[PATH_MAX];
+	loci_autofree char *text = NULL;
+	size_t size = 0;
+	int r = loci_toolchain_runtime(&making->toolchain, "wrapped.txt", path, err);
+	loci_autofclose FILE *file = r < 0 ? NULL : fopen(path, "re");
+
+	while (file && getline(&text, &size, file) > 0) {
+		text[strcspn(text, " \t\n#")] = 0;
+		if (!text[0])
+			continue;
+		loci_words_add(&making->words, "-Xlinker");
+		loci_words_add(&making->words, "--wrap=%s", text);
+	}
+	return r;
+}
+
+static int add_static(struct making *making, struct loci_err *err)
+{
+	char path[PATH_MAX];
+	int r = loci_toolchain_runtime(&making->toolchain, "libloci-rt.a", path, err);
+
+	add_for_linker(making, "--push-state");
+	if (!making->line.without_libc)
+		add_for_linker(making, "--whole-archive");
+	add_for_linker(making, path);
+	add_for_linker(making, "--pop-state");
+	return r < 0 || making->line.without_libc ? r : add_wraps(making, err);
+}
+
+static int add_runtime(struct making *making, struct loci_err *err)
+{
+	if (!wants_runtime(&making->line))
+		return 0;
+	return making->line.makes_static ? add_static(making, err) : add_shared(making, err);
+}
+
+/* Before everything: its malloc is then found before any library's. */
+static int add_head(struct making *making, struct loci_err *err)
+{
+	int r = 0;
+
+	begin(making);
+	if (!making->line.freestanding)
+		loci_words_add(&making->words, "-fpass-plugin=%s", making->toolchain.plugin);
+	if (making->at_link) {
+		loci_words_add(&making->words, "-Xlinker");
+		loci_words_add(&making->words, "--load-pass-plugin=%s", making->toolchain.plugin);
+	}
+	if (!making->line.without_libc)
+		r = add_runtime(making, err);
+	end(making);
+	return r;
+}
+
+/* After everything: the last word on frame pointers. A caller who names the C library himself may
+ * have none: the runtime then comes in only if something before asks for it. */
+static int add_tail(struct making *making, struct loci_err *err)
+{
+	int r = 0;
+
+	begin(making);
+	loci_words_add(&making->words, "-fno-omit-frame-pointer");
+	loci_words_add(&making->words, "-mno-omit-leaf-frame-pointer");
+	if (making->line.without_libc)
+		r = add_runtime(making, err);
+	end(making);
+	return r;
+}
+
+static int make(
+	struct making *making, const struct loci_wrapper *wrapper, bool cxx, struct loci_err *err)
+{
+	const struct loci_compile_line *line = &making->line;
+	bool plain = !line->has_input || line->foreign || line->internal;
+	int r = 0;
+
+	loci_words_add(&making->words, "%s", making->toolchain.clang);
+	if (cxx && !line->internal)
+		loci_words_add(&making->words, "--driver-mode=g++");
+	if (!plain)
+		r = add_head(making, err);
+	for (int i = 0; i < line->end; i++)
+		loci_words_add(&making->words, "%s", wrapper->argv[i]);
+	if (!plain && r == 0)
+		r = add_tail(making, err);
+	for (int i = line->end; i < wrapper->argc; i++)
+		loci_words_add(&making->words, "%s", wrapper->argv[i]);
+	return r;
+}
+
+/* The pass takes these from the environment; what it is not told it must not find there by chance.
+ */
+static void tell(const struct making *making, const struct loci_wrapper *wrapper)
+{
+	if (wrapper->only)
+		setenv("LOCI_ONLY", wrapper->only, 1);
+	if (wrapper->skip)
+		setenv("LOCI_SKIP", wrapper->skip, 1);
+	if (making->at_link)
+		setenv("LOCI_LTO", "link", 1);
+	else
+		unsetenv("LOCI_LTO");
+}
+
+static int compile(int argc, char **argv, const char *help, bool cxx)
+{
+	struct loci_err err = { "" };
+	struct loci_wrapper wrapper;
+	struct making making = { 0 };
+	int status = loci_wrapper_read(&wrapper, help, false, argc, argv), r;
+
+	if (status >= 0)
+		return status;
+	loci_compile_line_read(&making.line, wrapper.argc, wrapper.argv);
+	r = loci_toolchain_find(&making.toolchain, wrapper.clang, &err);
+	making.at_link =
+		making.line.lto && making.line.lld && loci_toolchain_has_lld(&making.toolchain);
+	if (r == 0)
+		r = make(&making, &wrapper, cxx, &err);
+	if (r == 0) {
+		tell(&making, &wrapper);
+		status = loci_words_execute(&making.words, wrapper.command);
+	} else {
+		status = loci_fail(&err);
+	}
+	loci_words_free(&making.words);
+	return status;
+}
+
+int loci_cmd_cc(int argc, char **argv)
+{
+	return compile(argc, argv, help_c, false);
+}
+
+int loci_cmd_cxx(int argc, char **argv)
+{
+	return compile(argc, argv, help_cxx, true);
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/llvm/emit.h"
+
+#include "collect/runtime/cc_abi.h"
+#include "stream/stream.h"
+
+#include <string.h>
+
+/* Of LLVM's calling conventions. */
+#define PRESERVE_MOST LLVMPreserveMostCallConv
+#define UNLIKELY      1
+#define LIKELY        (1u << 20)
+/* The tracing copy is no cold code: it, too, is to run well. */
+#define TRACING       1
+#define COUNTING      63
+
+static void add_attribute(LLVMContextRef context, LLVMValueRef function, const char *name)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+	if (kind)
+		LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+			LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+static LLVMValueRef declare(
+	struct loci_emit *emit, const char *name, LLVMTypeRef type, bool preserves)
+{
+	LLVMValueRef function = LLVMGetNamedFunction(emit->module, name);
+	if (function)
+		return function;
+	function = LLVMAddFunction(emit->module, name, type);
+	add_attribute(emit->context, function, "nounwind");
+	/* A dynamic linker that binds lazily keeps fewer registers than preserve_most promises. */
+	add_attribute(emit->context, function, "nonlazybind");
+	if (preserves)
+		LLVMSetFunctionCallConv(function, PRESERVE_MOST);
+	return function;
+}
+
+static LLVMValueRef call(struct loci_emit *emit, LLVMValueRef function, LLVMTypeRef type,
+	LLVMValueRef *argument, unsigned n)
+{
+	LLVMValueRef made = LLVMBuildCall2(emit->builder, type, function, argument, n, "");
+	LLVMSetInstructionCallConv(made, LLVMGetFunctionCallConv(function));
+	return made;
+}
+
+LLVMValueRef loci_emit_number(const struct loci_emit *emit, uint64_t value)
+{
+	return LLVMConstInt(emit->word, value, 0);
+}
+
+static LLVMValueRef member(struct loci_emit *emit, LLVMTypeRef type, LLVMValueRef base, unsigned i)
+{
+	LLVMValueRef index[] = { loci_emit_number(emit, 0), loci_emit_number(emit, i) };
+	return LLVMBuildInBoundsGEP2(emit->builder, type, base, index, 2, "");
+}
+
+LLVMValueRef loci_emit_away(struct loci_emit *emit, LLVMValueRef base, uint32_t n_words)
+{
+	LLVMValueRef index = loci_emit_number(emit, n_words);
+	return LLVMBuildInBoundsGEP2(emit->builder, emit->word, base, &index, 1, "");
+}
+
+LLVMValueRef loci_emit_load_word(struct loci_emit *emit, LLVMValueRef address)
+{
+	LLVMValueRef value = LLVMBuildLoad2(emit->builder, emit->word, address, "");
+	LLVMSetAlignment(value, 8);
+	return value;
+}
+
+void loci_emit_store_word(struct loci_emit *emit, LLVMValueRef value, LLVMValueRef address)
+{
+	LLVMSetAlignment(LLVMBuildStore(emit->builder, value, address), 8);
+}
+
+static LLVMValueRef to_pointer(struct loci_emit *emit, LLVMValueRef word)
+{
+	return LLVMBuildIntToPtr(emit->builder, word, emit->pointer, "");
+}
+
+static LLVMValueRef slot_value(struct loci_emit *emit, LLVMTypeRef type, LLVMValueRef slot)
+{
+	return LLVMBuildLoad2(emit->builder, type, slot, "");
+}
+
+static LLVMValueRef base_of(struct loci_emit *emit, LLVMValueRef record)
+{
+	LLVMValueRef at = LLVMBuildPointerCast(emit->builder, record, emit->pointer, "");
+	return loci_emit_load_word(emit, at);
+}
+
+/* Whether cursor > limit. */
+static LLVMValueRef is_full(struct loci_emit *emit, LLVMValueRef state, LLVMValueRef cursor)
+{
+	LLVMValueRef limit = loci_emit_load_word(emit, loci_emit_away(emit, state, 1));
+	LLVMValueRef at = LLVMBuildPtrToInt(emit->builder, cursor, emit->word, "");
+	return LLVMBuildICmp(emit->builder, LLVMIntUGT, at, limit, "");
+}
+
+static void branch(struct loci_emit *emit, LLVMValueRef condition, LLVMBasicBlockRef yes,
+	LLVMBasicBlockRef no, unsigned weight_yes, unsigned weight_no)
+{
+	LLVMTypeRef half = LLVMInt32TypeInContext(emit->context);
+	LLVMValueRef weight[] = { LLVMMDStringInContext(emit->context, "branch_weights", 14),
+		LLVMConstInt(half, weight_yes, 0), LLVMConstInt(half, weight_no, 0) };
+	LLVMValueRef made = LLVMBuildCondBr(emit->builder, condition, yes, no);
+	LLVMSetMetadata(made, emit->weights, LLVMMDNodeInContext(emit->context, weight, 3));
+}
+
+void loci_emit_branch_unlikely(struct loci_emit *emit, LLVMValueRef condition,
+	LLVMBasicBlockRef unlikely, LLVMBasicBlockRef likely)
+{
+	branch(emit, condition, unlikely, likely, UNLIKELY, LIKELY);
+}
+
+void loci_emit_branch_copy(
+	struct loci_emit *emit, LLVMBasicBlockRef tracing, LLVMBasicBlockRef counting)
+{
+	branch(emit, loci_emit_is_tracing(emit), tracing, counting, TRACING, COUNTING);
+}
+
+static LLVMValueRef thread_state(struct loci_emit *emit)
+{
+	return to_pointer(
+		emit, loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 1)));
+}
+
+/* In assembly, since LLVM 14 to 19 at the least may pop into a register that preserve_most keeps.
+ * These keep all but flags and r11; `ready` returns in rax. */
+static const char ready_code[] = "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
+				 "movq %fs:8(%rax), %r11\n\t"
+				 "movq (%r11), %rax\n\t"
+				 "cmpq 8(%r11), %rax\n\t"
+				 "ja 1f\n\t"
+				 "retq\n"
+				 "1:\n\t"
+				 "pushq %rbp\n\t"
+				 "movq %rsp, %rbp\n\t"
+				 "callq *__loci_room@GOTPCREL(%rip)\n\t"
+				 "popq %rbp\n\t"
+				 "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
+				 "movq %fs:8(%rax), %rax\n\t"
+				 "movq (%rax), %rax\n\t"
+				 "retq";
+static const char cross_code[] = "movq __loci_thread@GOTTPOFF(%rip), %r11\n\t"
+				 "movq %fs:8(%r11), %r11\n\t"
+				 "pushq %rax\n\t"
+				 "movq (%r11), %rax\n\t"
+				 "cmpq 8(%r11), %rax\n\t"
+				 "popq %rax\n\t"
+				 "ja 1f\n\t"
+				 "cmpq $$0, (%rdi)\n\t"
+				 "je 2f\n\t"
+				 "retq\n"
+				 "1:\n\t"
+				 "pushq %rbp\n\t"
+				 "movq %rsp, %rbp\n\t"
+				 "callq *__loci_room@GOTPCREL(%rip)\n\t"
+				 "popq %rbp\n\t"
+				 "cmpq $$0, (%rdi)\n\t"
+				 "je 2f\n\t"
+				 "retq\n"
+				 "2:\n\t"
+				 "pushq %rbp\n\t"
+				 "movq %rsp, %rbp\n\t"
+				 "callq *__loci_define@GOTPCREL(%rip)\n\t"
+				 "popq %rbp\n\t"
+				 "retq";
+
+/* Functions of the module's own for what is done in many places: small where they are called. */
+static LLVMValueRef own_function(
+	struct loci_emit *emit, const char *name, LLVMTypeRef type, const char *code)
+{
+	LLVMTypeRef nothing = LLVMFunctionType(LLVMVoidTypeInContext(emit->context), NULL, 0, 0);
+	LLVMValueRef function = LLVMAddFunction(emit->module, name, type);
+	LLVMSetLinkage(function, LLVMInternalLinkage);
+	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
+	add_attribute(emit->context, function, "naked");
+	add_attribute(emit->context, function, "nounwind");
+	add_attribute(emit->context, function, "noinline");
+	loci_emit_at_end(emit, LLVMAppendBasicBlockInContext(emit->context, function, ""));
+	LLVMBuildCall2(emit->builder, nothing, loci_ir_assembly(nothing, code), NULL, 0, "");
+	LLVMBuildUnreachable(emit->builder);
+	return function;
+}
+
+static void make_own_functions(struct loci_emit *emit)
+{
+	emit->ready_type = LLVMFunctionType(emit->word, NULL, 0, 0);
+	emit->ready = own_function(emit, "loci.ready", emit->ready_type, ready_code);
+	emit->cross_type =
+		LLVMFunctionType(LLVMVoidTypeInContext(emit->context), &emit->pointer, 1, 0);
+	emit->cross = own_function(emit, "loci.cross", emit->cross_type, cross_code);
+}
+
+void loci_emit_init(struct loci_emit *emit, LLVMModuleRef module)
+{
+	*emit = (struct loci_emit){ .module = module, .context = LLVMGetModuleContext(module) };
+	emit->builder = LLVMCreateBuilderInContext(emit->context);
+	emit->word = LLVMInt64TypeInContext(emit->context);
+	emit->pointer = LLVMPointerType(emit->word, 0);
+	emit->pair = LLVMArrayType(emit->word, 2);
+	emit->weights = LLVMGetMDKindIDInContext(emit->context, "prof", 4);
+	emit->thread = LLVMGetNamedGlobal(module, "__loci_thread");
+	if (!emit->thread)
+		emit->thread = LLVMAddGlobal(module, emit->pair, "__loci_thread");
+	LLVMSetThreadLocalMode(emit->thread, LLVMInitialExecTLSModel);
+	LLVMSetAlignment(emit->thread, 8);
+	make_own_functions(emit);
+}
+
+void loci_emit_fini(struct loci_emit *emit)
+{
+	LLVMDisposeBuilder(emit->builder);
+}
+
+LLVMValueRef loci_emit_slot(struct loci_emit *emit, LLVMTypeRef type)
+{
+	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(emit->function);
+	LLVMPositionBuilderBefore(emit->builder, LLVMGetFirstInstruction(entry));
+	return LLVMBuildAlloca(emit->builder, type, "");
+}
+
+void loci_emit_slots(struct loci_emit *emit, LLVMValueRef function)
+{
+	emit->function = function;
+	emit->budget = loci_emit_slot(emit, emit->word);
+	emit->cursor = loci_emit_slot(emit, emit->pointer);
+	emit->state = loci_emit_slot(emit, emit->pointer);
+}
+
+void loci_emit_before(struct loci_emit *emit, LLVMValueRef instruction)
+{
+	LLVMPositionBuilderBefore(emit->builder, instruction);
+}
+
+void loci_emit_at_end(struct loci_emit *emit, LLVMBasicBlockRef block)
+{
+	LLVMPositionBuilderAtEnd(emit->builder, block);
+	LLVMSetCurrentDebugLocation2(emit->builder, NULL);
+}
+
+void loci_emit_store_budget(struct loci_emit *emit)
+{
+	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
+	loci_emit_store_word(emit, value, member(emit, emit->pair, emit->thread, 0));
+}
+
+void loci_emit_load_budget(struct loci_emit *emit)
+{
+	LLVMValueRef value = loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 0));
+	LLVMBuildStore(emit->builder, value, emit->budget);
+}
+
+void loci_emit_load_cursor(struct loci_emit *emit)
+{
+	LLVMValueRef state = thread_state(emit);
+	LLVMBuildStore(emit->builder, state, emit->state);
+	LLVMBuildStore(
+		emit->builder, to_pointer(emit, loci_emit_load_word(emit, state)), emit->cursor);
+}
+
+void loci_emit_count(struct loci_emit *emit, uint32_t n_refs)
+{
+	if (n_refs == 0)
+		return;
+	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
+	LLVMValueRef minus = loci_emit_number(emit, -(uint64_t)n_refs);
+	LLVMBuildStore(emit->builder, LLVMBuildAdd(emit->builder, value, minus, ""), emit->budget);
+}
+
+void loci_emit_count_in_memory(struct loci_emit *emit, uint32_t n_refs)
+{
+	if (n_refs == 0)
+		return;
+	LLVMValueRef at = member(emit, emit->pair, emit->thread, 0);
+	LLVMValueRef minus = loci_emit_number(emit, -(uint64_t)n_refs);
+	LLVMValueRef value = loci_emit_load_word(emit, at);
+	loci_emit_store_word(emit, LLVMBuildAdd(emit->builder, value, minus, ""), at);
+}
+
+LLVMValueRef loci_emit_is_counting_in_memory(struct loci_emit *emit)
+{
+	LLVMValueRef value = loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 0));
+	return LLVMBuildICmp(emit->builder, LLVMIntSGE, value, loci_emit_number(emit, 0), "");
+}
+
+LLVMValueRef loci_emit_is_tracing(struct loci_emit *emit)
+{
+	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
+	return LLVMBuildICmp(emit->builder, LLVMIntSLT, value, loci_emit_number(emit, 0), "");
+}
+
+LLVMValueRef loci_emit_is_full(struct loci_emit *emit)
+{
+	return is_full(
+		emit, slot_value(emit, emit->pointer, emit->state), loci_emit_get_cursor(emit));
+}
+
+LLVMValueRef loci_emit_is_undefined(struct loci_emit *emit)
+{
+	LLVMValueRef base = base_of(emit, emit->record);
+	return LLVMBuildICmp(emit->builder, LLVMIntEQ, base, loci_emit_number(emit, 0), "");
+}
+
+void loci_emit_cross(struct loci_emit *emit)
+{
+	loci_emit_store_budget(emit);
+	loci_emit_enter(emit);
+}
+
+void loci_emit_enter(struct loci_emit *emit)
+{
+	LLVMValueRef record = LLVMBuildPointerCast(emit->builder, emit->record, emit->pointer, "");
+	call(emit, emit->cross, emit->cross_type, &record, 1);
+	loci_emit_load_budget(emit);
+	loci_emit_load_cursor(emit);
+}
+
+void loci_emit_ready(struct loci_emit *emit)
+{
+	LLVMValueRef cursor = call(emit, emit->ready, emit->ready_type, NULL, 0);
+	LLVMBuildStore(emit->builder, to_pointer(emit, cursor), emit->cursor);
+	LLVMBuildStore(emit->builder, thread_state(emit), emit->state);
+}
+
+LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit)
+{
+	return slot_value(emit, emit->pointer, emit->cursor);
+}
+
+void loci_emit_set_cursor(struct loci_emit *emit, LLVMValueRef cursor, uint32_t n_words)
+{
+	LLVMValueRef end = loci_emit_away(emit, cursor, n_words);
+	LLVMBuildStore(emit->builder, end, emit->cursor);
+	LLVMValueRef word = LLVMBuildPtrToInt(emit->builder, end, emit->word, "");
+	loci_emit_store_word(emit, word, slot_value(emit, emit->pointer, emit->state));
+}
+
+void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint32_t block)
+{
+	LLVMValueRef base = base_of(emit, emit->record);
+	LLVMValueRef marker = LLVMBuildAdd(emit->builder, base, loci_emit_number(emit, block), "");
+	loci_emit_store_word(emit, marker, loci_emit_away(emit, cursor, at));
+}
+
+LLVMValueRef loci_emit_mark(struct loci_emit *emit)
+{
+	LLVMTypeRef type = LLVMFunctionType(emit->pointer, NULL, 0, 0);
+	LLVMValueRef mark = declare(emit, "__loci_mark", type, false);
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(emit->builder);
+	LLVMValueRef state = call(emit, mark, type, NULL, 0);
+	/* In memory for good, where it outlives a jump. */
+	LLVMValueRef slot = loci_emit_slot(emit, emit->pointer);
+	LLVMValueRef after = LLVMGetNextInstruction(state);
+	if (after)
+		LLVMPositionBuilderBefore(emit->builder, after);
+	else
+		LLVMPositionBuilderAtEnd(emit->builder, here);
+	LLVMSetVolatile(LLVMBuildStore(emit->builder, state, slot), 1);
+	return slot;
+}
+
+void loci_emit_landed(struct loci_emit *emit, LLVMValueRef slot)
+{
+	LLVMTypeRef type =
+		LLVMFunctionType(LLVMVoidTypeInContext(emit->context), &emit->pointer, 1, 0);
+	LLVMValueRef landed = declare(emit, "__loci_landed", type, false);
+	LLVMValueRef state = LLVMBuildLoad2(emit->builder, emit->pointer, slot, "");
+	LLVMSetVolatile(state, 1);
+	call(emit, landed, type, &state, 1);
+}
+
+LLVMValueRef loci_emit_call(struct loci_emit *emit, const char *name, LLVMTypeRef type,
+	LLVMValueRef *argument, unsigned n)
+{
+	return call(emit, declare(emit, name, type, false), type, argument, n);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the pass needs of LLVM that its C interface lacks. */
+#ifndef LOCI_COLLECT_LLVM_IR_H
+#define LOCI_COLLECT_LLVM_IR_H
+
+#include <llvm-c/Core.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LOCI_IR_NONE UINT32_MAX
+
+void loci_ir_remove_unreachable(LLVMValueRef function);
+/* The block that begins with the instruction, which the block up to it now branches to. */
+LLVMBasicBlockRef loci_ir_split_before(LLVMValueRef instruction);
+/* A new block that the edges from these predecessors lead through. */
+LLVMBasicBlockRef loci_ir_gather(
+	LLVMBasicBlockRef block, const LLVMBasicBlockRef *predecessor, size_t n);
+/* Where code may be put before anything else of the block. */
+LLVMValueRef loci_ir_first_place(LLVMBasicBlockRef block);
+/* The first instruction that becomes code. */
+LLVMValueRef loci_ir_first_code(LLVMBasicBlockRef block);
+void loci_ir_move_before(LLVMValueRef instruction, LLVMValueRef place);
+bool loci_ir_is_static_alloca(LLVMValueRef instruction);
+bool loci_ir_is_musttail(LLVMValueRef call);
+/* An asm statement that gives a symbol a place: it cannot stand twice. */
+bool loci_ir_has_asm_label(LLVMValueRef call);
+bool loci_ir_asm_mentions(LLVMValueRef call, const char *text);
+/* Assembly that takes and gives nothing. */
+LLVMValueRef loci_ir_assembly(LLVMTypeRef type, const char *code);
+bool loci_ir_is_token(LLVMValueRef value);
+/* Stands in the way of copying by its meaning (token, noduplicate, ..), itself or its callee. */
+bool loci_ir_call_has(LLVMValueRef call, const char *attribute);
+bool loci_ir_function_has(LLVMValueRef function, const char *attribute);
+/* Facts about what the function or call does with memory, which cease to be true. */
+void loci_ir_forget_memory(LLVMValueRef function_or_call);
+
+/* Natural loops, parents first. */
+struct loci_ir_loops;
+struct loci_ir_loops *loci_ir_loops_new(LLVMValueRef function);
+void loci_ir_loops_free(struct loci_ir_loops *loops);
+size_t loci_ir_loops_count(const struct loci_ir_loops *loops);
+LLVMBasicBlockRef loci_ir_loop_header(const struct loci_ir_loops *loops, size_t loop);
+uint32_t loci_ir_loop_parent(const struct loci_ir_loops *loops, size_t loop);
+uint32_t loci_ir_loop_of(const struct loci_ir_loops *loops, LLVMBasicBlockRef block);
+
+/* Copies of blocks, in which what was copied refers to copies. */
+struct loci_ir_copy;
+struct loci_ir_copy *loci_ir_copy_new(const LLVMBasicBlockRef *block, size_t n);
+void loci_ir_copy_free(struct loci_ir_copy *copy);
+/* The value's copy; itself, if it was not copied. */
+LLVMValueRef loci_ir_copy_of(const struct loci_ir_copy *copy, LLVMValueRef value);
+
+/* Keeps the value in a slot: uses in other blocks than its own read it from there. */
+void loci_ir_demote(LLVMValueRef value, LLVMValueRef slot);
+/* Slots to values. */
+void loci_ir_promote(LLVMValueRef function, const LLVMValueRef *slot, size_t n);
+/* Whether the verifier has nothing to say; with `loudly`, it says it. */
+bool loci_ir_verify(LLVMValueRef function, bool loudly);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where a body cannot stand twice, or is so large that it should not, every piece counts, and if
+ * the budget says so appends its words right before its last reference executes: by then all
+ * addresses are there. No edge is split, so every kind of jump may be in the function. */
+#include "collect/llvm/copies.h"
+
+/* Leaves the builder where the words are to be appended: a block between the two halves of the
+ * last reference's. */
+static void append(
+	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_plan_piece *piece)
+{
+	uint32_t at = 0;
+	LLVMValueRef cursor = loci_emit_get_cursor(emit);
+	loci_emit_marker(emit, cursor, at++, piece->block);
+	for (uint32_t i = 0; i < piece->n_refs; i++)
+		at += loci_emit_ref(emit, cursor, at, &plan->ref[piece->first_ref + i], NULL);
+	loci_emit_set_cursor(emit, cursor, at);
+}
+
+static void make(
+	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_plan_piece *piece)
+{
+	LLVMValueRef last = plan->ref[piece->first_ref + piece->n_refs - 1].instruction;
+	LLVMBasicBlockRef before = LLVMGetInstructionParent(last);
+	LLVMBasicBlockRef after = loci_ir_split_before(last);
+	LLVMBasicBlockRef wanted = LLVMInsertBasicBlockInContext(emit->context, after, "");
+	LLVMBasicBlockRef full = LLVMInsertBasicBlockInContext(emit->context, after, "");
+	LLVMBasicBlockRef tracing = LLVMInsertBasicBlockInContext(emit->context, after, "");
+
+	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
+	loci_emit_at_end(emit, before);
+	loci_emit_branch_copy(emit, wanted, after);
+	loci_emit_at_end(emit, wanted);
+	loci_emit_load_cursor(emit);
+	LLVMValueRef is_full = loci_emit_is_full(emit), unknown = loci_emit_is_undefined(emit);
+	LLVMValueRef either = LLVMBuildOr(emit->builder, is_full, unknown, "");
+	loci_emit_branch_unlikely(emit, either, full, tracing);
+	loci_emit_at_end(emit, full);
+	loci_emit_cross(emit);
+	loci_emit_branch_copy(emit, tracing, after);
+	loci_emit_at_end(emit, tracing);
+	append(emit, plan, piece);
+	LLVMBuildBr(emit->builder, after);
+
+	loci_emit_before(emit, LLVMGetFirstInstruction(after));
+	loci_emit_count(emit, piece->n_counted);
+}
+
+void loci_pieces_make(
+	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_flow *flow)
+{
+	LLVMBasicBlockRef prologue = flow->block[0].block;
+	loci_emit_slots(emit, plan->function);
+	for (size_t i = 0; i < plan->n_pieces; i++)
+		make(emit, plan, &plan->piece[i]);
+	loci_syncs_make(emit, plan);
+	loci_emit_before(emit, LLVMGetBasicBlockTerminator(prologue));
+	loci_emit_load_budget(emit);
+	LLVMValueRef slot[] = { emit->budget, emit->cursor, emit->state };
+	loci_ir_promote(plan->function, slot, 3);
+}

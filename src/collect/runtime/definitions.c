@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Functions become known when they are first executed under tracing. They are remembered, for the
+ * children of this process. */
+#include "collect/runtime/runtime.h"
+#include "collect/runtime/wrap.h"
+#include "stream/ring_x86_64.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SYS_MREMAP        25
+#define MREMAP_MAYMOVE_NR 1
+#define FIRST_BYTES       65536
+/* Sites in a DEFINE and a DEFINE_MORE. */
+#define MAX_FIRST         ((LOCI_RAW_MAX - 2) / 2)
+#define MAX_MORE          (LOCI_RAW_MAX / 2)
+
+struct known {
+	struct loci_cc_function *function;
+	uint64_t first; /* id of its first block */
+};
+
+static struct {
+	struct known *known;
+	size_t n, bytes;
+	uint64_t n_ids;
+} table;
+
+static uintptr_t code_of(const struct loci_cc_function *function)
+{
+	return (uintptr_t)&function->code + (uintptr_t)(intptr_t)function->code;
+}
+
+/* NULL: of a version that this runtime does not know, or none. */
+static const struct loci_cc_definition *definition_of(const struct loci_cc_function *function)
+{
+	const struct loci_cc_definition *definition =
+		(const void *)((uintptr_t)&function->definition +
+			(uintptr_t)(intptr_t)function->definition);
+
+	if (definition->magic != LOCI_CC_DEFINITION_MAGIC || definition->version != LOCI_CC_VERSION)
+		return NULL;
+	return definition;
+}
+
+static size_t up8(size_t bytes)
+{
+	return (bytes + 7) & ~(size_t)7;
+}
+
+static const struct loci_cc_block *blocks_of(const struct loci_cc_definition *definition)
+{
+	return (const void *)(definition + 1);
+}
+
+static const struct loci_cc_site *sites_of(const struct loci_cc_definition *definition)
+{
+	return (const void *)((const char *)blocks_of(definition) +
+		up8(definition->n_blocks * sizeof(struct loci_cc_block)));
+}
+
+static void put_sites(uint64_t *raw, const struct loci_cc_site *site, unsigned n)
+{
+	for (; n; n--, site++) {
+		*raw++ = loci_ref_word(site->size_bytes, site->op, site->flags);
+		*raw++ = (uintptr_t)site;
+	}
+}
+
+static void tell_block(const struct loci_cc_definition *definition,
+	const struct loci_cc_block *block, uint64_t id, uint64_t module, uintptr_t code)
+{
+	const struct loci_cc_site *site = sites_of(definition) + block->first_site;
+	unsigned n = block->n_sites, first = n < MAX_FIRST ? n : MAX_FIRST;
+	uint64_t *raw = rt_process_begin(LOCI_MARK_DEFINE, id, 2 + 2 * first);
+
+	*raw++ = module << 32 | block->flags;
+	*raw++ = code;
+	put_sites(raw, site, first);
+	rt_process_commit();
+	for (site += first, n -= first; n; site += first, n -= first) {
+		first = n < MAX_MORE ? n : MAX_MORE;
+		put_sites(rt_process_begin(LOCI_MARK_DEFINE_MORE, id, 2 * first), site, first);
+		rt_process_commit();
+	}
+}
+
+static void tell(const struct loci_cc_function *function, uint64_t first)
+{
+	const struct loci_cc_definition *definition = definition_of(function);
+	uintptr_t code = code_of(function);
+	uint64_t module;
+
+	if (!definition)
+		return;
+	module = rt_module_of(code);
+	for (uint32_t i = 0; i < definition->n_blocks; i++)
+		tell_block(definition, blocks_of(definition) + i, first + i, module, code);
+}
+
+static bool remember(struct loci_cc_function *function, uint64_t first)
+{
+	if ((table.n + 1) * sizeof(*table.known) > table.bytes) {
+		size_t bytes = table.bytes ? 2 * table.bytes : FIRST_BYTES;
+		void *more = table.known
+			? (void *)loci_syscall6(SYS_MREMAP, (long)table.known, (long)table.bytes,
+				  (long)bytes, MREMAP_MAYMOVE_NR, 0, 0)
+			: loci_sys_map(bytes, -1);
+
+		if (!more || (uintptr_t)more > (uintptr_t)-4096)
+			return false;
+		table.known = more;
+		table.bytes = bytes;
+	}
+	table.known[table.n] = (struct known){ function, first };
+	__atomic_store_n(&table.n, table.n + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+static void define(struct loci_cc_function *function)
+{
+	const struct loci_cc_definition *definition = definition_of(function);
+	uint64_t first = table.n_ids;
+
+	/* Without a definition its words would have no meaning: nothing of this process would. */
+	if (!definition || !remember(function, first)) {
+		rt_process_mark(LOCI_MARK_LOST, 1, 0, NULL);
+		rt_go_off();
+		return;
+	}
+	table.n_ids += definition->n_blocks;
+	tell(function, first);
+	__atomic_store_n(
+		&function->base, loci_mark_word(LOCI_MARK_BLOCK, 0, first), __ATOMIC_RELEASE);
+}
+
+void rt_define(struct loci_cc_function *function)
+{
+	int error = errno;
+	uint64_t mask;
+
+	if (rt_mode() != RT_TRACE)
+		return;
+	mask = rt_block();
+	rt_lock();
+	if (!__atomic_load_n(&function->base, __ATOMIC_ACQUIRE) && rt_mode() == RT_TRACE)
+		define(function);
+	rt_unlock();
+	rt_unblock(mask);
+	errno = error;
+}
+
+void rt_define_all_again(void)
+{
+	for (size_t i = 0; i < table.n; i++)
+		tell(table.known[i].function, table.known[i].first);
+}
+
+void rt_forget_functions(uintptr_t start, size_t bytes)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < table.n; i++)
+		if ((uintptr_t)table.known[i].function - start >= bytes)
+			table.known[n++] = table.known[i];
+	table.n = n;
+}
+
+static const struct loci_cc_call *calls_of(const struct loci_cc_definition *definition)
+{
+	const char *at = (const char *)sites_of(definition);
+
+	at += up8(definition->n_sites * sizeof(struct loci_cc_site));
+	at += up8(definition->n_scopes * sizeof(struct loci_cc_scope));
+	at += up8(definition->n_loops * sizeof(struct loci_cc_loop));
+	return (const void *)at;
+}
+
+/* Functions may have a counter in common: what was counted is taken from it. Who looks a name up
+ * may wait for somebody who waits for the lock. */
+static void count_unseen(const struct loci_cc_call *call)
+{
+	uint64_t *count = (uint64_t *)((uintptr_t)&call->count + (uintptr_t)(intptr_t)call->count);
+	uintptr_t code;
+
+	if (!call->count || !call->callee || !*count)
+		return;
+	code = rt_address_of((const char *)&call->callee + call->callee);
+	rt_lock();
+	if (code && !rt_is_defined(code))
+		rt_unseen_add(code, *count);
+	rt_unlock();
+	*count = 0;
+}
+
+static const struct loci_cc_definition *definition_at(size_t i)
+{
+	const struct loci_cc_definition *definition = NULL;
+
+	rt_lock();
+	if (i < table.n)
+		definition = definition_of(table.known[i].function);
+	rt_unlock();
+	return definition;
+}
+
+void rt_unseen_count(void)
+{
+	const struct loci_cc_definition *definition;
+
+	for (size_t i = 0; (definition = definition_at(i)); i++) {
+		const struct loci_cc_call *call = calls_of(definition);
+
+		for (uint32_t k = 0; k < definition->n_calls; k++)
+			count_unseen(call + k);
+	}
+}
+
+bool rt_is_defined(uintptr_t code)
+{
+	for (size_t i = 0; i < table.n; i++)
+		if (code_of(table.known[i].function) == code)
+			return true;
+	return false;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A child begins with rings of its own, before any other code of its runs: our handler of fork is
+ * the first that was registered. From just before to just after, signals are blocked, so that no
+ * handler runs in a child that writes to its parent's rings. The child of vfork is a part of its
+ * parent, its memory and its rings, until it executes another program. */
+#include "collect/runtime/level.h"
+#include "collect/runtime/wrap.h"
+#include "stream/ring_x86_64.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static uint64_t mask; /* of the thread that forks; it holds the lock */
+static __thread bool is_forking __attribute__((tls_model("initial-exec")));
+
+static void before(void)
+{
+	uint64_t was = rt_block();
+
+	rt_lock();
+	mask = was;
+	is_forking = true;
+}
+
+static void after(void)
+{
+	uint64_t was = mask;
+
+	is_forking = false;
+	rt_unlock();
+	rt_unblock(was);
+}
+
+static void forget_parent(struct rt_thread *self)
+{
+	rt_threads_forget(self);
+	if (rt.mapped)
+		loci_syscall3(LOCI_SYS_MUNMAP, (long)rt.mapped, (long)rt.mapped_bytes, 0);
+	rt.mapped = NULL;
+	loci_ring_producer_init(&rt.ring);
+}
+
+/* All that the parent has said of itself holds for the child. */
+static bool begin_child(void)
+{
+	if (rt_mode() == RT_OFF || !rt_is_chosen() || !rt_begin_image())
+		return false;
+	rt_modules_tell_again();
+	rt_define_all_again();
+	return rt.ring.shared != NULL;
+}
+
+static void in_child(void)
+{
+	struct rt_thread *self = rt_self;
+	uint64_t was = mask;
+	int error = errno;
+	bool is_watched;
+
+	is_forking = false;
+	forget_parent(self);
+	is_watched = begin_child();
+	if (!is_watched)
+		rt_go_off();
+	rt_unlock();
+	if (self && is_watched)
+		rt_thread_again(self);
+	else
+		rt_thread_forsake();
+	errno = error;
+	rt_unblock(was);
+}
+
+void rt_fork_init(void)
+{
+	pthread_atfork(before, after, in_child);
+}
+
+static pid_t tell(pid_t child)
+{
+	struct rt_thread *thread = child > 0 ? rt_thread() : NULL;
+	int error = errno;
+
+	if (thread)
+		rt_mark(thread, LOCI_MARK_FORK, (uint64_t)child, 0, NULL);
+	errno = error;
+	return child;
+}
+
+RT_WRAP(pid_t, fork, void)
+{
+	return tell(RT_REAL(fork)());
+}
+
+/* What the kernel offers beside fork. Without CLONE_VM the child has memory of its own. */
+struct child {
+	int (*run)(void *);
+	void *argument;
+};
+
+static int run_child(void *data)
+{
+	struct child child = *(struct child *)data;
+	int status;
+
+	in_child();
+	status = child.run(child.argument);
+	rt_end(status, false);
+	return status;
+}
+
+RT_WRAP(int, clone, int (*run)(void *), void *stack, int flags, void *argument, ...)
+{
+	struct child child = { run, argument };
+	void *rest[3];
+	va_list args;
+	int pid;
+
+	va_start(args, argument);
+	for (unsigned i = 0; i < 3; i++)
+		rest[i] = va_arg(args, void *);
+	va_end(args);
+	if ((flags & CLONE_VM) || rt_mode() == RT_OFF)
+		return RT_REAL(clone)(run, stack, flags, argument, rest[0], rest[1], rest[2]);
+	before();
+	pid = RT_REAL(clone)(run_child, stack, flags, &child, rest[0], rest[1], rest[2]);
+	after();
+	return tell(pid);
+}
+
+static bool makes_child(long number, const long a[6])
+{
+	switch (number) {
+	case SYS_fork:
+		return true;
+	case SYS_clone:
+		return !(a[0] & CLONE_VM) && !a[1];
+	case SYS_clone3:
+		return a[0] && !(*(const uint64_t *)a[0] & CLONE_VM);
+	default:
+		return false;
+	}
+}
+
+RT_WRAP(long, syscall, long number, ...)
+{
+	long a[6], r;
+	va_list args;
+
+	va_start(args, number);
+	for (unsigned i = 0; i < 6; i++)
+		a[i] = va_arg(args, long);
+	va_end(args);
+	if (!makes_child(number, a) || rt_mode() == RT_OFF)
+		return RT_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	before();
+	r = RT_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (r == 0)
+		in_child();
+	else
+		after();
+	return tell((pid_t)r);
+}
+
+/* Runs no handlers of fork. In a static program fork itself comes here. */
+RT_WRAP(pid_t, _Fork, void)
+{
+	pid_t child;
+
+	if (is_forking || rt_mode() == RT_OFF)
+		return RT_REAL(_Fork)();
+	before();
+	child = RT_REAL(_Fork)();
+	if (child == 0)
+		in_child();
+	else
+		after();
+	return tell(child);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Signal handlers run on a level of their own. The kernel is given an entry of ours for each
+ * function that the program installs, bound to it for ever, so that installing stays one atomic
+ * step, and what the kernel says is installed can be translated back. */
+#include "collect/runtime/level.h"
+#include "collect/runtime/wrap.h"
+
+#include <signal.h>
+
+#define MAX_HANDLERS 256 /* as many entries are in stubs_x86_64.S */
+#define ENTRY_BYTES  16
+
+typedef void handler_function(int signal, siginfo_t *info, void *context);
+
+extern const char rt_handler_entries[];
+
+static handler_function *handlers[MAX_HANDLERS];
+
+/* Another handler must not find the level left and still current. */
+static void leave(struct rt_thread *thread, struct rt_level *level)
+{
+	bool has_spoken = level->entered;
+	uint64_t mask = has_spoken ? rt_block() : 0;
+
+	rt_level_leave(level);
+	__atomic_store_n(&thread->depth, thread->depth - 1, __ATOMIC_RELAXED);
+	if (has_spoken)
+		rt_unblock(mask);
+}
+
+static void on_level(struct rt_thread *thread, handler_function *handler, int signal,
+	siginfo_t *info, void *context)
+{
+	int64_t budget = __loci_thread.budget;
+	uint64_t before = rt_thread_count(thread), unheard = thread->unheard;
+	uint32_t depth = thread->depth + 1;
+	struct rt_level *level = &thread->level[depth];
+
+	level->signal = signal;
+	level->entered = false;
+	rt_level_reset(level);
+	__atomic_store_n(&thread->depth, depth, __ATOMIC_RELAXED);
+	__atomic_store_n(&__loci_thread.state, &level->quiet, __ATOMIC_RELAXED);
+	handler(signal, info, context);
+	if (rt_self != thread)
+		return; /* this has become a process that is not watched */
+	if (level->deaf)
+		thread->unheard = unheard + rt_thread_count(thread) - before;
+	leave(thread, level);
+	rt_thread_set_budget(thread, budget);
+	rt_level_resume(thread, level - 1);
+}
+
+/* Handlers within handlers beyond all levels are only counted. */
+static void beyond_levels(struct rt_thread *thread, handler_function *handler, int signal,
+	siginfo_t *info, void *context)
+{
+	rt_thread_mute(thread);
+	handler(signal, info, context);
+	rt_thread_unmute();
+}
+
+/* A thread that has ended for us may begin again in a handler, and ends with it. */
+static void after_end(handler_function *handler, int signal, siginfo_t *info, void *context)
+{
+	handler(signal, info, context);
+	if (rt_self && rt_mode() != RT_OFF)
+		rt_thread_end(rt_self);
+}
+
+/* Called by an entry, with its number. errno is the program's, and nothing here changes it. */
+__attribute__((visibility("hidden"))) void rt_on_signal(
+	int signal, siginfo_t *info, void *context, unsigned number);
+void rt_on_signal(int signal, siginfo_t *info, void *context, unsigned number)
+{
+	handler_function *handler = __atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE);
+	struct rt_thread *thread = rt_thread();
+
+	if (!thread)
+		after_end(handler, signal, info, context);
+	else if (thread->depth + 1 < RT_LEVELS)
+		on_level(thread, handler, signal, info, context);
+	else
+		beyond_levels(thread, handler, signal, info, context);
+}
+
+static bool is_entry(uintptr_t function)
+{
+	return function - (uintptr_t)rt_handler_entries < MAX_HANDLERS * ENTRY_BYTES;
+}
+
+static bool is_function(uintptr_t function)
+{
+	return function != (uintptr_t)SIG_DFL && function != (uintptr_t)SIG_IGN &&
+		function != (uintptr_t)SIG_HOLD && function != (uintptr_t)SIG_ERR;
+}
+
+/* What the kernel is told. */
+static uintptr_t entry_of(uintptr_t function)
+{
+	if (!is_function(function) || is_entry(function) || rt_mode() == RT_OFF)
+		return function;
+	for (unsigned i = 0; i < MAX_HANDLERS; i++) {
+		handler_function *found = NULL;
+
+		if (__atomic_compare_exchange_n(&handlers[i], &found, (handler_function *)function,
+			    0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+			found == (handler_function *)function)
+			return (uintptr_t)rt_handler_entries + i * ENTRY_BYTES;
+	}
+	return function;
+}
+
+/* What the program is told. */
+static uintptr_t function_of(uintptr_t entry)
+{
+	if (!is_entry(entry))
+		return entry;
+	return (uintptr_t)handlers[(entry - (uintptr_t)rt_handler_entries) / ENTRY_BYTES];
+}
+
+RT_WRAP(int, sigaction, int signal, const struct sigaction *new, struct sigaction *old)
+{
+	struct sigaction ours;
+	int r;
+
+	if (new) {
+		ours = *new;
+		ours.sa_handler = (sighandler_t)entry_of((uintptr_t) new->sa_handler);
+	}
+	r = RT_REAL(sigaction)(signal, new ? &ours : NULL, old);
+	if (r == 0 && old)
+		old->sa_handler = (sighandler_t)function_of((uintptr_t)old->sa_handler);
+	return r;
+}
+
+/* The older ones take and give the function alone. */
+#define RT_WRAP_SIGNAL(name)                                                               \
+	RT_WRAP(sighandler_t, name, int signal, sighandler_t function)                     \
+	{                                                                                  \
+		sighandler_t entry = (sighandler_t)entry_of((uintptr_t)function);          \
+                                                                                           \
+		return (sighandler_t)function_of((uintptr_t)RT_REAL(name)(signal, entry)); \
+	}
+#undef signal
+RT_WRAP_SIGNAL(signal)
+#ifndef LOCI_RT_STATIC /* which has no such function */
+RT_WRAP_SIGNAL(bsd_signal)
+#endif
+RT_WRAP_SIGNAL(sysv_signal)
+RT_WRAP_SIGNAL(__sysv_signal)
+RT_WRAP_SIGNAL(ssignal)
+RT_WRAP_SIGNAL(sigset)
+
+RT_PUBLIC struct loci_cc_state *__loci_mark(void)
+{
+	return __loci_thread.state;
+}
+
+static uint32_t depth_of(const struct rt_thread *thread, const struct loci_cc_state *state)
+{
+	uint32_t depth = thread->depth;
+
+	for (; depth > 0; depth--)
+		if (state == thread->level[depth].live || state == &thread->level[depth].quiet)
+			break;
+	return depth;
+}
+
+RT_PUBLIC void __loci_landed(struct loci_cc_state *state)
+{
+	struct rt_thread *thread;
+	uint32_t depth;
+	uint64_t mask;
+
+	if (__builtin_expect(__loci_thread.state == state, 1))
+		return;
+	rt_thread_unmute();
+	thread = rt_self;
+	if (!thread || rt_mode() == RT_OFF)
+		return;
+	mask = rt_block();
+	for (depth = depth_of(thread, state); thread->depth > depth; thread->depth--)
+		rt_level_leave(&thread->level[thread->depth]);
+	rt_level_resume(thread, &thread->level[depth]);
+	rt_unblock(mask);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The end of a process. What exit does comes first: handlers, destructors of the program and of
+ * its libraries. Ours was registered by a library that is initialised before them all. */
+#include "collect/runtime/level.h"
+#include "collect/runtime/wrap.h"
+#include "stream/ring_x86_64.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* with_names: the loader may be asked for names, which exit itself might do. */
+void rt_end(int status, bool with_names)
+{
+	struct rt_thread *thread;
+	uint64_t mask;
+
+	if (rt_mode() == RT_OFF || !rt_is_this_process())
+		return;
+	mask = rt_block();
+	thread = rt_self;
+	if (thread)
+		rt_thread_end(thread);
+	if (with_names)
+		rt_unseen_count();
+	rt_lock();
+	if (!rt.ended) {
+		rt_unseen_tell();
+		rt.ended = true;
+		rt_process_mark(LOCI_MARK_END, (uint64_t)(status & 0xff) << 8, 0, NULL);
+		loci_ring_producer_close(&rt.ring);
+	}
+	rt_unlock();
+	rt_unblock(mask);
+}
+
+#ifndef LOCI_RT_STATIC
+static int quick_status;
+
+static void on_status(int status, void *data)
+{
+	(void)data;
+	rt_end(status, true);
+}
+
+static void on_quick_end(void)
+{
+	rt_end(quick_status, false);
+}
+#endif
+
+/* A static program's exit calls our _exit. */
+void rt_end_init(void)
+{
+#ifndef LOCI_RT_STATIC
+	on_exit(on_status, NULL);
+	at_quick_exit(on_quick_end);
+#endif
+}
+
+RT_WRAP(void, _exit, int status)
+{
+	rt_end(status, false);
+	RT_REAL(_exit)(status);
+	__builtin_unreachable();
+}
+
+RT_WRAP(void, _Exit, int status)
+{
+	rt_end(status, false);
+	RT_REAL(_Exit)(status);
+	__builtin_unreachable();
+}
+
+#ifndef LOCI_RT_STATIC
+RT_WRAP(void, quick_exit, int status)
+{
+	quick_status = status;
+	RT_REAL(quick_exit)(status);
+	__builtin_unreachable();
+}
+#endif
+
+/* A handler may still catch the signal, so this need not be the end. */
+RT_WRAP(void, abort, void)
+{
+	struct rt_thread *thread = rt_thread();
+
+	if (thread && rt_is_this_process()) {
+		uint64_t raw[1] = { rt_thread_count(thread) };
+
+		rt_mark(thread, LOCI_MARK_COUNT, 0, 1, raw);
+	}
+	RT_REAL(abort)();
+	__builtin_unreachable();
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Where a thread's words go, and those of the handlers that interrupt it. */
+#include "collect/runtime/level.h"
+#include "stream/ring_x86_64.h"
+
+/* Words that nobody wants; whoever passes the check of a tracing copy may append so many. */
+uint64_t rt_sink[LOCI_CC_ROOM_WORDS];
+
+static bool is_open(const struct rt_level *level)
+{
+	return level->live && level->ring.shared;
+}
+
+static uint64_t words_so_far(const struct rt_level *level)
+{
+	const struct loci_ring_producer *ring = &level->ring;
+
+	if (!is_open(level))
+		return 0;
+	return ring->base + (level->live->cursor - ring->chunk);
+}
+
+/* A handler's ring says whose it is. */
+static void introduce(struct rt_thread *thread, struct rt_level *level)
+{
+	uint64_t *at;
+
+	if (level == thread->level)
+		return;
+	at = loci_ring_reserve(&level->ring, 1);
+	*at = loci_mark_word(LOCI_MARK_SWITCH, 0, thread->id);
+	loci_ring_commit(&level->ring, at + 1);
+}
+
+/* Signals blocked. */
+static bool open_ring(struct rt_thread *thread, struct rt_level *level)
+{
+	bool is_main = level == thread->level;
+	uint32_t number = thread->id;
+	void *memory;
+
+	if (is_open(level))
+		return true;
+	if (level->deaf || rt_mode() == RT_OFF)
+		return false;
+	if (!is_main)
+		number = __atomic_add_fetch(&rt.n_rings, 1, __ATOMIC_SEQ_CST);
+	memory = rt_make_ring(&level->ring, number, !is_main || rt_mode() == RT_COUNT, thread->path,
+		&level->mapped_bytes);
+	if (!memory) {
+		level->deaf = true;
+		return false;
+	}
+	loci_ring_inline_begin(&level->ring, LOCI_CC_ROOM_WORDS);
+	level->live = (struct loci_cc_state *)&level->ring.shared->inline_;
+	introduce(thread, level);
+	return true;
+}
+
+/* The consumer is gone: that holds for all rings of the run. */
+static void notice_silence(struct rt_level *level)
+{
+	if (level->live && !level->ring.shared) {
+		rt_lock();
+		rt_go_off();
+		rt_unlock();
+	}
+}
+
+/* Appends a marker at this very level; signals blocked, or else a handler that leaves by longjmp
+ * must find nothing but a marker that was not written. */
+static void append(struct rt_level *level, enum loci_marker kind, uint64_t payload, unsigned n_raw,
+	const uint64_t *raw)
+{
+	struct loci_ring_producer *ring = &level->ring;
+	uint64_t *at;
+
+	loci_ring_inline_take(ring);
+	if ((size_t)(ring->limit - ring->cursor) < n_raw + 1u) {
+		uint64_t mask = rt_block();
+
+		loci_ring_next_chunk(ring, n_raw + 1);
+		notice_silence(level);
+		rt_unblock(mask);
+	}
+	at = ring->cursor;
+	at[0] = loci_mark_word(kind, n_raw, payload);
+	for (unsigned i = 0; i < n_raw; i++)
+		at[1 + i] = raw[i];
+	loci_ring_commit(ring, at + 1 + n_raw);
+}
+
+static void enter(struct rt_level *level)
+{
+	uint64_t raw[1] = { words_so_far(level - 1) };
+
+	append(level, LOCI_MARK_SIGNAL_ENTER, (uint64_t)level->signal, 1, raw);
+	level->entered = true;
+}
+
+/* Opens a level and those that it interrupts, which have nothing to say yet but that they are
+ * there: rings of handlers are numbered from the outermost. */
+static void open_up_to(struct rt_thread *thread, struct rt_level *last)
+{
+	uint64_t mask = rt_block();
+
+	for (struct rt_level *level = thread->level; level <= last; level++)
+		if (open_ring(thread, level) && level != thread->level && !level->entered)
+			enter(level);
+	rt_unblock(mask);
+}
+
+/* For a word of the runtime. */
+static bool ready(struct rt_thread *thread, struct rt_level *level)
+{
+	if (is_open(level) && (level->entered || level == thread->level))
+		return true;
+	open_up_to(thread, level);
+	return is_open(level);
+}
+
+void rt_mark(struct rt_thread *thread, enum loci_marker kind, uint64_t payload, unsigned n_raw,
+	const uint64_t *raw)
+{
+	struct rt_level *level = &thread->level[thread->depth];
+
+	if (ready(thread, level)) {
+		append(level, kind, payload, n_raw, raw);
+	} else if (rt_mode() != RT_OFF) {
+		/* What has a sequence number must be said somewhere. */
+		uint64_t mask = rt_block();
+
+		rt_lock();
+		rt_process_mark(kind, payload, n_raw, raw);
+		rt_unlock();
+		rt_unblock(mask);
+	}
+}
+
+void rt_flush(struct rt_thread *thread)
+{
+	loci_ring_producer_flush(&thread->level[thread->depth].ring);
+}
+
+static void be_quiet(struct rt_level *level)
+{
+	level->quiet.cursor = rt_sink;
+	level->quiet.limit = NULL;
+	__loci_thread.state = &level->quiet;
+}
+
+void rt_level_reset(struct rt_level *level)
+{
+	level->quiet.cursor = rt_sink;
+	level->quiet.limit = NULL;
+}
+
+void rt_level_resume(struct rt_thread *thread, struct rt_level *level)
+{
+	bool is_ready =
+		thread->recording && is_open(level) && (level->entered || level == thread->level);
+
+	if (is_ready)
+		__loci_thread.state = level->live;
+	else
+		be_quiet(level);
+}
+
+bool rt_level_make_room(struct rt_thread *thread, struct rt_level *level)
+{
+	struct loci_ring_producer *ring = &level->ring;
+
+	if (!thread->recording || !ready(thread, level)) {
+		be_quiet(level);
+		return false;
+	}
+	if (loci_ring_inline_take(ring) < 0) /* by code that keeps a cursor too long */
+		append(level, LOCI_MARK_LOST, 1, 0, NULL);
+	if (ring->cursor > ring->limit - LOCI_CC_ROOM_WORDS)
+		loci_ring_next_chunk(ring, LOCI_CC_ROOM_WORDS);
+	notice_silence(level);
+	if (!ring->shared) {
+		be_quiet(level);
+		return false;
+	}
+	__loci_thread.state = level->live;
+	return true;
+}
+
+void rt_level_leave(struct rt_level *level)
+{
+	if (level->entered && is_open(level))
+		append(level, LOCI_MARK_SIGNAL_LEAVE, (uint64_t)level->signal, 0, NULL);
+	level->entered = false;
+}
+
+void rt_level_forget(struct rt_level *level)
+{
+	if (level->live)
+		loci_syscall3(LOCI_SYS_MUNMAP,
+			(long)((char *)level->live - offsetof(struct loci_ring_shared, inline_)),
+			(long)level->mapped_bytes, 0);
+	level->live = NULL;
+	level->entered = level->deaf = false;
+	loci_ring_producer_init(&level->ring);
+	rt_level_reset(level);
+}
+
+void rt_level_close(struct rt_level *level)
+{
+	if (is_open(level)) {
+		loci_ring_inline_take(&level->ring);
+		loci_ring_producer_close(&level->ring);
+	}
+	rt_level_forget(level);
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Modules: the program and its libraries. Those that are there when recording begins are told at
+ * once, others when the first function of theirs is defined. dlopen itself is let alone, because it
+ * looks at who calls it. Later the loader is asked without its locks only: whoever holds them may
+ * wait for ours. */
+#include "collect/runtime/runtime.h"
+#include "collect/runtime/wrap.h"
+#include "stream/ring_x86_64.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
+#define SYS_READLINK 89
+#define PAGE_BYTES   4096u
+#define MAX_BUILD_ID 64
+#define MAX_MODULES  4096
+
+struct module {
+	struct dl_phdr_info info; /* name and headers are the loader's */
+	uintptr_t start;
+	size_t bytes;
+	uint32_t id;
+	uint64_t unseen; /* calls into it */
+};
+
+static struct {
+	struct module *module; /* NULL: none yet */
+	uint32_t n, n_ids;
+} table;
+
+static struct module *find(uintptr_t address)
+{
+	for (uint32_t i = 0; i < table.n; i++)
+		if (address - table.module[i].start < table.module[i].bytes)
+			return &table.module[i];
+	return NULL;
+}
+
+static unsigned find_build_id(const struct dl_phdr_info *info, const unsigned char **ret)
+{
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		const char *note = (const char *)info->dlpi_addr + part->p_vaddr;
+		const char *end = note + part->p_memsz;
+
+		while (part->p_type == PT_NOTE && note + sizeof(ElfW(Nhdr)) < end) {
+			const ElfW(Nhdr) *header = (const void *)note;
+			const char *name = note + sizeof(*header);
+			const char *text = name + ((header->n_namesz + 3) & ~3u);
+
+			if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 &&
+				!memcmp(name, "GNU", 4) && header->n_descsz <= MAX_BUILD_ID) {
+				*ret = (const unsigned char *)text;
+				return header->n_descsz;
+			}
+			note = text + ((header->n_descsz + 3) & ~3u);
+		}
+	}
+	return 0;
+}
+
+static void find_extent(const struct dl_phdr_info *info, struct module *module)
+{
+	uintptr_t low = UINTPTR_MAX, high = 0;
+
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type != PT_LOAD)
+			continue;
+		if (part->p_vaddr < low)
+			low = part->p_vaddr;
+		if (part->p_vaddr + part->p_memsz > high)
+			high = part->p_vaddr + part->p_memsz;
+	}
+	if (high <= low)
+		return;
+	low &= ~(uintptr_t)(PAGE_BYTES - 1);
+	module->info = *info;
+	module->start = info->dlpi_addr + low;
+	module->bytes = ((high + PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1)) - low;
+}
+
+/* The program has no name there. */
+static const char *path_of(const struct dl_phdr_info *info)
+{
+	long n;
+
+	if (info->dlpi_name && info->dlpi_name[0])
+		return info->dlpi_name;
+	n = loci_syscall3(
+		SYS_READLINK, (long)"/proc/self/exe", (long)rt.path[0], sizeof(rt.path[0]) - 1);
+	rt.path[0][n > 0 ? n : 0] = '\0';
+	return rt.path[0];
+}
+
+static void tell(const struct module *module)
+{
+	const unsigned char *build_id = NULL;
+	unsigned n = find_build_id(&module->info, &build_id);
+	uint64_t path = rt_process_string(path_of(&module->info)), *raw;
+
+	raw = rt_process_begin(LOCI_MARK_MODULE_LOAD, module->id, 6 + (n + 7) / 8);
+	raw[0] = module->info.dlpi_addr;
+	raw[1] = module->start;
+	raw[2] = module->bytes;
+	raw[3] = path;
+	/* No number: it must not wait for allocations before it, since definitions follow that name
+	 * it. */
+	raw[4] = 0;
+	raw[5] = n;
+	if (n) {
+		raw[5 + (n + 7) / 8] = 0;
+		memcpy(raw + 6, build_id, n);
+	}
+	rt_process_commit();
+}
+
+/* NULL: what has no file (the kernel's own), or there is no room. */
+static struct module *add(const struct dl_phdr_info *info)
+{
+	struct module *module = &table.module[table.n];
+
+	if (table.n == MAX_MODULES)
+		return NULL;
+	module->bytes = 0;
+	find_extent(info, module);
+	if (!module->bytes ||
+		(info->dlpi_name && info->dlpi_name[0] && !strchr(info->dlpi_name, '/')))
+		return NULL;
+	module->id = ++table.n_ids;
+	module->unseen = 0;
+	table.n++;
+	tell(module);
+	return module;
+}
+
+static int add_each(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	(void)data;
+	add(info);
+	return 0;
+}
+
+void rt_modules_begin(void)
+{
+	table.module = loci_sys_map(MAX_MODULES * sizeof(*table.module), -1);
+	if (table.module)
+		dl_iterate_phdr(add_each, NULL);
+}
+
+void rt_modules_tell_again(void)
+{
+	for (uint32_t i = 0; i < table.n; i++)
+		tell(&table.module[i]);
+}
+
+/* What the loader knows of the module at that address: its headers stand at its beginning. */
+static bool ask_loader(uintptr_t address, struct dl_phdr_info *ret)
+{
+	struct dl_find_object found;
+	const ElfW(Ehdr) * header;
+
+	if (_dl_find_object((void *)address, &found) < 0)
+		return false;
+	header = found.dlfo_map_start;
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG))
+		return false;
+	*ret = (struct dl_phdr_info){ .dlpi_addr = found.dlfo_link_map->l_addr,
+		.dlpi_name = found.dlfo_link_map->l_name,
+		.dlpi_phdr = (const void *)((const char *)header + header->e_phoff),
+		.dlpi_phnum = header->e_phnum };
+	return true;
+}
+
+uint32_t rt_module_of(uintptr_t address)
+{
+	struct module *module = find(address);
+	struct dl_phdr_info info;
+
+	if (!module && table.module && ask_loader(address, &info))
+		module = add(&info);
+	return module ? module->id : 0;
+}
+
+void rt_unseen_add(uintptr_t address, uint64_t calls)
+{
+	struct module *module = find(address);
+
+	if (module)
+		module->unseen += calls;
+}
+
+void rt_unseen_tell(void)
+{
+	for (uint32_t i = 0; i < table.n; i++) {
+		struct module *module = &table.module[i];
+		uint64_t raw[2] = { module->unseen, 0 };
+
+		if (module->unseen)
+			rt_process_mark(LOCI_MARK_UNSEEN, rt_process_string(path_of(&module->info)),
+				2, raw);
+		module->unseen = 0;
+	}
+}
+
+#ifndef LOCI_RT_STATIC
+static void drop(struct module *module)
+{
+	uint64_t raw[1] = { rt_next_sequence() };
+
+	rt_process_mark(LOCI_MARK_MODULE_UNLOAD, module->id, 1, raw);
+	rt_forget_functions(module->start, module->bytes);
+	*module = table.module[--table.n];
+}
+
+static void drop_gone(void)
+{
+	for (uint32_t i = table.n; i-- > 0;) {
+		struct dl_find_object found;
+
+		if (_dl_find_object((void *)table.module[i].start, &found) < 0)
+			drop(&table.module[i]);
+	}
+}
+
+RT_WRAP(int, dlclose, void *handle)
+{
+	int r = RT_REAL(dlclose)(handle), error = errno;
+
+	if (rt_mode() == RT_TRACE) {
+		uint64_t mask = rt_block();
+
+		rt_lock();
+		drop_gone();
+		rt_unlock();
+		rt_unblock(mask);
+	}
+	errno = error;
+	return r;
+}
+#endif

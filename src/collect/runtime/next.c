@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The C library's functions behind ours. */
+#include "collect/runtime/wrap.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+#ifndef LOCI_RT_STATIC
+__attribute__((visibility("hidden"))) extern const struct rt_real __start_loci_real[],
+	__stop_loci_real[];
+
+/* A C++ library that came by dlopen is not in the order in which the next one is looked for. */
+static void *look_elsewhere(const char *name)
+{
+	static const char *const library[] = { "libstdc++.so.6", "libc++.so.1", "libc++abi.so.1" };
+	void *found = NULL;
+
+	for (unsigned i = 0; i < sizeof(library) / sizeof(*library) && !found; i++) {
+		void *handle = dlopen(library[i], RTLD_LAZY | RTLD_NOLOAD);
+
+		if (handle)
+			found = dlsym(handle, name);
+	}
+	return found;
+}
+
+void *rt_next(const struct rt_real *real)
+{
+	void *function = dlsym(RTLD_NEXT, real->name);
+
+	if (!function && real->name[0] == '_' && real->name[1] == 'Z')
+		function = look_elsewhere(real->name);
+	if (function)
+		__atomic_store_n(real->function, function, __ATOMIC_RELEASE);
+	return function;
+}
+
+void rt_next_all(void)
+{
+	for (const struct rt_real *real = __start_loci_real; real < __stop_loci_real; real++)
+		if (!*real->function && !(real->name[0] == '_' && real->name[1] == 'Z'))
+			rt_next(real);
+}
+
+static uintptr_t own_base(void)
+{
+	struct dl_find_object own;
+
+	return _dl_find_object((void *)rt_next, &own) == 0 ? (uintptr_t)own.dlfo_map_start : 0;
+}
+
+uintptr_t rt_address_of(const char *name)
+{
+	void *function = dlsym(RTLD_DEFAULT, name);
+	struct dl_find_object found;
+
+	if (function && _dl_find_object(function, &found) == 0 &&
+		(uintptr_t)found.dlfo_map_start == own_base())
+		function = dlsym(RTLD_NEXT, name);
+	return (uintptr_t)function;
+}
+#else
+void rt_next_all(void)
+{
+}
+
+uintptr_t rt_address_of(const char *name)
+{
+	(void)name;
+	return 0;
+}
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The runtime of programs built by `loci cc`, within itself.
+ *
+ * It is a guest in somebody's program: memory comes from mmap, system calls are made directly where
+ * signals may be blocked, errno stays as it was, nothing is printed, and what cannot be done is not
+ * done. A process is off (nobody records it: code counts, and nothing else happens), counting, or
+ * tracing. Once off it stays off.
+ *
+ * Signals. A handler runs on a level of its own, with its own ring: whatever it interrupts, code
+ * that appends or the runtime in the midst of a marker, is continued when it returns. So what
+ * belongs to a level needs no protection from handlers. What belongs to the thread or the process
+ * is changed with all signals blocked, and if other threads change it too, under the one lock. A
+ * handler may also leave by longjmp, so a level is changed with signals blocked where it would be
+ * left half changed; a marker that is dropped half written is none. */
+#ifndef LOCI_COLLECT_RUNTIME_RUNTIME_H
+#define LOCI_COLLECT_RUNTIME_RUNTIME_H
+
+#include "collect/run_control.h"
+#include "collect/runtime/cc_abi.h"
+#include "stream/ring_producer.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define RT_LEVELS     17 /* the thread itself, and handlers within handlers */
+#define RT_PATH_BYTES (LOCI_RING_PATH_MAX + 64)
+#define RT_ENDLESS    ((int64_t)1 << 62) /* a budget */
+#define RT_LOOK_REFS  1000000            /* between looks whether a window has begun */
+
+enum rt_mode {
+	RT_UNKNOWN = 0, /* nobody has looked yet */
+	RT_OFF,
+	RT_COUNT,
+	RT_TRACE,
+};
+
+struct rt_level {
+	struct loci_ring_producer ring;
+	struct loci_cc_state *live; /* in the ring's header; NULL: no ring */
+	struct loci_cc_state quiet; /* where words go when none are wanted */
+	int signal;                 /* whose handler it is */
+	bool entered;               /* SIGNAL_ENTER was written */
+	bool deaf;                  /* there was no room for a ring */
+	size_t mapped_bytes;
+};
+
+/* A thread. These are never given back, only used again. */
+struct rt_thread {
+	struct rt_thread *next;
+	uint32_t in_use;
+	uint32_t id, parent;
+	uint32_t depth;     /* the current level */
+	int64_t offset;     /* references executed: offset less the budget */
+	uint64_t unheard;   /* of these, without a ring to go to */
+	bool recording;     /* a window is open, or there are none */
+	unsigned rounds;    /* of destructors of thread-specific data that have passed */
+	uint64_t fork_mask; /* signals that were blocked before fork */
+	void *(*start)(void *);
+	int (*start_c11)(void *);
+	void *argument;
+	uintptr_t new_site;          /* of an operator new that is on its way to malloc */
+	char path[2][RT_PATH_BYTES]; /* stacks may be small */
+	struct rt_level level[RT_LEVELS];
+};
+
+/* The process. */
+struct rt_image {
+	uint32_t mode; /* enum rt_mode */
+	uint32_t lock;
+	pid_t pid;
+	int number; /* of the program it is in this process */
+	bool ended;
+	bool is_threaded; /* there have been other threads */
+	struct loci_control *control;
+	uint64_t sequence;
+	uint64_t n_strings;
+	uint32_t n_rings;
+	struct rt_thread *threads;
+	struct loci_ring_producer ring;
+	void *mapped;
+	size_t mapped_bytes;
+	char dir[LOCI_RING_PATH_MAX];
+	char variable[LOCI_RING_PATH_MAX + sizeof(LOCI_RUN_VARIABLE) + 1]; /* of the environment */
+	char path[2][RT_PATH_BYTES];
+};
+
+extern struct rt_image rt;
+extern __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
+extern pthread_key_t rt_key; /* whose destructor ends a thread */
+
+/* attach.c */
+enum rt_mode rt_attach(void); /* looks around if nobody has; errno is kept */
+bool rt_is_chosen(void);      /* this process is to be watched */
+bool rt_begin_image(void);    /* the process's ring; lock held */
+void rt_go_off(void);         /* nothing is written from here on, by any thread; lock held */
+
+static inline enum rt_mode rt_mode(void)
+{
+	enum rt_mode mode = (enum rt_mode)__atomic_load_n(&rt.mode, __ATOMIC_ACQUIRE);
+
+	return mode == RT_UNKNOWN ? rt_attach() : mode;
+}
+
+/* system.c: signals and the lock. Whoever holds it has blocked all signals. */
+uint64_t rt_block(void); /* returns the signals blocked before */
+void rt_unblock(uint64_t mask);
+void rt_lock(void);
+void rt_unlock(void);
+uint64_t rt_now_ns(void);
+void rt_text(char *to, size_t bytes, const char *format, ...); /* %s and %u */
+
+/* files.c: rings and what else is in the run's directory. */
+int rt_take_number(void); /* of this image; -1: failed */
+void rt_leave_unheard(void);
+/* A ring "PID.N.number.ring", or the process's where number is 0. Paths are scratch memory.
+ * NULL: there is no room. */
+void *rt_make_ring(struct loci_ring_producer *ring, uint32_t number, bool is_small,
+	char path[2][RT_PATH_BYTES], size_t *ret_bytes);
+struct loci_control *rt_map_control(const char *path);
+
+/* process.c */
+bool rt_is_this_process(void); /* not a child by vfork, which uses our memory */
+/* The process's ring; lock held. */
+void rt_process_mark(enum loci_marker kind, uint64_t payload, unsigned n_raw, const uint64_t *raw);
+uint64_t *rt_process_begin(enum loci_marker kind, uint64_t payload, unsigned n_raw); /* raw words */
+void rt_process_commit(void);
+uint64_t rt_process_string(const char *text);
+
+/* thread_record.c: this thread, or NULL where words and counts are not wanted. */
+struct rt_thread *rt_thread(void);
+struct rt_thread *rt_thread_take(uint32_t parent); /* for a thread to come; NULL: no */
+void rt_thread_give_back(struct rt_thread *thread);
+/* In the thread itself, signals blocked: it begins, ends, is the first one of a child, is no longer
+ * watched. */
+void rt_thread_begin(struct rt_thread *thread);
+void rt_thread_end(struct rt_thread *thread);
+void rt_thread_again(struct rt_thread *thread);
+void rt_thread_forsake(void);
+/* For handlers that no level is left for: what they do is only counted. */
+void rt_thread_mute(struct rt_thread *thread);
+void rt_thread_unmute(void);
+void rt_threads_forget(struct rt_thread *but); /* in a child */
+/* References so far. Only in the thread itself. */
+uint64_t rt_thread_count(const struct rt_thread *thread);
+void rt_thread_set_budget(struct rt_thread *thread, int64_t budget);
+
+/* level.c: a marker of this thread. */
+void rt_mark(struct rt_thread *thread, enum loci_marker kind, uint64_t payload, unsigned n_raw,
+	const uint64_t *raw);
+void rt_flush(struct rt_thread *thread);
+static inline uint64_t rt_next_sequence(void)
+{
+	return __atomic_add_fetch(&rt.sequence, 1, __ATOMIC_SEQ_CST); /* from 1 */
+}
+
+/* window.c: whether words are wanted. */
+void rt_window_look(struct rt_thread *thread);
+int64_t rt_window_budget(const struct rt_thread *thread); /* until that is to be asked again */
+
+/* definitions.c, loaded.c; lock held. */
+void rt_define_all_again(void);
+void rt_forget_functions(uintptr_t start, size_t bytes);
+bool rt_is_defined(uintptr_t code);
+uint32_t rt_module_of(uintptr_t address);
+void rt_modules_begin(void);
+void rt_modules_tell_again(void); /* in a child */
+
+/* Calls into code that was not built by `loci cc`. */
+void rt_unseen_add(uintptr_t address, uint64_t calls);
+void rt_unseen_tell(void);
+void rt_unseen_count(void); /* as the definitions' counters have it; lock not held */
+
+/* What ends when. */
+void rt_fork_init(void);
+void rt_end_init(void);
+void rt_end(int status, bool with_names); /* the process's last words */
+
+/* Called by stubs_x86_64.S. */
+void rt_room(void);
+void rt_define(struct loci_cc_function *function);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What instrumented code calls without giving up its registers: LLVM's preserve_most, for which all
+ * general registers but r11 are the callee's to keep, and the vectors are the caller's. */
+
+	.text
+
+	.macro keeping name, function
+	.globl	\name
+	.type	\name, @function
+	.p2align 4
+\name:
+	.cfi_startproc
+	endbr64
+	pushq	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	pushq	%rax
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	andq	$-16, %rsp
+	call	\function
+	leaq	-64(%rbp), %rsp
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%rax
+	popq	%rbp
+	.cfi_def_cfa %rsp, 8
+	ret
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+
+	keeping __loci_room, rt_room
+	keeping __loci_define, rt_define
+
+/* Entries for signal handlers: which one it is tells the handler. See handlers.c. */
+	.globl	rt_handler_entries
+	.hidden	rt_handler_entries
+	.type	rt_handler_entries, @function
+	.p2align 4
+rt_handler_entries:
+	.cfi_startproc
+	.set	i, 0
+	.rept	256
+	.p2align 4
+	endbr64
+	movl	$i, %ecx
+	jmp	rt_on_signal
+	.set	i, i + 1
+	.endr
+	.cfi_endproc
+	.size	rt_handler_entries, .-rt_handler_entries
+
+	.section .note.GNU-stack, "", @progbits

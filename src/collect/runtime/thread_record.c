@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Threads as the runtime knows them, and how much they count. */
+#include "collect/runtime/level.h"
+#include "collect/runtime/wrap.h"
+#include "stream/ring_x86_64.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#define SYS_GETTID 186
+
+static struct loci_cc_state start = { rt_sink, NULL };
+
+RT_PUBLIC __thread struct loci_cc_thread __loci_thread
+	__attribute__((tls_model("initial-exec"))) = { -1, &start };
+__thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
+static __thread struct loci_cc_state off __attribute__((tls_model("initial-exec")));
+static __thread bool is_over __attribute__((tls_model("initial-exec")));
+
+static __thread struct rt_thread *muted __attribute__((tls_model("initial-exec")));
+static __thread int64_t muted_budget __attribute__((tls_model("initial-exec")));
+
+static struct rt_thread *reuse(void)
+{
+	struct rt_thread *thread = __atomic_load_n(&rt.threads, __ATOMIC_ACQUIRE);
+
+	for (; thread; thread = thread->next) {
+		uint32_t free = 0;
+
+		if (__atomic_compare_exchange_n(
+			    &thread->in_use, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return thread;
+	}
+	return NULL;
+}
+
+static struct rt_thread *make(void)
+{
+	struct rt_thread *thread = loci_sys_map(sizeof(*thread), -1);
+
+	if (!thread)
+		return NULL;
+	thread->in_use = 1;
+	thread->next = __atomic_load_n(&rt.threads, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(
+		&rt.threads, &thread->next, thread, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+	return thread;
+}
+
+struct rt_thread *rt_thread_take(uint32_t parent)
+{
+	struct rt_thread *thread = reuse();
+
+	if (!thread)
+		thread = make();
+	if (!thread)
+		return NULL;
+	thread->id = __atomic_add_fetch(&rt.n_rings, 1, __ATOMIC_SEQ_CST);
+	thread->parent = parent;
+	thread->depth = thread->rounds = 0;
+	thread->unheard = 0;
+	thread->recording = false;
+	thread->new_site = 0;
+	for (unsigned i = 0; i < RT_LEVELS; i++)
+		rt_level_reset(&thread->level[i]);
+	return thread;
+}
+
+void rt_thread_give_back(struct rt_thread *thread)
+{
+	uint64_t mask = rt_block();
+
+	rt_lock();
+	for (unsigned i = 0; i < RT_LEVELS; i++)
+		rt_level_close(&thread->level[i]);
+	rt_unlock();
+	rt_unblock(mask);
+	__atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
+}
+
+/* The count stays as it is. A handler between the two steps changes neither sum: it restores the
+ * budget it found and adds what it used. */
+void rt_thread_set_budget(struct rt_thread *thread, int64_t budget)
+{
+	__atomic_fetch_add(&thread->offset, budget - __loci_thread.budget, __ATOMIC_RELAXED);
+	__atomic_store_n(&__loci_thread.budget, budget, __ATOMIC_RELAXED);
+}
+
+uint64_t rt_thread_count(const struct rt_thread *thread)
+{
+	return (uint64_t)(thread->offset - __loci_thread.budget);
+}
+
+static void introduce(struct rt_thread *thread)
+{
+	uint64_t raw[4] = { thread->parent, (uint64_t)loci_syscall3(SYS_GETTID, 0, 0, 0),
+		rt_now_ns() };
+
+	raw[3] = rt_next_sequence();
+	rt_mark(thread, LOCI_MARK_THREAD_START, thread->id, 4, raw);
+}
+
+/* Signals blocked. */
+void rt_thread_begin(struct rt_thread *thread)
+{
+	rt_self = thread;
+	thread->offset = __loci_thread.budget;
+	rt_thread_set_budget(thread, -1); /* it may have run before anybody was there */
+	thread->recording = rt_mode() == RT_TRACE && !rt.control->windows;
+	pthread_setspecific(rt_key, thread);
+	introduce(thread);
+	rt_level_resume(thread, &thread->level[thread->depth]);
+}
+
+/* What this thread counts from here on is nobody's business. */
+static void be_off(void)
+{
+	off.cursor = rt_sink;
+	off.limit = NULL;
+	__loci_thread.state = &off;
+	if (__loci_thread.budget < 0)
+		__loci_thread.budget = RT_ENDLESS;
+}
+
+static struct rt_thread *adopt(void)
+{
+	uint64_t mask;
+
+	if (is_over || rt_mode() == RT_OFF)
+		return NULL;
+	mask = rt_block();
+	if (!rt_self) {
+		struct rt_thread *thread = rt_thread_take(0);
+
+		if (thread)
+			rt_thread_begin(thread);
+	}
+	rt_unblock(mask);
+	return rt_self;
+}
+
+/* Code may run in a thread that has ended for us: a handler, other destructors, or all that exit
+ * does if this was the last thread. It is a thread of its own then, and never ends. */
+static struct rt_thread *revive(void)
+{
+	if (!is_over || muted || rt.ended)
+		return NULL;
+	is_over = false;
+	return adopt();
+}
+
+struct rt_thread *rt_thread(void)
+{
+	if (__builtin_expect(rt_mode() == RT_OFF, 0))
+		return NULL;
+	return rt_self ? rt_self : adopt();
+}
+
+/* Signals blocked. */
+static void tell_end(struct rt_thread *thread)
+{
+	uint64_t count = rt_thread_count(thread), lost = thread->unheard, raw[2] = { count };
+
+	if (thread->level[0].deaf)
+		lost = count;
+	else
+		rt_mark(thread, LOCI_MARK_COUNT, 0, 1, raw);
+	if (lost) {
+		rt_lock();
+		rt_process_mark(LOCI_MARK_LOST, lost, 0, NULL);
+		rt_unlock();
+	}
+	raw[0] = rt_now_ns();
+	raw[1] = rt_next_sequence();
+	rt_mark(thread, LOCI_MARK_THREAD_EXIT, thread->id, 2, raw);
+}
+
+void rt_thread_end(struct rt_thread *thread)
+{
+	uint64_t mask = rt_block();
+
+	for (; thread->depth; thread->depth--)
+		rt_level_leave(&thread->level[thread->depth]);
+	tell_end(thread);
+	is_over = true;
+	rt_self = NULL;
+	be_off();
+	__loci_thread.budget = -1; /* should more code run, it comes to us: revive */
+	rt_thread_give_back(thread);
+	rt_unblock(mask);
+}
+
+void rt_thread_again(struct rt_thread *thread)
+{
+	thread->id = __atomic_add_fetch(&rt.n_rings, 1, __ATOMIC_SEQ_CST);
+	thread->parent = 0;
+	thread->unheard = 0;
+	rt_thread_begin(thread);
+}
+
+void rt_threads_forget(struct rt_thread *but)
+{
+	for (struct rt_thread *thread = rt.threads; thread; thread = thread->next) {
+		for (unsigned i = 0; i < RT_LEVELS; i++)
+			rt_level_forget(&thread->level[i]);
+		thread->in_use = thread == but;
+	}
+}
+
+void rt_thread_forsake(void)
+{
+	rt_self = NULL;
+	be_off();
+}
+
+void rt_thread_mute(struct rt_thread *thread)
+{
+	muted = thread;
+	muted_budget = __loci_thread.budget;
+	is_over = true;
+	rt_self = NULL;
+	__loci_thread.budget = RT_ENDLESS;
+	be_off();
+}
+
+void rt_thread_unmute(void)
+{
+	struct rt_thread *thread = muted;
+	uint64_t used = (uint64_t)(RT_ENDLESS - __loci_thread.budget);
+
+	if (!thread)
+		return;
+	__loci_thread.budget = muted_budget;
+	thread->offset += (int64_t)used;
+	thread->unheard += used;
+	is_over = false;
+	rt_self = thread;
+	muted = NULL;
+	rt_level_resume(thread, &thread->level[thread->depth]);
+}
+
+/* Comes from code that has no room, or has not met the runtime yet. */
+void rt_room(void)
+{
+	int error = errno;
+	struct rt_thread *thread = rt_thread();
+
+	if (!thread)
+		thread = revive();
+	if (thread) {
+		uint64_t mask = rt_block();
+
+		rt_window_look(thread);
+		if (rt_level_make_room(thread, &thread->level[thread->depth]))
+			rt_thread_set_budget(thread, -RT_ENDLESS);
+		else if (__loci_thread.budget < 0)
+			rt_thread_set_budget(thread, rt_window_budget(thread));
+		rt_unblock(mask);
+	} else {
+		be_off();
+	}
+	errno = error;
+}

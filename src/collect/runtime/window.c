@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Windows: the recorder starts and stops recording while the program runs. A thread looks when it
+ * comes for room and, while it only counts, every so many references. Handlers do as the thread
+ * does. */
+#include "collect/runtime/runtime.h"
+
+void rt_window_look(struct rt_thread *thread)
+{
+	uint64_t raw[1];
+	bool wanted;
+
+	if (rt_mode() != RT_TRACE || !rt.control->windows || thread->depth)
+		return;
+	wanted = __atomic_load_n(&rt.control->recording, __ATOMIC_RELAXED) != 0;
+	if (wanted == thread->recording)
+		return;
+	raw[0] = rt_thread_count(thread);
+	rt_mark(thread, wanted ? LOCI_MARK_WINDOW_BEGIN : LOCI_MARK_WINDOW_END, 0, 1, raw);
+	thread->recording = wanted;
+}
+
+int64_t rt_window_budget(const struct rt_thread *thread)
+{
+	return rt_mode() == RT_TRACE && rt.control->windows && !thread->depth ? RT_LOOK_REFS
+									      : RT_ENDLESS;
+}

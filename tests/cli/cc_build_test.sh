@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs and libraries made by loci cc and c++, of every kind: they build without a word more than
+# with clang, and run and say the same.
+# Not under sanitizers.
+. "$SRC/tests/cli/expect.sh"
+. "$SRC/tests/cli/toolchains.sh"
+need_clang
+mkdir 'a project' && cp -r "$SRC"/tests/projects/* 'a project' && cd 'a project' || exit 1
+
+# instrumented FILE: it has code of loci's.
+instrumented() {
+	readelf -SW "$1" | grep -q " loci_fn " || fail "$1 is not instrumented"
+}
+# functions FILE: how many of its functions are instrumented.
+functions() {
+	local bytes
+	bytes=$(readelf -SW "$1" | sed -n 's/.* loci_fn *PROGBITS *[0-9a-f]* *[0-9a-f]* *\([0-9a-f]*\) .*/\1/p')
+	echo $((0x${bytes:-0} / 16))
+}
+# counts FILE: the references of a run.
+counts() {
+	"$LOCI" record -m count "$1" words.c 2>&1 >/dev/null | grep -o '[0-9][0-9]* references' ||
+		fail "$1 is not counted"
+}
+# says FILE [WORD..]: it runs as the one made by plain clang.
+says() {
+	expect 0 "$@"
+	cmp -s out "$OLDPWD/want" || fail "$* says: $(head -n 3 out err)"
+}
+# quiet COMMAND..: succeeds, and says nothing.
+quiet() {
+	expect 0 "$@"
+	[ ! -s out ] && [ ! -s err ] || fail "$* says $(cat out err)"
+}
+
+expect 0 clang-"${versions%%[!0-9]*}" -O2 words.c tally.c -o native
+./native <words.c >../want || exit 1
+[ -s ../want ] || fail "the program says nothing"
+
+for version in $versions; do
+	cc="$LOCI cc --loci-clang=$version"
+	cxx="$LOCI c++ --loci-clang=$version"
+
+	# One step, two steps, every level of optimisation.
+	for flags in '-O0 -g' '-O3 -march=native' '-Os -fomit-frame-pointer' \
+		'-O2 -ffunction-sections -Wl,--gc-sections'; do
+		quiet $cc $flags words.c tally.c -o words
+		instrumented words
+		says ./words words.c
+	done
+	quiet $cc -O2 -c words.c
+	quiet $cc -O2 -c tally.c -o 'a tally.o'
+	quiet $cc words.o 'a tally.o' -o words
+	says ./words words.c
+	quiet $cxx -O2 -std=c++17 words.cc -o words
+	instrumented words
+	says ./words words.c
+	echo '#include "words.c"' | $cc -I. -xc - tally.c -o words || fail "from standard input"
+	says ./words words.c
+
+	# Some functions only. -O0: none is inlined.
+	quiet $cc -O0 words.c tally.c -o words
+	all=$(functions words)
+	[ "$all" = 9 ] || fail "$all functions are instrumented, not 9"
+	quiet $cc -O0 --loci-only='main,tally_*' words.c tally.c -o words
+	[ "$(functions words)" = 5 ] || fail "--loci-only: $(functions words) functions are instrumented"
+	says ./words words.c
+	quiet $cc -O0 words.c --loci-skip='tally_?*,hash' tally.c -o words
+	[ "$(functions words)" = 4 ] || fail "--loci-skip: $(functions words) functions are instrumented"
+	says ./words words.c
+
+	# Static, position independent or not.
+	for kind in -static -static-pie -no-pie; do
+		quiet $cc -O2 $kind words.c tally.c -o words
+		instrumented words
+		says ./words words.c
+		quiet $cxx -O2 $kind words.cc -o words
+		says ./words words.c
+	done
+
+	# Libraries: an archive, a shared one, one that is loaded while the program runs.
+	quiet $cc -O2 -c tally.c
+	rm -f libtally.a && ar rcs libtally.a tally.o
+	quiet $cc -O2 words.c -L. -ltally -o words
+	says ./words words.c
+	quiet $cc -O2 -shared -fPIC -Wl,--no-undefined -Wl,-z,defs tally.c -o libtally.so
+	instrumented libtally.so
+	quiet $cc -O2 words.c -L. -ltally "-Wl,-rpath,$PWD" -o words
+	says ./words words.c
+	quiet $cc -O2 -DLOAD='"./libtally.so"' words.c -o words -ldl
+	says ./words words.c
+	# and with a program that no loci made
+	quiet clang-"$version" -O2 words.c -L. -ltally "-Wl,-rpath,$PWD" -o words
+	says ./words words.c
+	quiet clang-"$version" -O2 -DLOAD='"./libtally.so"' words.c -o words
+	says ./words words.c
+	rm -f libtally.*
+	# relocatally
+	quiet $cc -O2 -r -nostdlib words.c tally.c -o both.o
+	quiet $cc both.o -o words
+	instrumented words
+	says ./words words.c
+	# files in between
+	quiet $cc -O2 -save-temps words.c tally.c -o words
+	instrumented words
+	says ./words words.c
+
+	# Other linkers, LTO of both kinds.
+	for linker in gold lld; do
+		[ "$linker" = gold ] && ! command -v ld.gold >/dev/null && continue
+		[ "$linker" = lld ] && ! [ -x "/usr/lib/llvm-$version/bin/ld.lld" ] && continue
+		quiet $cc -O2 -fuse-ld=$linker words.c tally.c -o words
+		instrumented words
+		says ./words words.c
+		[ $linker = lld ] || continue
+		for lto in -flto -flto=thin; do
+			quiet $cc -O2 $lto -fuse-ld=lld words.c tally.c -o words
+			instrumented words
+			says ./words words.c
+			# the compiler is not told of the linker
+			quiet $cc -O2 $lto -c words.c tally.c
+			quiet $cc -O2 $lto -fuse-ld=lld words.o tally.o -o words
+			instrumented words
+			says ./words words.c
+			# and what was instrumented when it was compiled is not so a second time
+			counts ./words >loci.count
+			quiet clang-$version -O2 $lto -fuse-ld=lld words.o tally.o "$BUILD/lib/loci/libloci-rt.so" -o words
+			counts ./words >clang.count
+			cmp -s loci.count clang.count || fail "$lto, linked by loci: $(cat loci.count), by clang: $(cat clang.count)"
+		done
+	done
+done
+finish

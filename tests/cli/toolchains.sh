@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by tests of `loci cc`.
+
+# clangs: the major versions that this build has a pass for and this machine a clang, newest first.
+clangs() {
+	ls "$BUILD"/lib/loci 2>/dev/null | sed -n 's/^loci-pass-\([0-9]*\)\.so$/\1/p' | sort -rn |
+		while read -r version; do
+			! command -v "clang-$version" >/dev/null || echo "$version"
+		done
+}
+
+# need_clang: leaves the list in $versions; a build without the pass skips the test.
+need_clang() {
+	versions=$(clangs)
+	[ -n "$versions" ] && [ -f "$BUILD/lib/loci/libloci-rt.so" ] && return
+	echo "skipped: this build has no pass for a clang that is installed"
+	exit 77
+}
+
+# A tree as if installed, with passes that are only names, for what happens before clang runs.
+#	fake_tree DIR VERSION..
+fake_tree() {
+	mkdir -p "$1/bin" "$1/lib/loci" && cp "$LOCI" "$1/bin/loci" || exit 1
+	: >"$1/lib/loci/libloci-rt.so"
+	: >"$1/lib/loci/libloci-rt.a"
+	printf '# functions\nmalloc\n\nfree\n' >"$1/lib/loci/wrapped.txt"
+	local dir=$1 version
+	shift
+	for version; do
+		: >"$dir/lib/loci/loci-pass-$version.so"
+	done
+}
+
+# A compiler that shows its words, one a line.	fake_clang FILE MAJOR
+fake_clang() {
+	mkdir -p "${1%/*}"
+	cat >"$1" <<-END
+		#!/bin/sh
+		if [ "\$*" = --version ]; then
+			echo "Debian clang version $2.0.6"
+			exit
+		fi
+		echo "lto=\${LOCI_LTO-} only=\${LOCI_ONLY-} skip=\${LOCI_SKIP-}" >told
+		printf '%s\n' "\$@" >words
+	END
+	chmod +x "$1"
+}

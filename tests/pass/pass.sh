@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The pass without recorder and runtime:	pass.sh SOURCE-TREE PLUGIN CLANG-VERSION PROGRAM
+#
+# Builds a program natively and with the pass and word_log.c, at several levels of optimisation, and
+# runs it counting, tracing, and changing between the two all the time. It must print what it prints
+# natively; as many references must be counted in each mode, and as many addresses be in the words;
+# and the verifier must find nothing. Programs that write what they expect to EXPECTED say every
+# single reference of their functions named exact_*.
+set -u
+src=$1 plugin=$2 version=$3 program=$4
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+fail() {
+	echo "pass: $(basename "$program") $level: $*" >&2
+	failures=$((failures + 1))
+}
+case $program in
+*.cpp) compiler="clang++-$version -std=c++20" ;;
+*) compiler="clang-$version" ;;
+esac
+if ! command -v "clang-$version" >/dev/null; then
+	echo "no clang-$version"
+	exit 77
+fi
+clang-"$version" -O1 -I"$src/src" -c "$src/tests/pass/word_log.c" -o log.o || exit 1
+
+run() { # MODE
+	rm -f words expected
+	WORD_LOG=words WORD_LOG_MODE=$1 EXPECTED=expected timeout 120 ./watched >printed 2>&1
+	[ $? = $status ] || fail "$1: exit status is not $status"
+	cmp -s printed native.printed || fail "$1: prints something else: $(diff native.printed printed | head -3)"
+	read -r _ counted _ traced _ errors < <(tail -1 words)
+	[ "$errors" = 0 ] || fail "$1: $(head -3 words)"
+}
+
+levels=(-O0 -O2 "-O3 -march=native" "-O2 -fPIC -fexceptions -funroll-loops" "-O1 -g")
+# Before linking, and, where lld loads passes, when linking: LOCI_LTO is the environment's.
+if [ -x "$(clang-"$version" -print-prog-name=ld.lld)" ]; then
+	levels+=("-O2 -flto -fuse-ld=lld")
+	[ "$version" -lt 15 ] || levels+=("-O2 -flto -fuse-ld=lld -Wl,--load-pass-plugin=$plugin"
+		"-O2 -flto=thin -fuse-ld=lld -Wl,--load-pass-plugin=$plugin")
+fi
+for level in "${levels[@]}"; do
+	case $level in
+	*--load-pass-plugin*) export LOCI_LTO=link ;;
+	*) unset LOCI_LTO ;;
+	esac
+	$compiler ${level%-Wl,*} "$program" -o native -lm -lpthread || exit 1
+	EXPECTED=/dev/null ./native >native.printed 2>&1
+	status=$?
+	if ! LOCI_PASS_VERIFY=1 $compiler $level -fpass-plugin="$plugin" "$program" log.o -o watched \
+		-lm -lpthread; then
+		fail "does not compile"
+		continue
+	fi
+	run count
+	total=$counted
+	[ "$total" -gt 0 ] || fail "nothing is counted"
+	[ "$traced" = 0 ] || fail "traces when it should count"
+	run trace
+	[ "$counted" = "$total" ] || fail "$counted references counted while tracing, $total otherwise"
+	[ "$traced" = "$total" ] || fail "$traced references are in the words, $total were counted"
+	run windows
+	[ "$counted" = "$total" ] || fail "$counted references counted in windows, $total otherwise"
+	[ "$traced" -gt 0 ] && [ "$traced" -lt "$total" ] || fail "$traced of $total in windows"
+	case $program in
+	*exact*)
+		LOCI_ONLY='exact_*' $compiler $level -fpass-plugin="$plugin" "$program" log.o -o watched \
+			-lm -lpthread || fail "does not compile"
+		run list
+		grep -v '^counted' words >got
+		cmp -s got expected || fail "other references: $(diff expected got | head -5)"
+		;;
+	esac
+done
+
+# Functions that are not wanted are as if there were no pass: nothing of the runtime is needed.
+level=-O2
+unset LOCI_LTO
+LOCI_SKIP='nothing,?*' $compiler -O2 -fpass-plugin="$plugin" "$program" -o watched -lm -lpthread ||
+	fail "functions are instrumented that should be skipped"
+exit $((failures != 0))

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A runtime for tests of the pass alone: keeps each thread's words, reads them as stream.h says,
+ *and at the end compares how many references they are with how many the code counted. Environment:
+ *
+ *	WORD_LOG	the file to write: "counted N traced M", errors before it
+ *	WORD_LOG_MODE	count; trace; windows: changes between the two every few references;
+ *			list: as trace, and writes every reference: L|S|F BYTES ADDRESS, R for a
+ *range
+ *
+ * It knows nothing of signal handlers. Built by the clang whose pass it tests. */
+#include "collect/runtime/cc_abi.h"
+#include "stream/stream.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+
+#define WORDS    (1u << 14)
+#define BLOCKS   (1u << 20)
+#define FAR_AWAY ((int64_t)1 << 62)
+
+enum mode { COUNT, TRACE, WINDOWS, LIST };
+
+struct log {
+	struct loci_cc_state state;
+	uint64_t words[WORDS];
+	const struct loci_cc_block *block; /* current, and its definition */
+	const struct loci_cc_definition *definition;
+	uint32_t n_given; /* of its references */
+	int64_t given;    /* budget when it was last set */
+	uint64_t counted, traced, spoilt;
+	uint64_t random;
+	bool is_range; /* the next word is a length */
+	bool is_tracing;
+	uint64_t address;
+};
+
+struct block {
+	const struct loci_cc_definition *definition;
+	const struct loci_cc_block *block;
+};
+
+static struct log nobody = { .state = { .cursor = nobody.words + 1, .limit = nobody.words } };
+__thread struct loci_cc_thread __loci_thread = { .budget = -1, .state = &nobody.state };
+static __thread struct log *own;
+static struct block known[BLOCKS];
+static uint64_t n_known;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static enum mode mode;
+static FILE *out;
+static uint64_t counted, traced, spoilt;
+static struct log *main_log;
+
+static const struct loci_cc_block *blocks_of(const struct loci_cc_definition *definition)
+{
+	return (const struct loci_cc_block *)(definition + 1);
+}
+
+static void complain(struct log *log, const char *what, uint64_t word)
+{
+	if (log->spoilt++ < 20)
+		fprintf(out, "error: %s: %#llx\n", what, (unsigned long long)word);
+}
+
+static void take_marker(struct log *log, uint64_t word)
+{
+	uint64_t id = loci_word_payload(word);
+	if (loci_word_kind(word) != LOCI_MARK_BLOCK || loci_word_n_raw(word) || id >= n_known) {
+		complain(log, "not a block", word);
+		return;
+	}
+	if (log->is_range)
+		complain(log, "a range without a length", word);
+	log->block = known[id].block;
+	log->definition = known[id].definition;
+	log->n_given = 0;
+}
+
+static void list(uint64_t bytes, const struct loci_cc_site *site, uint64_t address)
+{
+	if (mode != LIST || site->op >= LOCI_OP_FRAME)
+		return;
+	fprintf(out, "%s%c %llu %#llx\n", site->size_bytes ? "" : "R", "LS"[site->op & 1],
+		(unsigned long long)bytes, (unsigned long long)address);
+}
+
+static void take_address(struct log *log, uint64_t word)
+{
+	if (!log->block || log->block->n_sites == 0) {
+		complain(log, "an address without a block", word);
+		return;
+	}
+	if (log->n_given == log->block->n_sites)
+		log->n_given = 0;
+	const struct loci_cc_site *site = (const struct loci_cc_site *)(blocks_of(log->definition) +
+						  log->definition->n_blocks) +
+		log->block->first_site + log->n_given;
+	if (log->is_range) {
+		log->is_range = false;
+		list(word, site, log->address);
+	} else if (site->size_bytes == 0) {
+		log->is_range = true;
+		log->address = word;
+		log->traced++;
+		return;
+	} else {
+		log->traced += site->op < LOCI_OP_FRAME;
+		if (site->op == LOCI_OP_FRAME && (word & 7))
+			complain(log, "not a frame", word);
+		list(site->size_bytes, site, word);
+	}
+	log->n_given++;
+}
+
+static void drain(struct log *log)
+{
+	pthread_mutex_lock(&lock);
+	for (uint64_t *at = log->words; at < log->state.cursor; at++)
+		if (loci_word_is_marker(*at))
+			take_marker(log, *at);
+		else
+			take_address(log, *at);
+	pthread_mutex_unlock(&lock);
+	if (log->state.cursor > log->words + WORDS)
+		complain(log, "more words than there was room for", 0);
+	log->state.cursor = log->words;
+}
+
+static void finish(void *thread)
+{
+	struct log *log = thread;
+	log->counted += (uint64_t)(log->given - __loci_thread.budget);
+	if (log->is_tracing)
+		drain(log);
+	pthread_mutex_lock(&lock);
+	counted += log->counted;
+	traced += log->traced;
+	spoilt += log->spoilt;
+	pthread_mutex_unlock(&lock);
+	__loci_thread.budget = FAR_AWAY;
+	__loci_thread.state = &nobody.state;
+}
+
+static void at_exit(void)
+{
+	if (own)
+		finish(own);
+	fprintf(out, "counted %llu traced %llu errors %llu\n", (unsigned long long)counted,
+		(unsigned long long)traced, (unsigned long long)spoilt);
+	fclose(out);
+}
+
+static void begin(void)
+{
+	static const char *const name[] = { "count", "trace", "windows", "list" };
+	const char *asked = getenv("WORD_LOG_MODE"), *path = getenv("WORD_LOG");
+	for (unsigned i = 0; i < 4; i++)
+		if (asked && strcmp(asked, name[i]) == 0)
+			mode = i;
+	out = fopen(path ? path : "/dev/null", "w");
+	pthread_key_create(&key, finish);
+	atexit(at_exit);
+}
+
+/* What is wanted of the thread next. */
+static void turn(struct log *log)
+{
+	log->is_tracing = mode == TRACE || mode == LIST;
+	log->given = log->is_tracing ? -FAR_AWAY : FAR_AWAY;
+	log->state.limit = log->words + WORDS - 2 * LOCI_CC_ROOM_WORDS;
+	if (mode == WINDOWS) {
+		static __thread bool next;
+		log->random = log->random * 6364136223846793005ull + 1442695040888963407ull;
+		uint64_t n = log->random >> 58;
+		next = !next;
+		log->is_tracing = next;
+		log->given = next ? -FAR_AWAY : (int64_t)n;
+		log->state.limit = log->words + n;
+	}
+	log->state.cursor = log->words;
+	/* While counting there is none; words of a copy that has not crossed yet go nowhere. */
+	if (!log->is_tracing)
+		log->state.cursor = log->state.limit + 1;
+	log->block = NULL;
+	__loci_thread.budget = log->given;
+}
+
+void log_room(void);
+__attribute__((visibility("hidden"))) void log_room(void)
+{
+	pthread_once(&once, begin);
+	if (!own) {
+		own = mmap(NULL, sizeof(*own), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
+		own->given = __loci_thread.budget;
+		own->state.cursor = own->words;
+		__loci_thread.state = &own->state;
+		pthread_setspecific(key, own);
+		if (!main_log)
+			main_log = own;
+	}
+	own->counted += (uint64_t)(own->given - __loci_thread.budget);
+	if (own->is_tracing)
+		drain(own);
+	turn(own);
+}
+
+void log_define(struct loci_cc_function *function);
+__attribute__((visibility("hidden"))) void log_define(struct loci_cc_function *function)
+{
+	const struct loci_cc_definition *definition =
+		(const void *)((char *)&function->definition + function->definition);
+	pthread_mutex_lock(&lock);
+	if (!function->base) {
+		uint64_t first = n_known;
+		if (definition->magic != LOCI_CC_DEFINITION_MAGIC ||
+			first + definition->n_blocks > BLOCKS)
+			abort();
+		for (uint32_t i = 0; i < definition->n_blocks; i++)
+			known[n_known++] = (struct block){ definition, blocks_of(definition) + i };
+		__atomic_store_n(&function->base, loci_mark_word(LOCI_MARK_BLOCK, 0, first),
+			__ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* All registers but r11 are the caller's. */
+#define KEEPING(name, function)                                                         \
+	__asm__(".text\n.globl " name "\n.type " name ", @function\n" name ":\n"        \
+		"pushq %rbp\n movq %rsp, %rbp\n pushq %rax\n pushq %rcx\n pushq %rdx\n" \
+		"pushq %rsi\n pushq %rdi\n pushq %r8\n pushq %r9\n pushq %r10\n"        \
+		"call " function "\n"                                                   \
+		"popq %r10\n popq %r9\n popq %r8\n popq %rdi\n popq %rsi\n"             \
+		"popq %rdx\n popq %rcx\n popq %rax\n popq %rbp\n ret\n"                 \
+		".size " name ", . - " name "\n")
+KEEPING("__loci_room", "log_room");
+KEEPING("__loci_define", "log_define");
+
+struct loci_cc_state *__loci_mark(void)
+{
+	return __loci_thread.state;
+}
+
+void __loci_landed(struct loci_cc_state *state)
+{
+	if (state != __loci_thread.state && own)
+		complain(own, "landed elsewhere", 0);
+}
+
+size_t __loci_span_string(const char *s)
+{
+	return strlen(s) + 1;
+}
+
+size_t __loci_span_string_n(const char *s, size_t n)
+{
+	size_t length = strnlen(s, n);
+	return length < n ? length + 1 : n;
+}
+
+size_t __loci_span_memory(const void *a, const void *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (((const char *)a)[i] != ((const char *)b)[i])
+			return i + 1;
+	return n;
+}
+
+size_t __loci_span_compare_n(const char *a, const char *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (a[i] != b[i] || a[i] == '\0')
+			return i + 1;
+	return n;
+}
+
+size_t __loci_span_compare(const char *a, const char *b)
+{
+	return __loci_span_compare_n(a, b, SIZE_MAX);
+}
+
+size_t __loci_span_compare_case_n(const char *a, const char *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strncasecmp(a + i, b + i, 1) != 0 || a[i] == '\0')
+			return i + 1;
+	return n;
+}
+
+size_t __loci_span_compare_case(const char *a, const char *b)
+{
+	return __loci_span_compare_case_n(a, b, SIZE_MAX);
+}
+
+size_t __loci_span_character(const char *s, int c)
+{
+	const char *found = strchr(s, c);
+	return found ? (size_t)(found - s) + 1 : strlen(s) + 1;
+}
+
+size_t __loci_span_byte(const void *s, int c, size_t n)
+{
+	const char *found = memchr(s, c, n);
+	return found ? (size_t)(found - (const char *)s) + 1 : n;
+}
+
+size_t __loci_span_any(const char *s, const char *accept)
+{
+	return strcspn(s, accept) + 1;
+}
+
+size_t __loci_span_all(const char *s, const char *accept)
+{
+	return strspn(s, accept) + 1;
+}
