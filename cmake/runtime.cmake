@@ -23,7 +23,10 @@ add_runtime(loci-rt SHARED)
 set_target_properties(loci-rt PROPERTIES NO_SONAME ON)
 # It stays: handlers of ours may run as long as the process does. And it binds at once, since
 # looking for a function takes locks.
-target_link_options(loci-rt PRIVATE -fno-sanitize=all -Wl,-z,nodelete,-z,now,-z,defs,--as-needed)
+target_link_options(loci-rt PRIVATE -fno-sanitize=all -Wl,-z,nodelete,-z,now,-z,defs,--as-needed
+  -Wl,--version-script=${CMAKE_SOURCE_DIR}/src/collect/runtime/runtime.map)
+set_target_properties(loci-rt PROPERTIES LINK_DEPENDS
+  ${CMAKE_SOURCE_DIR}/src/collect/runtime/runtime.map)
 add_runtime(loci-rt-static STATIC)
 target_compile_definitions(loci-rt-static PRIVATE LOCI_RT_STATIC)
 configure_file(src/collect/runtime/wrapped.txt ${LOCI_RT_DIR}/wrapped.txt COPYONLY)

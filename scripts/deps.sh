@@ -29,7 +29,7 @@ for purpose; do
 	bench) wanted="$wanted $build $pass bash g++ valgrind gzip sqlite3 python3 binutils tcl xz-utils" ;;
 	deb) wanted="$wanted $build $pass $deb lintian" ;;
 	test) wanted="$wanted $build $lint $fuzz $compile $deb $tools" ;;
-	long) wanted="$wanted $build $compile $deb libopenmpi-dev openmpi-bin autoconf automake libtool" ;;
+	long) wanted="$wanted $build $compile $deb libopenmpi-dev openmpi-bin tcl xz-utils" ;;
 	*)
 		echo "deps.sh: there is no purpose \"$purpose\"" >&2
 		exit 2

@@ -2,6 +2,7 @@
 #include "analyse/attribute_flow.h"
 
 #include "analyse/grow.h"
+#include "stream/decode_runs.h"
 
 #include <inttypes.h>
 
@@ -83,40 +84,107 @@ static void bear(struct loci_attribution *a, uint64_t address)
 	loci_flow_refresh(a);
 }
 
-LOCI_HOT int refer_run(struct loci_attribution *a, const struct loci_ref_run *run, unsigned shift,
-	bool alone, struct loci_err *err)
+/* What a body of the loop is compiled for. */
+struct refer_kind {
+	bool plain; /* blocks of 64 bytes, and no other size is wanted */
+	bool flow;  /* as in the attribution */
+};
+
+/* A function by itself, so that the loop keeps its registers. */
+static __attribute__((noinline)) int refer_any(struct loci_attribution *a,
+	const struct loci_code_ref *ref, uint64_t address, struct loci_err *err)
 {
-	const struct loci_code_ref *ref = a->code.ref + run->definition;
+	uint64_t size_bytes = ref->size_bytes;
+
+	if (!size_bytes)
+		size_bytes = a->code.site[ref->site].size_bytes;
+	return loci_touch_refer(a, ref, address, size_bytes, a->shift, a->n_grains == 1, err);
+}
+
+/* A reference of a run. */
+LOCI_HOT int refer(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
+	struct refer_kind kind, struct loci_err *err)
+{
+	struct loci_row_site *site = &a->rows.site[ref->site];
+	uint64_t offset = address & 63;
+
+	if (!kind.plain || !loci_touch_holds(a, site, address) ||
+		ref->size_bytes - 1ull >= 64 - offset)
+		return refer_any(a, ref, address, err);
+	loci_rows_step(&a->rows, site, address, loci_touch_low(a, site));
+	return loci_touch_put(a, site, address >> 6, ref->is_write, ref->bytes << offset, err);
+}
+
+/* A special reference of a run, not the first if the block is given another. True: it needs no
+ * more than what is done here. */
+LOCI_HOT bool passes(struct loci_attribution *a, const struct loci_code_ref *ref,
+	struct loci_code_block **block, bool is_first, struct refer_kind kind)
+{
+	if (!is_first) {
+		loci_flow_leave(a, ref - 1, *block, (uint32_t)(ref - 1 - a->code.ref));
+		*block = &a->code.blocks[ref->block];
+	}
+	return kind.flow && loci_flow_passes(a, ref, *block);
+}
+
+/* A special reference that needs more, i references after the first of its run. Those before count
+ * where they were executed; who counts the whole run later counts them no more. */
+static __attribute__((noinline)) int special(struct loci_attribution *a,
+	const struct loci_code_ref *ref, uint64_t i, uint64_t address, struct loci_err *err)
+{
+	int r;
+
+	a->here.refs += i;
+	r = loci_flow_special(a, (uint32_t)(ref - a->code.ref), address, err);
+	a->here.refs -= i + (r > 0);
+	return r;
+}
+
+/* The references of one execution of a block, or a part of them, from *ref on, which becomes the
+ * last of them. */
+LOCI_HOT int refer_run(struct loci_attribution *a, struct loci_runs *runs,
+	const struct loci_code_ref **at, const struct loci_code_ref *last, struct refer_kind kind,
+	struct loci_err *err)
+{
+	const struct loci_code_ref *ref = *at;
 	struct loci_code_block *block = &a->code.blocks[ref->block];
-	uint32_t definition = run->definition, end = definition + run->n;
-	const uint64_t *address = run->address, *uncounted = address;
+	const uint64_t *from = runs->word;
 
-	for (; definition < end; address++, ref++, definition++) {
-		uint64_t size_bytes = ref->size_bytes;
-		int r;
+	for (;;) {
+		uint64_t address = *runs->word;
+		int r = 0;
 
-		if (ref->kind & LOCI_CODE_SPECIAL) {
-			if (definition != run->definition) {
-				loci_flow_leave(a, ref - 1, block, definition - 1);
-				block = &a->code.blocks[ref->block];
-			}
-			a->here.refs += (uint64_t)(address - uncounted);
-			uncounted = address;
-			r = loci_flow_start(a, ref, block, definition, *address, err);
-			if (r < 0)
-				return r;
-			uncounted += r;
-			if (r)
-				continue;
-		}
-		if (__builtin_expect(!size_bytes, 0))
-			size_bytes = a->code.site[ref->site].size_bytes;
-		r = loci_touch_refer(a, ref, *address, size_bytes, shift, alone, err);
+		if (ref->kind & LOCI_CODE_SPECIAL &&
+			!passes(a, ref, &block, runs->word == from, kind))
+			r = special(a, ref, (uint64_t)(runs->word - from), address, err);
+		if (r == 0)
+			r = refer(a, ref, address, kind, err);
 		if (r < 0)
 			return r;
+		runs->word++;
+		if (ref == last)
+			break;
+		if (!loci_runs_goes_on(runs))
+			break;
+		ref++;
 	}
-	a->here.refs += (uint64_t)(address - uncounted);
-	return loci_flow_end(a, ref - 1, block, definition - 1, address[-1], err);
+	a->here.refs += (uint64_t)(runs->word - from);
+	*at = ref;
+	return loci_flow_end(a, ref, block, (uint32_t)(ref - a->code.ref), runs->word[-1], err);
+}
+
+LOCI_HOT int refer_runs(struct loci_attribution *a, struct loci_runs *runs, struct refer_kind kind,
+	struct loci_err *err)
+{
+	int r;
+
+	do {
+		const struct loci_code_ref *first = a->code.ref + runs->next, *ref = first;
+
+		r = refer_run(a, runs, &ref, first + runs->left - 1, kind, err);
+		loci_runs_read(runs, (uint32_t)(ref - first) + 1);
+	} while (r == 0 && loci_runs_next(runs));
+	return r;
 }
 
 /* A reference by itself: a range, or one that was not in a run. */
@@ -208,19 +276,24 @@ static int learn(struct loci_attribution *a, struct loci_err *err)
 	return r;
 }
 
-static int take_runs(struct loci_attribution *a, size_t n, struct loci_err *err)
+/* The first of the runs has been found. */
+static int take_runs(struct loci_attribution *a, struct loci_runs *first, struct loci_err *err)
 {
 	uint32_t thread = loci_decoder_thread(a->decoder);
+	struct loci_runs runs = *first;
+	struct refer_kind kind;
 	int r = learn(a, err);
 
 	if (r == 0 && thread != a->walk.thread[a->walk.at].id)
 		r = switch_thread(a, thread, err);
-	if (a->shift == 6 && a->n_grains == 1)
-		for (size_t i = 0; r == 0 && i < n; i++)
-			r = refer_run(a, &a->runs[i], 6, true, err);
+	if (r < 0)
+		return r;
+	kind = (struct refer_kind){ a->shift == 6 && a->n_grains == 1, a->flow };
+	if (kind.plain && kind.flow)
+		r = refer_runs(a, &runs, (struct refer_kind){ true, true }, err);
 	else
-		for (size_t i = 0; r == 0 && i < n; i++)
-			r = refer_run(a, &a->runs[i], a->shift, a->n_grains == 1, err);
+		r = refer_runs(a, &runs, kind, err);
+	*first = runs;
 	return r;
 }
 
@@ -230,17 +303,20 @@ static int take_words(struct loci_attribution *a, const uint64_t *words, size_t 
 	size_t pos = 0;
 
 	while (pos < n_words) {
-		size_t n = loci_decoder_runs(
-			a->decoder, words, n_words, &pos, a->runs, LOCI_ATTRIBUTE_RUNS);
 		struct loci_event marker;
+		struct loci_runs runs;
 		struct loci_ref ref;
-		int fault, r;
+		int fault, r = 0;
+		size_t n;
 
-		if (n) {
-			r = take_runs(a, n, err);
+		if (loci_runs_begin(a->decoder, words, n_words, pos, &runs)) {
+			if (loci_runs_next(&runs))
+				r = take_runs(a, &runs, err);
+			loci_runs_end(a->decoder, &runs, words, &pos);
 			if (r < 0)
 				return r;
-			continue;
+			if (pos == n_words)
+				break;
 		}
 		fault = loci_decoder_next(
 			a->decoder, words, n_words, &pos, &ref, 1, &n, &marker, err);

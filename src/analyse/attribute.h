@@ -13,8 +13,6 @@
 #include "analyse/row.h"
 #include "analyse/walk.h"
 
-#define LOCI_ATTRIBUTE_RUNS 256
-
 /* When the last allocations were made, by their epoch. */
 struct loci_birth {
 	uint32_t epoch, clock;
@@ -43,6 +41,7 @@ struct loci_attribution {
 	struct loci_measure measure;
 	struct loci_relay *relay;
 	struct loci_batch *batch; /* being filled */
+	uint64_t last_block;      /* touched; of the batch, unless this has none */
 	unsigned shift;           /* of the first block size */
 	uint64_t use;             /* of a touch now: context and loop entries */
 	bool joins; /* touches of the block touched before are no elements of their own */
@@ -51,7 +50,6 @@ struct loci_attribution {
 	uint64_t straddles;
 	uint64_t *thread_refs; /* by number in walk */
 	size_t thread_cap;
-	struct loci_ref_run runs[LOCI_ATTRIBUTE_RUNS];
 	struct loci_birth birth[LOCI_BIRTHS];
 };
 

@@ -25,7 +25,7 @@ void loci_flow_count(struct loci_attribution *a)
 
 void loci_flow_refresh(struct loci_attribution *a)
 {
-	a->use = (uint64_t)a->walk.context << LOCI_USE_CONTEXT | a->walk.clock << LOCI_USE_CLOCK;
+	loci_flow_mark(a);
 	if (a->walk.context != a->here.context || a->walk.at != a->here.thread)
 		loci_flow_count(a);
 }
@@ -92,20 +92,6 @@ int loci_flow_special(
 		return r;
 	loci_flow_refresh(a);
 	return kind & (LOCI_CODE_FRAME | LOCI_CODE_SKIP) ? 1 : 0;
-}
-
-int loci_flow_turn(struct loci_attribution *a, struct loci_code_block *block, uint32_t definition,
-	struct loci_err *err)
-{
-	int r = loci_flow_prepare(a, err);
-
-	if (r < 0)
-		return r;
-	if (loci_walk_start(&a->walk, block, comes_again(a, definition)) < 0)
-		return loci_err_nomem(err);
-	/* no frame comes or goes */
-	a->use = (uint64_t)a->walk.context << LOCI_USE_CONTEXT | a->walk.clock << LOCI_USE_CLOCK;
-	return 0;
 }
 
 int loci_flow_return(struct loci_attribution *a, uint64_t address, struct loci_err *err)

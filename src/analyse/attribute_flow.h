@@ -16,10 +16,6 @@ void loci_flow_count(struct loci_attribution *a);
 /* Before a reference whose kind is LOCI_CODE_SPECIAL. 1: it is none that counts. */
 int loci_flow_special(
 	struct loci_attribution *a, uint32_t definition, uint64_t address, struct loci_err *err);
-/* The same where the reference begins a block of the top frame's function, which is no plain
- * successor. */
-int loci_flow_turn(struct loci_attribution *a, struct loci_code_block *block, uint32_t definition,
-	struct loci_err *err);
 /* A load that may have been a return. */
 int loci_flow_return(struct loci_attribution *a, uint64_t address, struct loci_err *err);
 
@@ -28,16 +24,31 @@ LOCI_HOT bool loci_flow_in_kernel(const struct loci_attribution *a, uint32_t def
 	return a->code.blocks[a->code.block[definition]].flags & LOCI_CODE_KERNEL;
 }
 
-/* Before a special reference, which begins or stands in the block. As loci_flow_special. */
-LOCI_HOT int loci_flow_start(struct loci_attribution *a, const struct loci_code_ref *ref,
-	struct loci_code_block *block, uint32_t definition, uint64_t address, struct loci_err *err)
+/* What touches from now on are remembered by. */
+LOCI_HOT void loci_flow_mark(struct loci_attribution *a)
 {
-	if ((ref->kind & LOCI_CODE_SPECIAL) == LOCI_CODE_FIRST && !block->flags && a->flow &&
-		block->function == a->walk.frame->function)
-		return loci_walk_passes(&a->walk, block)
-			? 0
-			: loci_flow_turn(a, block, definition, err);
-	return loci_flow_special(a, definition, address, err);
+	a->use = (uint64_t)a->walk.context << LOCI_USE_CONTEXT | a->walk.clock << LOCI_USE_CLOCK;
+}
+
+/* Whether a special reference, which stands in the block, needs no more than what is done here. Its
+ * stream tells code addresses. */
+LOCI_HOT bool loci_flow_passes(struct loci_attribution *a, const struct loci_code_ref *ref,
+	const struct loci_code_block *block)
+{
+	struct loci_walk *walk = &a->walk;
+
+	if ((ref->kind & LOCI_CODE_SPECIAL) != LOCI_CODE_FIRST || block->flags ||
+		block->function != walk->frame->function)
+		return false;
+	if (loci_walk_passes(walk, block))
+		return true;
+	if (walk->n_log + LOCI_LOOP_EVENTS > LOCI_BATCH_EVENTS)
+		return false;
+	walk->touch = (uint32_t)a->batch->n;
+	if (!loci_walk_turn_plainly(walk, block))
+		return false;
+	loci_flow_mark(a);
+	return true;
 }
 
 /* The last reference seen was this one. */
@@ -49,18 +60,28 @@ LOCI_HOT void loci_flow_leave(struct loci_attribution *a, const struct loci_code
 		a->walk.frame->last = ref->address;
 }
 
+/* Whether the last reference of a run was a load of what could be a return address. */
+LOCI_HOT bool loci_flow_may_return(
+	const struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address)
+{
+	return ref->kind & LOCI_CODE_RETURN && address >= a->walk.base[1] &&
+		a->walk.level->shadow.n;
+}
+
 /* After the last reference of a run, which stands in the block. */
 LOCI_HOT int loci_flow_end(struct loci_attribution *a, const struct loci_code_ref *ref,
 	const struct loci_code_block *block, uint32_t definition, uint64_t address,
 	struct loci_err *err)
 {
-	if (__builtin_expect(block->flags & LOCI_CODE_KERNEL, 0))
+	if (__builtin_expect(!block->flags, 1)) {
+		a->walk.level->last = definition;
+		a->walk.frame->last = ref->address;
+	} else if (block->flags & LOCI_CODE_KERNEL) {
 		return 0;
-	loci_flow_leave(a, ref, block, definition);
-	if (!(ref->kind & LOCI_CODE_RETURN) || address < a->walk.base[1] ||
-		!a->walk.level->shadow.n)
-		return 0;
-	return loci_flow_return(a, address, err);
+	} else {
+		loci_flow_leave(a, ref, block, definition);
+	}
+	return loci_flow_may_return(a, ref, address) ? loci_flow_return(a, address, err) : 0;
 }
 
 #endif

@@ -53,8 +53,17 @@ LOCI_HOT uint64_t loci_touch_bytes(unsigned shift, uint64_t offset, uint64_t n)
 	return UINT64_MAX >> (64 - (to - from)) << from;
 }
 
-/* A touch of the block touched before, which is dirty already if this one writes: a hit in every
- * cache, at distance 0. */
+/* Whether a touch of the block touched last can be one with it: the block is dirty already if this
+ * one writes, so that it is a hit in every cache, at distance 0. */
+LOCI_HOT bool loci_touch_joins(const struct loci_attribution *a, uint64_t block, uint8_t is_write)
+{
+	const struct loci_batch *b = a->batch;
+	size_t n = b->n;
+
+	return n && b->block[n - 1] == block && is_write <= b->is_write[n - 1] && a->joins &&
+		b->more[n - 1] != UINT32_MAX;
+}
+
 LOCI_HOT void loci_touch_join(struct loci_attribution *a, struct loci_row_site *site, uint64_t use,
 	uint8_t is_write, uint64_t bytes)
 {
@@ -70,22 +79,23 @@ LOCI_HOT void loci_touch_join(struct loci_attribution *a, struct loci_row_site *
 		loci_rows_settle_repeats(&a->rows, site);
 }
 
+/* A new batch has no touches that others were joined with. */
 LOCI_HOT int loci_touch_put(struct loci_attribution *a, struct loci_row_site *site, uint64_t block,
 	uint8_t is_write, uint64_t bytes, struct loci_err *err)
 {
 	struct loci_batch *b = a->batch;
 	uint64_t use = a->use | site->row | (uint64_t)is_write << LOCI_USE_WRITE;
-	size_t n = b->n;
+	size_t n;
 
 	block += (uint64_t)site->generation << LOCI_GENERATION_BITS;
-	if (n && b->block[n - 1] == block && is_write <= b->is_write[n - 1] && a->joins &&
-		b->more[n - 1] != UINT32_MAX) {
+	if (block == a->last_block && loci_touch_joins(a, block, is_write)) {
 		loci_touch_join(a, site, use, is_write, bytes);
 		return 0;
 	}
+	n = b->n;
+	a->last_block = block;
 	b->block[n] = block;
 	b->use[n] = b->left[n] = use;
-	b->more[n] = b->more_writes[n] = 0;
 	b->born[n] = site->born;
 	b->is_write[n] = is_write;
 	b->bytes[n] = bytes;

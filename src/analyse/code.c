@@ -247,6 +247,8 @@ int loci_code_learn(
 			return r;
 		code->ref[i].block = code->block[i];
 		code->ref[i].address = code->address[i];
+		code->ref[i].bytes =
+			def.size_bytes - 1 < 64 ? UINT64_MAX >> (64 - def.size_bytes) : 0;
 	}
 	return 0;
 }

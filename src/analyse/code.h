@@ -46,8 +46,10 @@ struct loci_code_ref {
 	uint16_t size_bytes; /* what does not fit comes with the reference */
 	uint8_t is_write;
 	uint8_t kind;
-	uint32_t block; /* with address, as below: where the flow of control is needs both */
+	/* The flow of control needs both, which are those of the arrays below, too. */
+	uint32_t block;
 	uint64_t address;
+	uint64_t bytes; /* as many bits as bytes; 0: more than 64 */
 };
 
 enum loci_code_block_flag {

@@ -55,7 +55,7 @@ static int look_at(struct loci_objects *objects, const struct loci_origin_call *
 		return 0;
 	r = loci_symbols_frames(
 		objects->symbols, at->symbol_module, at->address, frame, LOCI_FRAMES_MAX, &n, err);
-	if (r == 0)
+	if (r == 0 && !at->within)
 		r = loci_symbols_assigned(objects->symbols, at->symbol_module, at->address + 1,
 			&ret->assigned, &ret->type, err);
 	if (r < 0)

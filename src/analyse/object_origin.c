@@ -88,18 +88,25 @@ int loci_objects_origin(struct loci_objects *objects, uint64_t site,
 	const struct loci_shadow *shadow, size_t top, struct loci_origin **ret,
 	struct loci_err *err)
 {
-	size_t n = 0;
-	struct loci_origin *origin;
+	struct loci_origin *origin = malloc(sizeof(*origin) + MOST_CALLS * sizeof(origin->call[0]));
+	uint64_t entry = 0;
+	int r = 0;
 
-	while (n < MOST_CALLS - 1 && n < top && shadow->frame[top - 1 - n].call_site)
-		n++;
-	origin = malloc(sizeof(*origin) + (n + 1) * sizeof(origin->call[0]));
 	if (!origin)
 		return loci_err_nomem(err);
-	origin->n = site ? n + 1 : 0;
-	origin->call[0] = call_at(objects, site - 1);
-	for (size_t i = 0; i < n; i++)
-		origin->call[i + 1] = call_at(objects, shadow->frame[top - 1 - i].call_site);
 	*ret = origin;
-	return 0;
+	origin->n = 0;
+	if (!site)
+		return 0;
+	origin->call[origin->n++] = call_at(objects, site - 1);
+	if (objects->frames_linger)
+		r = calling_function(objects, site, &entry, err);
+	/* Code that is not seen has no frame: somewhere in the frame below, it was called. */
+	if (objects->frames_linger && top && shadow->frame[top - 1].entry != entry) {
+		origin->call[origin->n] = call_at(objects, shadow->frame[top - 1].entry);
+		origin->call[origin->n++].within = true;
+	}
+	for (size_t i = top; i && origin->n < MOST_CALLS && shadow->frame[i - 1].call_site; i--)
+		origin->call[origin->n++] = call_at(objects, shadow->frame[i - 1].call_site);
+	return r;
 }

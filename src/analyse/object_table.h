@@ -36,6 +36,8 @@ struct loci_origin {
 	struct loci_origin_call {
 		uint32_t symbol_module;
 		uint64_t address; /* in the file */
+		bool within; /* the address is where the function begins: where in it is not known
+			      */
 	} call[];
 };
 

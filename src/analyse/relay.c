@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Waking a thread costs as much as a quarter of a batch, so who has slept is woken only when there
  * is something to do for a while: half of all batches, or the end. */
@@ -144,6 +145,8 @@ int loci_relay_pass(struct loci_relay *relay, struct loci_err *err)
 		return r;
 	batch = loci_relay_batch(relay);
 	batch->n = batch->n_events = batch->n_seconds = 0;
+	memset(batch->more, 0, sizeof(batch->more));
+	memset(batch->more_writes, 0, sizeof(batch->more_writes));
 	return 0;
 }
 

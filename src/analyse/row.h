@@ -84,6 +84,11 @@ static inline void loci_rows_step(
 	bool odd = stride != site->stride;
 
 	site->last = address;
+	if (!odd & (site->history == LOCI_ROW_HISTORY)) { /* as most: nothing else is new */
+		if (__builtin_expect(++site->refs == UINT32_MAX, 0))
+			loci_rows_settle(rows, site);
+		return;
+	}
 	site->history = (uint16_t)(site->history << 1 | !odd);
 	if (odd & ((stride == site->previous) | site->watched))
 		loci_rows_stray(rows, site, stride, address - low);

@@ -390,6 +390,59 @@ static void iterate(struct loci_walk *walk, size_t n)
 	walk->innermost = entry->loop;
 }
 
+/* The header of a loop within the innermost one. */
+static bool enter_inner(struct loci_walk *walk, uint32_t number, uint64_t address)
+{
+	struct loci_walk_level *level = walk->level;
+	struct loci_loop_entry *top = level->loop + level->n_loops;
+	const struct loci_loop *loop = &walk->loop[number];
+	bool inside = level->n_loops > walk->frame->loops;
+
+	if (level->n_loops == level->loop_cap ||
+		(inside && (top[-1].address >= address || top[-1].end < address)))
+		return false;
+	*top = (struct loci_loop_entry){
+		.address = loop->address, .end = loop->end, .time = ++walk->clock, .loop = number
+	};
+	walk->loop_end = loop->end;
+	walk->innermost = loop->proven ? number : LOCI_NO_LOOP;
+	log_loops(
+		walk, (uint32_t)level->n_loops++, loop->proven ? number : LOCI_UNPROVEN, top->time);
+	return true;
+}
+
+/* The header of the loop around the innermost one, from within this. */
+static bool repeat_outer(struct loci_walk *walk, uint32_t number, uint64_t address, uint64_t last)
+{
+	struct loci_walk_level *level = walk->level;
+	struct loci_loop_entry *top = level->loop + level->n_loops;
+	struct loci_loop *loop = &walk->loop[number];
+
+	if (level->n_loops < walk->frame->loops + 2 || top[-2].loop != number ||
+		top[-2].address != address || top[-2].end < address || !loop->proven ||
+		(top[-1].address <= address && top[-1].end >= address))
+		return false;
+	level->n_loops--;
+	loop->iterations++;
+	if (loop->end < last)
+		loop->end = last;
+	walk->loop_end = top[-2].end = loop->end;
+	walk->innermost = number;
+	log_loops(walk, (uint32_t)level->n_loops, LOCI_NO_LOOP, 0);
+	return true;
+}
+
+/* What most turns are does what loci_walk_turn does below, with less to look at. */
+bool loci_walk_turn_plainly(struct loci_walk *walk, const struct loci_code_block *block)
+{
+	uint64_t address = block->address, last = walk->frame->last;
+
+	if (walk->fixed || !block->loop || address < walk->entry || address == last)
+		return false;
+	return address > last ? enter_inner(walk, block->loop, address)
+			      : repeat_outer(walk, block->loop, address, last);
+}
+
 int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool again)
 {
 	const struct loci_walk_level *level = walk->level;

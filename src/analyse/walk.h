@@ -136,6 +136,9 @@ int loci_walk_enter(struct loci_walk *walk, uint32_t definition, uint64_t frame_
 int loci_walk_called(struct loci_walk *walk, uint32_t definition, uint64_t return_address);
 /* A block starts that is no plain successor. */
 int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool again);
+/* The same of a block of the top frame's function that has no flags. False: it takes
+ * loci_walk_turn, nothing has been done. */
+bool loci_walk_turn_plainly(struct loci_walk *walk, const struct loci_code_block *block);
 /* A load that may have been a return. */
 void loci_walk_return(struct loci_walk *walk, uint64_t address);
 

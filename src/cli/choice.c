@@ -46,10 +46,10 @@ int loci_choose(const char *named, const struct loci_run_options *run, struct lo
 		return loci_err_set(err, EPROTO, "%s", why.text);
 	if (!named)
 		choose_best(&program, r == 0, &why, ret);
-	if (ret->collector == LOCI_COLLECTOR_CC && (run->only || run->skip))
+	if (count && (run->only || run->skip))
 		return loci_err_set(err, EINVAL,
-			"--only and --skip are for loci cc when it compiles, or for --collector "
-			"any when it records");
+			"-m count counts all that was compiled to be counted: --only and --skip "
+			"are for loci cc then, when it compiles");
 	if (count && !named && ret->collector != LOCI_COLLECTOR_CC)
 		return loci_err_set(err, EINVAL,
 			"-m count: %s was built without loci cc; build it again with CC='loci cc', "

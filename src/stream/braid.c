@@ -143,25 +143,24 @@ static bool all_ended(const struct loci_braid *braid)
 }
 
 /* A number that nobody will bring, or has not for long, is passed over. */
-static void pass_missing(struct loci_braid *braid, bool ended)
+static int pass_missing(struct loci_braid *braid, bool ended, struct loci_err *err)
 {
-	uint64_t least = loci_braid_waiting(braid), now;
+	uint64_t now;
 
-	braid->hungry = false;
-	if (!least) {
+	braid->hungry = loci_braid_waiting(braid);
+	if (!braid->hungry) {
 		braid->late_ns = 0;
-		return;
+		return 0;
 	}
-	braid->hungry = true;
 	now = now_ns();
 	if (!braid->late_ns || braid->late_due != braid->due) {
 		braid->late_ns = now;
 		braid->late_due = braid->due;
 	}
-	if (ended || now - braid->late_ns > PATIENCE_NS) {
-		braid->due = least;
-		braid->late_ns = 0;
-	}
+	if (!ended && now - braid->late_ns <= PATIENCE_NS)
+		return 0;
+	braid->late_ns = 0;
+	return loci_braid_pass(braid, err);
 }
 
 static void nap(void)
@@ -246,7 +245,7 @@ static ssize_t braid_read(
 	struct loci_braid_out out = { words, 0, cap };
 
 	for (;;) {
-		bool ended = false;
+		bool ended = false, found;
 		int r = receive(braid, err);
 
 		if (r == 0)
@@ -261,11 +260,14 @@ static ssize_t braid_read(
 		}
 		if (r < 0)
 			return out.n ? (ssize_t)out.n : r;
+		found = r > 0;
 		if (ended && !braid->n_strands && !braid->n_held && braid->end) {
 			words[out.n++] = braid->end;
 			braid->end = 0;
 		}
-		pass_missing(braid, ended);
+		r = pass_missing(braid, ended, err);
+		if (r < 0)
+			return r;
 		if (out.n) {
 			braid->given_words += out.n;
 			return (ssize_t)out.n;
@@ -274,7 +276,7 @@ static ssize_t braid_read(
 			memcpy(source->note, braid->process->note, sizeof(source->note));
 			return 0;
 		}
-		if (!ended && r == 0)
+		if (!ended && !found)
 			wait_for_more(braid);
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside a braid: braid.c is the source, braid_turn.c what its strands give in their turns. */
+/* Inside a braid: braid.c is the source, braid_process.c passes the process's ring on, braid_turn.c
+ * what its strands give in their turns. */
 #ifndef LOCI_STREAM_BRAID_STATE_H
 #define LOCI_STREAM_BRAID_STATE_H
 
@@ -7,6 +8,9 @@
 #include "stream/strand.h"
 
 #include <pthread.h>
+
+#define LOCI_BRAID_MARKER (LOCI_RAW_MAX + 1)          /* words */
+#define LOCI_BRAID_ROOM   (2 * LOCI_BRAID_MARKER + 2) /* for words, SWITCH and what is held */
 
 struct loci_braid {
 	struct loci_source source; /* first */
@@ -44,6 +48,10 @@ struct loci_braid_out {
 
 /* All that the process's ring has. 1: there was no room for all of it. */
 int loci_braid_process(struct loci_braid *braid, struct loci_braid_out *out, struct loci_err *err);
+/* The number of the first marker that is held; 0: none is. */
+uint64_t loci_braid_held(const struct loci_braid *braid);
+/* Passes on what was held and is due. */
+void loci_braid_release(struct loci_braid *braid, struct loci_braid_out *out);
 /* Looks whose strand it is: a handler's says so first. */
 int loci_braid_start(struct loci_braid *braid, struct loci_strand *strand, struct loci_err *err);
 /* What the strand may give, as far as there is room. */
@@ -51,6 +59,8 @@ int loci_braid_turn(struct loci_braid *braid, struct loci_strand *strand,
 	struct loci_braid_out *out, struct loci_err *err);
 /* The smallest number that waits for others; 0: none. */
 uint64_t loci_braid_waiting(const struct loci_braid *braid);
+/* Goes on without the numbers before the next one that is there; some do wait. */
+int loci_braid_pass(struct loci_braid *braid, struct loci_err *err);
 /* The strand has ended and given all. */
 void loci_braid_retire(
 	struct loci_braid *braid, const struct loci_strand *strand, struct loci_braid_out *out);

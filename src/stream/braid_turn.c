@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MARKER_WORDS (LOCI_RAW_MAX + 1)
-#define ROOM_WORDS   (2 * MARKER_WORDS + 2) /* for a turn: words, SWITCH and what is held */
-#define KEPT_WORDS   (8u << 20)             /* in memory, at most */
+#define HOPELESS_ROUNDS 64         /* without a word, of what makes no sense */
+#define KEPT_WORDS      (8u << 20) /* in memory, at most */
 
 static void put(struct loci_braid_out *out, uint64_t word)
 {
@@ -30,102 +29,6 @@ static size_t all_kept(const struct loci_braid *braid)
 static int keep(struct loci_braid *braid, struct loci_strand *strand, struct loci_err *err)
 {
 	return all_kept(braid) < KEPT_WORDS ? loci_strand_keep(strand, err) : 0;
-}
-
-/* The process's markers. */
-
-static size_t marker_words(const uint64_t *words, size_t n_words)
-{
-	size_t n = 1 + (loci_word_is_marker(*words) ? loci_word_n_raw(*words) : 0);
-
-	return n < n_words ? n : n_words;
-}
-
-static int hold(struct loci_braid *braid, const uint64_t *marker, size_t n, struct loci_err *err)
-{
-	if (braid->n_held + n > braid->held_cap) {
-		size_t cap = 2 * (braid->n_held + n);
-		void *larger = realloc(braid->held, cap * sizeof(*braid->held));
-
-		if (!larger)
-			return loci_err_nomem(err);
-		braid->held = larger;
-		braid->held_cap = cap;
-	}
-	memcpy(braid->held + braid->n_held, marker, n * sizeof(*marker));
-	braid->n_held += n;
-	return 0;
-}
-
-static uint64_t held_number(const struct loci_braid *braid)
-{
-	return braid->n_held ? loci_sequence_of(braid->held, braid->n_held) : 0;
-}
-
-static void release_held(struct loci_braid *braid, struct loci_braid_out *out)
-{
-	while (braid->n_held && held_number(braid) <= braid->due) {
-		size_t n = marker_words(braid->held, braid->n_held);
-
-		if (out->cap - out->n < n)
-			return;
-		memcpy(out->words + out->n, braid->held, n * sizeof(*braid->held));
-		out->n += n;
-		braid->due += held_number(braid) == braid->due;
-		braid->n_held -= n;
-		memmove(braid->held, braid->held + n, braid->n_held * sizeof(*braid->held));
-	}
-}
-
-/* Passes words of the process on, but for what has to wait; n_words of them end at out->n. */
-static int sift(
-	struct loci_braid *braid, struct loci_braid_out *out, size_t n_words, struct loci_err *err)
-{
-	uint64_t *from = out->words + out->n - n_words, *end = out->words + out->n, *to = from;
-
-	while (from < end) {
-		size_t n = marker_words(from, (size_t)(end - from));
-		bool is_marker = loci_word_is_marker(*from);
-		uint64_t number = is_marker ? loci_sequence_of(from, n) : 0;
-
-		if (is_marker && loci_word_kind(*from) == LOCI_MARK_END) {
-			braid->end = loci_mark_word(LOCI_MARK_END, 0, loci_word_payload(*from));
-		} else if (number && (number > braid->due || braid->n_held)) {
-			if (hold(braid, from, n, err) < 0)
-				return -ENOMEM;
-		} else {
-			braid->due += number && number == braid->due;
-			memmove(to, from, n * sizeof(*to));
-			to += n;
-		}
-		from += n;
-	}
-	out->n = (size_t)(to - out->words);
-	return 0;
-}
-
-int loci_braid_process(struct loci_braid *braid, struct loci_braid_out *out, struct loci_err *err)
-{
-	struct loci_ring_view *view = &braid->process_view;
-	int r = loci_ring_look(braid->process, view, err);
-
-	release_held(braid, out);
-	while (r == 0 && view->n_words) {
-		size_t room = out->cap - out->n, n;
-
-		if (room < ROOM_WORDS)
-			return 1;
-		n = loci_ring_copy(
-			braid->process, out->words + out->n, room - MARKER_WORDS, view->n_words);
-		if (n == 0)
-			return loci_ring_senseless(braid->process, err);
-		loci_ring_give_back(braid->process, n, view);
-		view->n_words -= n;
-		out->n += n;
-		r = sift(braid, out, n, err);
-		release_held(braid, out);
-	}
-	return r;
 }
 
 /* Signal handlers. */
@@ -156,14 +59,14 @@ static bool is_kind(uint64_t word, enum loci_marker kind)
 /* Whether a handler is next, and which word of what it interrupts it stands before. */
 static bool enters(struct loci_strand *strand, uint64_t *ret_before)
 {
-	uint64_t words[MARKER_WORDS];
+	uint64_t words[LOCI_BRAID_MARKER];
 	ssize_t n;
 
 	if (!strand->is_handler || strand->opened)
 		return false;
-	while ((n = loci_strand_copy(strand, words, MARKER_WORDS, NULL)) > 0 &&
+	while ((n = loci_strand_copy(strand, words, LOCI_BRAID_MARKER, NULL)) > 0 &&
 		is_kind(words[0], LOCI_MARK_PAD))
-		loci_strand_take(strand, marker_words(words, (size_t)n));
+		loci_strand_take(strand, loci_sequence_words(words, (size_t)n));
 	if (n <= 0 || !is_kind(words[0], LOCI_MARK_SIGNAL_ENTER))
 		return false;
 	*ret_before = loci_word_n_raw(words[0]) && n > 1 ? words[1] : 0;
@@ -205,8 +108,8 @@ static bool may_enter(struct loci_braid *braid, struct loci_strand *strand)
 
 int loci_braid_start(struct loci_braid *braid, struct loci_strand *strand, struct loci_err *err)
 {
-	uint64_t words[MARKER_WORDS];
-	ssize_t n = loci_strand_copy(strand, words, MARKER_WORDS, err);
+	uint64_t words[LOCI_BRAID_MARKER];
+	ssize_t n = loci_strand_copy(strand, words, LOCI_BRAID_MARKER, err);
 
 	if (n <= 0)
 		return (int)n;
@@ -237,10 +140,10 @@ static size_t admit(
 			strand->undue = number;
 			return at;
 		}
-		at += marker_words(words + at, n_words - at);
+		at += loci_sequence_words(words + at, n_words - at);
 		if (number == braid->due && number) {
 			braid->due++;
-			if (braid->n_held && held_number(braid) <= braid->due)
+			if (braid->n_held && loci_braid_held(braid) <= braid->due)
 				return at;
 		}
 		if (kind == LOCI_MARK_EXEC)
@@ -263,18 +166,37 @@ static size_t handler_rest(const uint64_t *words, size_t n_words)
 			return 0;
 		if (loci_word_kind(words[at]) == LOCI_MARK_SIGNAL_LEAVE)
 			return at + 1;
-		at += marker_words(words + at, n_words - at);
+		at += loci_sequence_words(words + at, n_words - at);
 	}
 	return 0;
 }
 
-/* While a marker of the process is held its threads may be ahead of it: they give what ends with
- * the number that is due, for that is before. The words before and in a handler are given when they
- * keep others from it. Returns how many words, 0: none that is known. */
+/* The smallest number that can be seen in memory, of a thread's strands or (NULL) of all;
+ * UINT64_MAX: none can. */
+static uint64_t least_number(const struct loci_braid *braid, const uint32_t *thread)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < braid->n_strands; i++) {
+		const struct loci_strand *strand = braid->strand[i];
+		uint64_t number;
+
+		if ((!thread || strand->thread == *thread) &&
+			loci_sequence_first(strand->kept + strand->kept_at,
+				strand->n_kept - strand->kept_at, &number) &&
+			number < least)
+			least = number;
+	}
+	return least;
+}
+
+/* While a marker of the process is held its threads may be ahead of it: they give what their number
+ * that is due stands behind, for that is before. It may stand in another ring, where a handler
+ * begins or ends. Returns how many words, 0: none that is known. */
 static ssize_t cleared(
 	struct loci_braid *braid, struct loci_strand *strand, size_t until, struct loci_err *err)
 {
-	uint64_t number, *words;
+	uint64_t number, *words, held = loci_braid_held(braid);
 	size_t n, n_words;
 	int r = keep(braid, strand, err);
 
@@ -285,7 +207,14 @@ static ssize_t cleared(
 	n = loci_sequence_first(words, n_words, &number);
 	if (n && number <= braid->due)
 		return (ssize_t)n;
-	strand->undue = n && number < held_number(braid) ? number : held_number(braid);
+	strand->undue = n && number < held ? number : held;
+	for (size_t i = 0; r == 0 && braid->n_handlers && i < braid->n_strands; i++)
+		if (braid->strand[i]->thread == strand->thread)
+			r = keep(braid, braid->strand[i], err);
+	if (r < 0)
+		return r;
+	if (least_number(braid, &strand->thread) > braid->due)
+		return 0;
 	return (ssize_t)(strand->opened    ? handler_rest(words, n_words)
 			: until <= n_words ? until
 					   : 0);
@@ -295,7 +224,7 @@ static ssize_t cleared(
 static size_t turn_words(const struct loci_braid *braid, const struct loci_strand *strand,
 	const struct loci_braid_out *out)
 {
-	size_t room = out->cap - out->n - MARKER_WORDS - 1;
+	size_t room = out->cap - out->n - LOCI_BRAID_MARKER - 1;
 	size_t chunk = (size_t)loci_ring_chunk_words(strand->ring);
 
 	return braid->n_strands > 1 && chunk < room ? chunk : room;
@@ -319,7 +248,7 @@ static int give(struct loci_braid *braid, struct loci_strand *strand, size_t cap
 	}
 	loci_strand_take(strand, used);
 	out->n += used;
-	release_held(braid, out);
+	loci_braid_release(braid, out);
 	return 0;
 }
 
@@ -351,7 +280,7 @@ int loci_braid_turn(struct loci_braid *braid, struct loci_strand *strand,
 	if (n < loci_ring_chunk_words(strand->ring) && !strand->view.ended && !braid->hungry &&
 		!braid->n_handlers)
 		return 0;
-	if (!strand->started || out->cap - out->n < ROOM_WORDS)
+	if (!strand->started || out->cap - out->n < LOCI_BRAID_ROOM)
 		return 0;
 	strand->undue = 0;
 	cap = allowance(braid, strand, out, err);
@@ -366,7 +295,7 @@ int loci_braid_turn(struct loci_braid *braid, struct loci_strand *strand,
 
 uint64_t loci_braid_waiting(const struct loci_braid *braid)
 {
-	uint64_t least = held_number(braid);
+	uint64_t least = loci_braid_held(braid);
 
 	for (size_t i = 0; i < braid->n_strands; i++) {
 		uint64_t number = braid->strand[i]->undue;
@@ -375,6 +304,24 @@ uint64_t loci_braid_waiting(const struct loci_braid *braid)
 			least = number;
 	}
 	return least;
+}
+
+int loci_braid_pass(struct loci_braid *braid, struct loci_err *err)
+{
+	uint64_t least = loci_braid_waiting(braid), number;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < braid->n_strands; i++)
+		r = loci_strand_keep(braid->strand[i], err);
+	if (r < 0)
+		return r;
+	number = least_number(braid, NULL);
+	/* If the one that is due is there after all, it is found in one of the next rounds. */
+	if (number > braid->due)
+		braid->due = number < least ? number : least;
+	else if (braid->idle_rounds > HOPELESS_ROUNDS)
+		braid->due = least;
+	return 0;
 }
 
 void loci_braid_retire(

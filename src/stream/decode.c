@@ -3,6 +3,7 @@
  * of anything, and finds the faults. */
 #include "stream/decode.h"
 #include "stream/cursor.h"
+#include "stream/decode_runs.h"
 #include "stream/definition.h"
 #include "stream/strtab.h"
 
@@ -12,7 +13,6 @@
 #include <string.h>
 
 #define BLOCK_PREFIX (loci_mark_word(LOCI_MARK_BLOCK, 0, 0) >> LOCI_PAYLOAD_BITS)
-#define BLOCK_WORD   (BLOCK_PREFIX << LOCI_PAYLOAD_BITS)
 #define N_KINDS      128
 
 struct loci_decoder {
@@ -112,55 +112,59 @@ static void fast(struct loci_decoder *decoder, struct batch *b)
 	cursor->next = next;
 }
 
-/* A block whose execution has as many words as references has no ranges. */
+bool loci_runs_begin(const struct loci_decoder *decoder, const uint64_t *words, size_t n_words,
+	size_t pos, struct loci_runs *ret)
+{
+	const struct loci_cursor *cursor = &decoder->threads.cursor;
+	const struct loci_block *block = loci_definitions_find(&decoder->defs, cursor->block);
+
+	*ret = (struct loci_runs){ .word = words + pos,
+		.end = words + n_words,
+		.next = cursor->next,
+		.left = cursor->last - cursor->next,
+		.block = block,
+		.direct = decoder->defs.direct,
+		.n_direct = decoder->defs.n_direct };
+	return !cursor->half && cursor->first != cursor->last && block->first == cursor->first &&
+		block->n_refs == cursor->last - cursor->first && block->n_words == block->n_refs;
+}
+
+void loci_runs_end(struct loci_decoder *decoder, const struct loci_runs *runs,
+	const uint64_t *words, size_t *pos)
+{
+	struct loci_cursor *cursor = &decoder->threads.cursor;
+	size_t at = (size_t)(runs->word - words);
+
+	/* one of no table entry is the one that the cursor was in */
+	if (runs->block >= runs->direct && runs->block < runs->direct + runs->n_direct)
+		cursor->block = (uint64_t)(runs->block - runs->direct);
+	cursor->first = runs->block->first;
+	cursor->last = cursor->first + runs->block->n_refs;
+	cursor->next = runs->next;
+	decoder->done += at - *pos;
+	*pos = at;
+}
+
 size_t loci_decoder_runs(struct loci_decoder *decoder, const uint64_t *words, size_t n_words,
 	size_t *pos, struct loci_ref_run *runs, size_t cap)
 {
-	struct loci_cursor *cursor = &decoder->threads.cursor;
-	const struct loci_block *direct = decoder->defs.direct;
-	const uint64_t n_direct = decoder->defs.n_direct;
-	const uint64_t *p = words + *pos, *end = words + n_words;
-	uint32_t first = cursor->first, last = cursor->last, next = cursor->next;
-	uint64_t block = cursor->block;
-	struct loci_ref_run *run = runs, *runs_end = runs + cap;
+	struct loci_runs reader;
+	size_t n = 0;
 
-	if (cursor->half || first == last ||
-		loci_definitions_find(&decoder->defs, block)->n_words != last - first)
+	if (!loci_runs_begin(decoder, words, n_words, *pos, &reader))
 		return 0;
-	while (p < end && run < runs_end) {
-		const uint64_t *from, *most;
+	while (n < cap && loci_runs_next(&reader)) {
+		struct loci_ref_run run = { reader.word, reader.next, 0 };
 
-		if (loci_word_is_marker(*p)) {
-			uint64_t id = *p - BLOCK_WORD;
-
-			if (id >= n_direct || direct[id].n_refs == 0 ||
-				direct[id].n_words != direct[id].n_refs)
-				break;
-			block = id;
-			next = first = direct[id].first;
-			last = first + direct[id].n_refs;
-			if (++p == end || loci_word_is_marker(*p))
-				continue;
-		}
-		from = p;
-		most = last - next < (size_t)(end - p) ? p + (last - next) : end;
-		do
-			p++;
-		while (p < most && !loci_word_is_marker(*p));
-		*run++ = (struct loci_ref_run){
-			.address = from, .definition = next, .n = (uint32_t)(p - from)
-		};
-		next += (uint32_t)(p - from);
-		if (next == last)
-			next = first;
+		do {
+			reader.word++;
+			run.n++;
+		} while (run.n < reader.left && loci_runs_goes_on(&reader));
+		loci_runs_read(&reader, run.n);
+		runs[n++] = run;
 	}
-	cursor->block = block;
-	cursor->first = first;
-	cursor->last = last;
-	cursor->next = next;
-	decoder->done += (size_t)(p - words) - *pos;
-	*pos = (size_t)(p - words);
-	return (size_t)(run - runs);
+	loci_runs_end(decoder, &reader, words, pos);
+	return n;
 }
 
 /* The fewest raw words of each kind, and where they end up. */

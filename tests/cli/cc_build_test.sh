@@ -19,7 +19,7 @@ functions() {
 }
 # counts FILE: the references of a run.
 counts() {
-	"$LOCI" record -m count "$1" wordcount.c 2>&1 >/dev/null | grep -o '[0-9][0-9]* references' ||
+	"$LOCI" record -m count "$1" words.c 2>&1 >/dev/null | grep -o '[0-9][0-9]* references' ||
 		fail "$1 is not counted"
 }
 # says FILE [WORD..]: it runs as the one made by plain clang.
@@ -33,8 +33,8 @@ quiet() {
 	[ ! -s out ] && [ ! -s err ] || fail "$* says $(cat out err)"
 }
 
-expect 0 clang-"${versions%%[!0-9]*}" -O2 wordcount.c tally.c -o native
-./native <wordcount.c >../want || exit 1
+expect 0 clang-"${versions%%[!0-9]*}" -O2 words.c tally.c -o native
+./native <words.c >../want || exit 1
 [ -s ../want ] || fail "the program says nothing"
 
 for version in $versions; do
@@ -44,84 +44,84 @@ for version in $versions; do
 	# One step, two steps, every level of optimisation.
 	for flags in '-O0 -g' '-O3 -march=native' '-Os -fomit-frame-pointer' \
 		'-O2 -ffunction-sections -Wl,--gc-sections'; do
-		quiet $cc $flags wordcount.c tally.c -o words
+		quiet $cc $flags words.c tally.c -o words
 		instrumented words
-		says ./words wordcount.c
+		says ./words words.c
 	done
-	quiet $cc -O2 -c wordcount.c
+	quiet $cc -O2 -c words.c
 	quiet $cc -O2 -c tally.c -o 'a tally.o'
 	quiet $cc words.o 'a tally.o' -o words
-	says ./words wordcount.c
+	says ./words words.c
 	quiet $cxx -O2 -std=c++17 words.cc -o words
 	instrumented words
-	says ./words wordcount.c
-	echo '#include "wordcount.c"' | $cc -I. -xc - tally.c -o words || fail "from standard input"
-	says ./words wordcount.c
+	says ./words words.c
+	echo '#include "words.c"' | $cc -I. -xc - tally.c -o words || fail "from standard input"
+	says ./words words.c
 
 	# Some functions only. -O0: none is inlined.
-	quiet $cc -O0 wordcount.c tally.c -o words
+	quiet $cc -O0 words.c tally.c -o words
 	all=$(functions words)
 	[ "$all" = 9 ] || fail "$all functions are instrumented, not 9"
-	quiet $cc -O0 --loci-only='main,tally_*' wordcount.c tally.c -o words
+	quiet $cc -O0 --loci-only='main,tally_*' words.c tally.c -o words
 	[ "$(functions words)" = 5 ] || fail "--loci-only: $(functions words) functions are instrumented"
-	says ./words wordcount.c
-	quiet $cc -O0 wordcount.c --loci-skip='tally_?*,hash' tally.c -o words
+	says ./words words.c
+	quiet $cc -O0 words.c --loci-skip='tally_?*,hash' tally.c -o words
 	[ "$(functions words)" = 4 ] || fail "--loci-skip: $(functions words) functions are instrumented"
-	says ./words wordcount.c
+	says ./words words.c
 
 	# Static, position independent or not.
 	for kind in -static -static-pie -no-pie; do
-		quiet $cc -O2 $kind wordcount.c tally.c -o words
+		quiet $cc -O2 $kind words.c tally.c -o words
 		instrumented words
-		says ./words wordcount.c
+		says ./words words.c
 		quiet $cxx -O2 $kind words.cc -o words
-		says ./words wordcount.c
+		says ./words words.c
 	done
 
 	# Libraries: an archive, a shared one, one that is loaded while the program runs.
 	quiet $cc -O2 -c tally.c
 	rm -f libtally.a && ar rcs libtally.a tally.o
-	quiet $cc -O2 wordcount.c -L. -ltally -o words
-	says ./words wordcount.c
+	quiet $cc -O2 words.c -L. -ltally -o words
+	says ./words words.c
 	quiet $cc -O2 -shared -fPIC -Wl,--no-undefined -Wl,-z,defs tally.c -o libtally.so
 	instrumented libtally.so
-	quiet $cc -O2 wordcount.c -L. -ltally "-Wl,-rpath,$PWD" -o words
-	says ./words wordcount.c
-	quiet $cc -O2 -DLOAD='"./libtally.so"' wordcount.c -o words -ldl
-	says ./words wordcount.c
+	quiet $cc -O2 words.c -L. -ltally "-Wl,-rpath,$PWD" -o words
+	says ./words words.c
+	quiet $cc -O2 -DLOAD='"./libtally.so"' words.c -o words -ldl
+	says ./words words.c
 	# and with a program that no loci made
-	quiet clang-"$version" -O2 wordcount.c -L. -ltally "-Wl,-rpath,$PWD" -o words
-	says ./words wordcount.c
-	quiet clang-"$version" -O2 -DLOAD='"./libtally.so"' wordcount.c -o words
-	says ./words wordcount.c
+	quiet clang-"$version" -O2 words.c -L. -ltally "-Wl,-rpath,$PWD" -o words
+	says ./words words.c
+	quiet clang-"$version" -O2 -DLOAD='"./libtally.so"' words.c -o words
+	says ./words words.c
 	rm -f libtally.*
 	# relocatally
-	quiet $cc -O2 -r -nostdlib wordcount.c tally.c -o both.o
+	quiet $cc -O2 -r -nostdlib words.c tally.c -o both.o
 	quiet $cc both.o -o words
 	instrumented words
-	says ./words wordcount.c
+	says ./words words.c
 	# files in between
-	quiet $cc -O2 -save-temps wordcount.c tally.c -o words
+	quiet $cc -O2 -save-temps words.c tally.c -o words
 	instrumented words
-	says ./words wordcount.c
+	says ./words words.c
 
 	# Other linkers, LTO of both kinds.
 	for linker in gold lld; do
 		[ "$linker" = gold ] && ! command -v ld.gold >/dev/null && continue
 		[ "$linker" = lld ] && ! [ -x "/usr/lib/llvm-$version/bin/ld.lld" ] && continue
-		quiet $cc -O2 -fuse-ld=$linker wordcount.c tally.c -o words
+		quiet $cc -O2 -fuse-ld=$linker words.c tally.c -o words
 		instrumented words
-		says ./words wordcount.c
+		says ./words words.c
 		[ $linker = lld ] || continue
 		for lto in -flto -flto=thin; do
-			quiet $cc -O2 $lto -fuse-ld=lld wordcount.c tally.c -o words
+			quiet $cc -O2 $lto -fuse-ld=lld words.c tally.c -o words
 			instrumented words
-			says ./words wordcount.c
+			says ./words words.c
 			# the compiler is not told of the linker
-			quiet $cc -O2 $lto -c wordcount.c tally.c
+			quiet $cc -O2 $lto -c words.c tally.c
 			quiet $cc -O2 $lto -fuse-ld=lld words.o tally.o -o words
 			instrumented words
-			says ./words wordcount.c
+			says ./words words.c
 			# and what was instrumented when it was compiled is not so a second time
 			counts ./words >loci.count
 			quiet clang-$version -O2 $lto -fuse-ld=lld words.o tally.o "$BUILD/lib/loci/libloci-rt.so" -o words

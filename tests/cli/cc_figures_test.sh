@@ -11,15 +11,26 @@ for major in $clangs; do
 		i=$((i + 1))
 		expect 0 cc $major -g $flags -o counted "$counted"
 		expect 0 loci record -q --pairs all --cache L1=32K/8,L2=1M/16 -o "$major.$i.loci" ./counted
-		[ "$flags" != -O0 ]
-		figures "$major.$i.loci" 0 $?
+		contexts=1
+		[ "$flags" != -O0 ] || contexts=0
+		figures "$major.$i.loci" 0 $contexts
 		is "$major.$i.loci" "collector" "cc" "select collector from run"
 		# 2000 + 1000 + 1000 + 2000 + 100 + 160, and not one more
-		[ "$flags" = -O0 ] || is "$major.$i.loci" "references ($flags)" 6260 'select "references" from run'
+		[ "$flags" = -O0 ] || is "$major.$i.loci" "references ($flags)" 6260 "select refs from run"
 		is "$major.$i.loci" "references with a line ($flags)" 0 \
 			"select count(*) from site where refs > 0 and (line is null or source_id is null)"
 	done
 done
+# Functions that are not wanted are left out; who calls whom is not.
+expect 0 loci record -q --only 'dra*,wal?' --skip walk -o only.loci ./counted
+is only.loci "references of drain only" "1000 drain" "select refs || ' ' || (select name from function where id in
+	(select function_id from site)) from run"
+is only.loci "its callers" "phase" "select name from function join context on context.function_id = function.id
+	where context.id in (select parent_id from context where refs > 0)"
+is only.loci "that it is not all" 0 "select instr(capabilities, 'complete') from run"
+expect 0 loci record -q --skip walk,both -o skip.loci ./counted
+is skip.loci "references of others" 2260 "select refs from run"
+expect 1 loci record -m count --only walk ./counted
 # Loops: where they stand, how often they go round, and that the outer one carries the reuse.
 for major in $clangs; do
 	is "$major.2.loci" "loops of walk" "$(line walk-round) 1 $(line walk-each) 1998" \

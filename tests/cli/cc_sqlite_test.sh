@@ -17,8 +17,8 @@ for rows in 2000 50000; do
 	{ echo "create table size(rows); insert into size values($rows);"; cat "$SRC/bench/sqlite_mix.sql"; } >mix.$rows
 done
 
+expect 0 clang-"${versions%%[!0-9]*}" $flags sqlite3.c shell.c -o native -lm
 for version in $versions; do
-	expect 0 clang-$version $flags sqlite3.c shell.c -o native -lm
 	expect 0 "$LOCI" cc --loci-clang=$version $flags sqlite3.c shell.c -o shell -lm
 	readelf -SW shell | grep -q ' loci_fn ' || fail "clang $version: the shell is not instrumented"
 	for rows in 2000 50000; do

@@ -17,8 +17,8 @@ says() {
 	cmp -s out "$OLDPWD/want" || fail "$* says: $(head -n 3 out err)"
 }
 
-expect 0 clang-"${versions%%[!0-9]*}" -O2 wordcount.c tally.c -o native
-./native <wordcount.c >../want || exit 1
+expect 0 clang-"${versions%%[!0-9]*}" -O2 words.c tally.c -o native
+./native <words.c >../want || exit 1
 [ -s ../want ] || fail "the program says nothing"
 
 for version in $versions; do
@@ -27,28 +27,28 @@ for version in $versions; do
 
 	make -s clean && make -s CC="$cc" >out 2>err || fail "make: $(cat err)"
 	instrumented words
-	says ./words wordcount.c
+	says ./words words.c
 	rm -rf in && mkdir in && (cd in && CC="$cc" CXX="$cxx" ../configure >log 2>&1 && make -s >>log 2>&1) ||
 		fail "configure: $(cat in/log)"
 	grep -q 'checking for clang.* yes' in/log || fail "configure does not see clang: $(cat in/log)"
 	instrumented in/words
-	says in/words wordcount.c
+	says in/words words.c
 	rm -rf in && CC="$cc" CXX="$cxx" cmake -S . -B in -DCMAKE_INSTALL_PREFIX="$PWD/in/usr" >log 2>&1 &&
 		cmake --build in >>log 2>&1 && cmake --install in >>log 2>&1 || fail "CMake: $(cat log)"
 	grep -q 'The C compiler identification is Clang' log || fail "CMake does not see clang: $(cat log)"
 	for program in words words++; do
 		instrumented "in/$program"
-		says "in/$program" wordcount.c
+		says "in/$program" words.c
 		# CMake has taken the build's run path out of what it installed
-		says env "LD_LIBRARY_PATH=$PWD/in/usr/lib" "in/usr/bin/$program" wordcount.c
+		says env "LD_LIBRARY_PATH=$PWD/in/usr/lib" "in/usr/bin/$program" words.c
 	done
 	if command -v meson >/dev/null; then
 		rm -rf in && CC="$cc" CXX="$cxx" meson setup in >log 2>&1 && meson compile -C in >>log 2>&1 ||
 			fail "Meson: $(cat log)"
 		grep -q 'C compiler for the host machine: .*clang' log || fail "Meson does not see clang: $(cat log)"
 		instrumented in/words
-		says in/words wordcount.c
-		says in/words++ wordcount.c
+		says in/words words.c
+		says in/words++ words.c
 	else
 		echo "meson is missing: not tried"
 	fi
@@ -57,5 +57,5 @@ done
 cmake -S . -B in -DCMAKE_C_COMPILER="$BUILD/loci-cc" -DCMAKE_CXX_COMPILER="$BUILD/loci-c++" >log 2>&1 &&
 	cmake --build in >>log 2>&1 || fail "CMake, by one word: $(cat log)"
 instrumented in/words
-says in/words++ wordcount.c
+says in/words++ words.c
 finish

@@ -73,8 +73,8 @@ expect 0 loci record --collector cc -o p.loci env SOME=thing ./stores 10
 expect 1 loci record --collector cc -o none.loci true
 has err "true was built without loci cc, and so was all that it started: build it again with CC='loci cc'"
 [ ! -e none.loci ] || fail "a profile of nothing"
-expect 1 loci record --only main ./stores 1
-has err "for --collector any"
+expect 1 loci record -m count --only main ./stores 1
+has err "are for loci cc then, when it compiles"
 
 # The program's own world.
 (

@@ -8,7 +8,7 @@
 	compare_sites.py pass CODE.ll LISTING	the same of what the pass itself plans, in its order and
 		with what it has beyond loads and stores: all of the text are there
 	compare_sites.py variables LISTING all|some PERCENT	names against the comments in the
-		source; so many sites at most may have none
+		source; so many sites at most may have none. And the lines of loops
 
 LISTING is what site_listing prints."""
 
@@ -217,12 +217,39 @@ def compare_variables(listing_path, all_wanted, most_unnamed):
     print("%d sites, %d without a name" % (seen, unnamed))
 
 
+def compare_loops(listing_path):
+    """A loop's line is that of its statement, or of its first one where labels and jumps make it."""
+    goto = {"jumps": "sum += v[i]; /*: v[] */", "recursive": "if (!n)"} # one becomes a loop
+    seen = 0
+    for symbol, _, _, loops in read_listing(listing_path):
+        depths = []
+        for place, _, depth, parent in loops:
+            path, line, column = place.rsplit(":", 2)
+            depths.append((int(depth.split()[1]), int(parent.split()[1])))
+            if "/described" not in path:
+                continue
+            text = open(path).read().split("\n")[int(line) - 1]
+            at = text.expandtabs(1)[max(int(column) - 1, 0):] # a column of 0: not known
+            seen += 1
+            if not re.match(r"\W*(for|while|do)\b" if column == "0" else r"(for|while|do)\b", at) \
+                    and text.strip() != goto.get(symbol):
+                fail("%s: a loop at %s: %s" % (symbol, place, text))
+        for depth, parent in depths:
+            if depth != (depths[parent - 1][0] + 1 if parent else 1):
+                fail("%s: depths and parents %s" % (symbol, depths))
+        if symbol == "sweep" and sys.argv[3] == "all" and depths != [(1, 0), (2, 1)]:
+            fail("sweep: %s" % depths)
+    if not seen:
+        fail("there are no loops")
+
+
 if sys.argv[1] == "locations":
     compare_locations(sys.argv[2], sys.argv[3])
 elif sys.argv[1] == "pass":
     compare_pass(sys.argv[2], sys.argv[3])
 else:
     compare_variables(sys.argv[2], sys.argv[3] == "all", int(sys.argv[4]))
+    compare_loops(sys.argv[2])
 if failures:
     print("%d differences" % failures, file=sys.stderr)
 sys.exit(failures != 0)

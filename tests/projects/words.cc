@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The same as wordcount.c with what C++ has for it, exceptions included.
+// The same as words.c with what C++ has for it, exceptions included.
 #include <algorithm>
 #include <cctype>
 #include <cstdio>

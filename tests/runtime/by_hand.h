@@ -21,33 +21,52 @@ struct by_hand {
 	struct loci_cc_definition header;
 	struct loci_cc_block block[BY_HAND_BLOCKS];
 	struct loci_cc_site site[4];
+	struct loci_cc_call call[1]; /* of malloc, as it says */
+	char callee[8];
 };
 
-/* The two sections' contents; distances are filled in at the first call, since C cannot. */
-#define BY_HAND(name)                                                                           \
-	static struct by_hand definition_##name __attribute__((                                 \
-		section("loci_def"))) = { .header = { .magic = LOCI_CC_DEFINITION_MAGIC,        \
-						  .version = LOCI_CC_VERSION,                   \
-						  .bytes = sizeof(struct by_hand),              \
-						  .n_blocks = BY_HAND_BLOCKS,                   \
-						  .n_sites = 4 },                               \
-		.block = { { .n_sites = 2, .flags = LOCI_BLOCK_ENTRY, .loop = LOCI_CC_NONE },   \
-			{ .first_site = 2, .n_sites = 2, .flags = LOCI_BLOCK_LOOP } },          \
-		.site = { { .size_bytes = 8, .op = LOCI_OP_FRAME },                             \
-			{ .size_bytes = 8, .op = LOCI_OP_CALLER },                              \
-			{ .size_bytes = 8, .op = LOCI_OP_LOAD },                                \
-			{ .size_bytes = 4, .op = LOCI_OP_STORE } } };                           \
-	static struct loci_cc_function function_##name __attribute__((section("loci_fn")));     \
-	static __attribute__((noinline)) void name(struct totals *to, uint64_t tag, uint64_t n) \
-	{                                                                                       \
-		if (!function_##name.definition) {                                              \
-			function_##name.definition = (int32_t)((char *)&definition_##name -     \
-				(char *)&function_##name.definition);                           \
-			function_##name.code =                                                  \
-				(int32_t)((char *)&name - (char *)&function_##name.code);       \
-		}                                                                               \
-		by_hand_run(&function_##name, to, tag, n, __builtin_frame_address(0));          \
+#define BY_HAND_DEFINITION                                                                    \
+	{                                                                                     \
+		.header = { .magic = LOCI_CC_DEFINITION_MAGIC,                                \
+			.version = LOCI_CC_VERSION,                                           \
+			.bytes = sizeof(struct by_hand),                                      \
+			.n_blocks = BY_HAND_BLOCKS,                                           \
+			.n_sites = 4,                                                         \
+			.n_calls = 1 },                                                       \
+		.block = { { .n_sites = 2, .flags = LOCI_BLOCK_ENTRY, .loop = LOCI_CC_NONE }, \
+			{ .first_site = 2, .n_sites = 2, .flags = LOCI_BLOCK_LOOP } },        \
+		.site = { { .size_bytes = 8, .op = LOCI_OP_FRAME },                           \
+			{ .size_bytes = 8, .op = LOCI_OP_CALLER },                            \
+			{ .size_bytes = 8, .op = LOCI_OP_LOAD },                              \
+			{ .size_bytes = 4, .op = LOCI_OP_STORE } },                           \
+		.callee = "malloc"                                                            \
 	}
+
+/* The two sections' contents; distances are filled in at the first call, since C cannot. */
+#define BY_HAND(name)                                                                             \
+	static struct by_hand definition_##name __attribute__((section("loci_def"))) =            \
+		BY_HAND_DEFINITION;                                                               \
+	static struct loci_cc_function function_##name __attribute__((section("loci_fn")));       \
+	static uint64_t calls_##name;                                                             \
+	static __attribute__((noinline)) void name(struct totals *to, uint64_t tag, uint64_t n)   \
+	{                                                                                         \
+		by_hand_link(&function_##name, &definition_##name, &calls_##name, (char *)&name); \
+		calls_##name++;                                                                   \
+		by_hand_run(&function_##name, to, tag, n, __builtin_frame_address(0));            \
+	}
+
+static inline void by_hand_link(struct loci_cc_function *function, struct by_hand *definition,
+	const uint64_t *calls, const char *code)
+{
+	struct loci_cc_call *call = definition->call;
+
+	if (function->definition)
+		return;
+	call->callee = (int32_t)(definition->callee - (char *)&call->callee);
+	call->count = (int32_t)((const char *)calls - (char *)&call->count);
+	function->code = (int32_t)(code - (char *)&function->code);
+	function->definition = (int32_t)((char *)definition - (char *)&function->definition);
+}
 
 static inline __attribute__((always_inline)) void by_hand_run(
 	struct loci_cc_function *function, struct totals *to, uint64_t tag, uint64_t n, void *frame)

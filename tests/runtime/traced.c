@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -20,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -121,6 +123,12 @@ static void in_fork_child(void)
 	other(totals, CHILD, 3);
 }
 
+static int in_clone(void *data)
+{
+	handle(data, GRANDCHILD, 6);
+	return 13;
+}
+
 static void forks(void)
 {
 	pid_t pid;
@@ -146,6 +154,17 @@ static void forks(void)
 		_exit(9);
 	}
 	await_child(pid, 9);
+	pid = (pid_t)syscall(SYS_fork);
+	if (pid == 0) {
+		handle(totals, GRANDCHILD, 5);
+		_exit(10);
+	}
+	await_child(pid, 10);
+	{
+		static char stack[65536] __attribute__((aligned(16)));
+
+		await_child(clone(in_clone, stack + sizeof(stack), SIGCHLD, totals), 13);
+	}
 }
 
 /* Signals: a storm of them, and one within another. */
@@ -202,6 +221,50 @@ static void signals(void)
 		MUST(errno == 4711);
 		free(malloc(100 + i % 1000));
 	}
+	storm(0);
+}
+
+/* Threads, each interrupted, while the process forks. */
+static __thread uintptr_t my_tag;
+
+static void on_alarm_anywhere(int signal)
+{
+	(void)signal;
+	if (my_tag)
+		handle(totals, my_tag + 512, 5);
+	__atomic_fetch_add(&totals->value[0], 1, __ATOMIC_SEQ_CST);
+}
+
+static void *interrupted(void *data)
+{
+	my_tag = (uintptr_t)data;
+	while (__atomic_load_n(&totals->value[0], __ATOMIC_SEQ_CST) < 2000) {
+		work(totals, my_tag, 500);
+		free(realloc(malloc(my_tag), 5000));
+	}
+	return data;
+}
+
+static void mixture(void)
+{
+	pthread_t thread[4];
+
+	catch (SIGALRM, on_alarm_anywhere, SA_RESTART);
+	for (uintptr_t i = 0; i < 4; i++)
+		MUST(pthread_create(&thread[i], NULL, interrupted, (void *)(THREAD + i)) == 0);
+	storm(100);
+	for (uintptr_t i = 0; i < 10; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			work(totals, CHILD + 1024 + i, 1000);
+			free(malloc(10));
+			_exit(0);
+		}
+		await_child(pid, 0);
+	}
+	for (uintptr_t i = 0; i < 4; i++)
+		MUST(pthread_join(thread[i], NULL) == 0);
 	storm(0);
 }
 
@@ -269,6 +332,27 @@ static void handlers(void)
 	MUST(totals->value[0] == 2 * SIGUSR1 && totals->value[1] == SIGUSR1);
 	MUST(system("true") == 0);
 	MUST(sigaction(SIGKILL, &action, NULL) < 0 && errno == EINVAL);
+}
+
+static void on_silent(int signal)
+{
+	(void)signal;
+	raise(SIGUSR1);
+}
+
+static void on_inner(int signal)
+{
+	(void)signal;
+	other(totals, NESTED, 4);
+}
+
+static void silent(void)
+{
+	catch (SIGUSR2, on_silent, 0);
+	catch (SIGUSR1, on_inner, 0);
+	work(totals, MAIN, 3);
+	raise(SIGUSR2);
+	work(totals, MAIN, 3);
 }
 
 /* Handlers beyond all levels: each raises the signal again. */
@@ -485,10 +569,12 @@ static const struct {
 	{ "threads", threads },
 	{ "forks", forks },
 	{ "signals", signals },
+	{ "mixture", mixture },
 	{ "jumps", jumps },
 	{ "for_ever", for_ever },
 	{ "handlers", handlers },
 	{ "deep", deep },
+	{ "silent", silent },
 	{ "dynamic", dynamic },
 	{ "execs", execs },
 	{ "exec_end", exec_end },

@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include "runtime/rings_of_run.h"
 
+#include <sys/resource.h>
+
 #define MAX_BLOCKS  1024
 #define MAX_THREADS 1024
 
@@ -14,6 +16,7 @@ struct seen {
 	size_t n_defined, n_modules, n_unloads, n_forks, n_execs, n_windows;
 	bool ended;
 	int status;
+	uint64_t strings_unseen, unseen; /* the library's string, and calls */
 	uint64_t refs[MAX_THREADS], count[MAX_THREADS], lost;
 	bool started[MAX_THREADS], counted[MAX_THREADS], exited[MAX_THREADS];
 	size_t n_entered, n_left, n_allocs, n_frees, n_resizes, n_maps, n_unmaps;
@@ -70,8 +73,8 @@ static void check_sequence(struct seen *seen)
 {
 	qsort(seen->sequence, seen->n_sequence, sizeof(uint64_t), compare);
 	for (size_t i = 0; i < seen->n_sequence; i++)
-		if (seen->sequence[i] != i) {
-			CHECK_FAIL("sequence number %zu is %" PRIu64, i, seen->sequence[i]);
+		if (seen->sequence[i] != i + 1) {
+			CHECK_FAIL("sequence number %zu is %" PRIu64, i + 1, seen->sequence[i]);
 			break;
 		}
 }
@@ -141,7 +144,7 @@ static void see_marker(struct seen *seen, struct place *at, uint64_t word, const
 		break;
 	case LOCI_MARK_MODULE_LOAD:
 		seen->n_modules++;
-		see_sequence(seen, raw[4]);
+		CHECK_U64(raw[4], 0); /* definitions follow that name it: it waits for nothing */
 		break;
 	case LOCI_MARK_MODULE_UNLOAD:
 		seen->n_unloads++;
@@ -175,6 +178,11 @@ static void see_marker(struct seen *seen, struct place *at, uint64_t word, const
 		break;
 	case LOCI_MARK_WINDOW_BEGIN:
 		seen->n_windows++;
+		break;
+	case LOCI_MARK_UNSEEN:
+		CHECK(!seen->unseen);
+		seen->strings_unseen = payload;
+		seen->unseen = raw[0];
 		break;
 	case LOCI_MARK_LOST:
 		seen->lost += payload;
@@ -247,11 +255,14 @@ static void check_all_done(const struct one_run *run)
 static void check_counts(const struct seen *seen)
 {
 	for (unsigned i = 0; i < MAX_THREADS; i++)
-		if (seen->started[i] && seen->counted[i])
+		if (seen->started[i]) {
+			CHECK(seen->counted[i]);
 			CHECK_U64(seen->count[i], seen->refs[i]);
+		}
 }
 
 static const char *program = TRACED;
+static bool is_static;
 
 static void start(struct one_run *run, const char *scenario, enum loci_control_mode mode)
 {
@@ -302,6 +313,8 @@ static void test_plain(void)
 	CHECK(seen.counted[1] && seen.exited[1]);
 	CHECK_U64(run.n_rings, 2);
 	CHECK_U64(seen.n_defined, 2 * 2);
+	/* Names cannot be looked up in a static program. */
+	CHECK_U64(seen.unseen, is_static ? 0 : 6);
 	CHECK_U64(seen.refs[1], 2 * (5 + 300010 + 5 + 5));
 	release(&run, &seen);
 }
@@ -319,13 +332,13 @@ static void test_threads(void)
 	release(&run, &seen);
 }
 
-static void test_forks(void)
+static void check_forks(const char *scenario, unsigned n_forks, unsigned n_children)
 {
 	unsigned n = 0;
 
-	start(&run, "forks", LOCI_CONTROL_TRACE);
+	start(&run, scenario, LOCI_CONTROL_TRACE);
 	finish(&run, 0, &seen);
-	CHECK_U64(seen.n_forks, 2);
+	CHECK_U64(seen.n_forks, n_forks);
 	check_ended(&run, &seen);
 	free(seen.sequence);
 	for (size_t i = 0; i < run.n_rings; i++)
@@ -337,9 +350,15 @@ static void test_forks(void)
 			free(seen.sequence);
 			n++;
 		}
-	CHECK_U64(n, 3);
+	CHECK_U64(n, n_children);
 	check_all_done(&run);
 	run_free(&run);
+}
+
+static void test_forks(void)
+{
+	check_forks("forks", 4, 5);
+	check_forks("mixture", 10, 10);
 }
 
 static void test_signals(void)
@@ -649,6 +668,48 @@ static void test_windows(void)
 	release(&run, &seen);
 }
 
+/* No room for a ring: the program runs, and says so. */
+static void test_unheard(void)
+{
+	struct rlimit before, small;
+
+	CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+	small = before;
+	small.rlim_cur = 8192;
+	run_prepare(&run);
+	CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+	run_start(&run, program, "plain");
+	CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+	run_finish(&run);
+	check_status_of(&run, 0);
+	CHECK_U64(run.n_rings, 0);
+	CHECK(run.unheard);
+	run_free(&run);
+}
+
+/* A handler that says nothing, interrupted by one that does: both are in the rings, numbered from
+ * the outermost. */
+static void test_silent_handler(void)
+{
+	int number[2] = { 0, 0 };
+
+	start(&run, "silent", LOCI_CONTROL_TRACE);
+	finish(&run, 0, &seen);
+	check_ended(&run, &seen);
+	check_all_done(&run);
+	CHECK_U64(run.n_rings, 4);
+	CHECK_U64(seen.n_entered, 2);
+	CHECK_U64(seen.n_left, 2);
+	for (size_t i = 0; i < run.n_rings; i++)
+		for (size_t k = 0; run.ring[i].number > 1 && k < run.ring[i].n; k++)
+			if (loci_word_is_marker(run.ring[i].words[k]) &&
+				loci_word_kind(run.ring[i].words[k]) == LOCI_MARK_SIGNAL_ENTER)
+				number[loci_word_payload(run.ring[i].words[k]) == SIGUSR1] =
+					run.ring[i].number;
+	CHECK(number[0] > 1 && number[1] > number[0]);
+	release(&run, &seen);
+}
+
 static void test_registers(void)
 {
 	start(&run, "registers", LOCI_CONTROL_TRACE);
@@ -674,6 +735,8 @@ static void test_program(void)
 	test_memory();
 	test_windows();
 	test_registers();
+	test_unheard();
+	test_silent_handler();
 }
 
 int main(void)
@@ -681,6 +744,7 @@ int main(void)
 	test_program();
 	test_dynamic();
 	program = TRACED_STATIC;
+	is_static = true;
 	test_program();
 	forget_references();
 	return check_status();

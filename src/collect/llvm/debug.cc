@@ -8,6 +8,7 @@
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Dominators.h>
@@ -90,22 +91,60 @@ void loci_debug_loops_free(struct loci_debug_loops *loops)
 
 /* The first location that the metadata on a jump back to the header names is where the loop begins;
  * the second, where it ends. */
-LLVMMetadataRef loci_debug_loop(struct loci_debug_loops *loops, LLVMBasicBlockRef header)
+static const DILocation *named_start(const BasicBlock *block)
+{
+	const MDNode *id = block->getTerminator()->getMetadata(LLVMContext::MD_loop);
+
+	for (unsigned i = 1; id && i < id->getNumOperands(); i++)
+		if (auto *at = dyn_cast_or_null<DILocation>(id->getOperand(i)))
+			return at;
+	return nullptr;
+}
+
+/* Of the code that stands where the header's does, the first line: a statement that loops begins
+ * before what it repeats. */
+static const DILocation *first_line(const Loop *loop)
+{
+	const DILocation *first = nullptr;
+
+	for (const BasicBlock *block : loop->blocks())
+		for (const Instruction &instruction : *block) {
+			const DILocation *at = instruction.getDebugLoc().get();
+
+			if (!at || !at->getLine() || isa<DbgInfoIntrinsic>(instruction))
+				continue;
+			if (!first ||
+				(at->getLine() < first->getLine() &&
+					at->getInlinedAt() == first->getInlinedAt() &&
+					at->getScope()->getSubprogram() ==
+						first->getScope()->getSubprogram() &&
+					at->getFile() == first->getFile()))
+				first = at;
+		}
+	return first;
+}
+
+LLVMMetadataRef loci_debug_loop(
+	struct loci_debug_loops *loops, LLVMBasicBlockRef header, bool *ret_exact)
 {
 	const Loop *loop = loops->info.getLoopFor(unwrap(header));
 	SmallVector<BasicBlock *, 8> latches;
 
+	*ret_exact = true;
 	if (!loop || loop->getHeader() != unwrap(header))
 		return nullptr;
 	loop->getLoopLatches(latches);
 	for (const BasicBlock *latch : latches) {
-		const MDNode *id = latch->getTerminator()->getMetadata(LLVMContext::MD_loop);
-
-		for (unsigned i = 1; id && i < id->getNumOperands(); i++)
-			if (auto *at = dyn_cast_or_null<DILocation>(id->getOperand(i)))
-				return ref_of(at);
+		if (const DILocation *at = named_start(latch))
+			return ref_of(at);
+		/* Jumps back may have been led through a block of their own. */
+		for (const BasicBlock *before : predecessors(latch))
+			if (loops->info.getLoopFor(before) == loop)
+				if (const DILocation *at = named_start(before))
+					return ref_of(at);
 	}
-	return nullptr;
+	*ret_exact = false;
+	return ref_of(first_line(loop));
 }
 
 /* What an expression makes of its value: nothing, or the memory at it, and which part of the

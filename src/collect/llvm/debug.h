@@ -34,8 +34,10 @@ struct loci_debug_text loci_debug_producer(LLVMModuleRef module, LLVMMetadataRef
 struct loci_debug_loops;
 struct loci_debug_loops *loci_debug_loops_new(LLVMValueRef function);
 void loci_debug_loops_free(struct loci_debug_loops *loops);
-/* The location that the source gives the statement of the loop with this header; NULL: none. */
-LLVMMetadataRef loci_debug_loop(struct loci_debug_loops *loops, LLVMBasicBlockRef header);
+/* The location of the statement of the loop with this header, exact if the source gave it; NULL:
+ * none. */
+LLVMMetadataRef loci_debug_loop(
+	struct loci_debug_loops *loops, LLVMBasicBlockRef header, bool *ret_exact);
 
 struct loci_debug_variable {
 	struct loci_debug_text name;

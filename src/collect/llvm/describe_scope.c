@@ -245,9 +245,13 @@ void loci_place_of_loop(struct loci_scopes *scopes, struct loci_debug_loops *loo
 	const struct loci_plan_loop *loop, struct loci_place *ret)
 {
 	LLVMValueRef first = LLVMGetFirstInstruction(loop->header);
+	bool exact;
+	LLVMMetadataRef location = loci_debug_loop(loops, loop->header, &exact);
 
-	if (loci_scopes_place(scopes, loci_debug_loop(loops, loop->header), ret) && ret->line)
+	if (loci_scopes_place(scopes, location, ret) && ret->line) {
+		ret->column = exact ? ret->column : 0;
 		return;
+	}
 	if (loop->place &&
 		loci_scopes_place(scopes, LLVMInstructionGetDebugLoc(loop->place), ret) &&
 		ret->line)

@@ -311,6 +311,17 @@ static bool find_merged(
 	return true;
 }
 
+/* From LLVM 15 on, the address of a thread's own copy of a variable is asked for. */
+static bool is_of_thread(LLVMValueRef value)
+{
+	static const char name[] = "llvm.threadlocal.address";
+	size_t n;
+
+	return LLVMIsAIntrinsicInst(value) &&
+		strncmp(LLVMGetValueName2(LLVMGetCalledValue(value), &n), name, sizeof(name) - 1) ==
+		0;
+}
+
 static bool find(
 	const struct search *search, LLVMValueRef address, unsigned depth, struct loci_thing *ret)
 {
@@ -320,7 +331,7 @@ static bool find(
 		return name_global(address, ret);
 	if (LLVMIsAConstant(address) && !LLVMIsAConstantExpr(address))
 		return false;
-	if (is_cast(address))
+	if (is_cast(address) || is_of_thread(address))
 		return find(search, LLVMGetOperand(address, 0), depth + 1, ret);
 	if (!LLVMIsAConstant(address) &&
 		(name_memory(search, address, ret) || name_value(search, address, ret)))

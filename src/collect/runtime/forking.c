@@ -9,6 +9,9 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static uint64_t mask; /* of the thread that forks; it holds the lock */
@@ -91,6 +94,76 @@ static pid_t tell(pid_t child)
 RT_WRAP(pid_t, fork, void)
 {
 	return tell(RT_REAL(fork)());
+}
+
+/* What the kernel offers beside fork. Without CLONE_VM the child has memory of its own. */
+struct child {
+	int (*run)(void *);
+	void *argument;
+};
+
+static int run_child(void *data)
+{
+	struct child child = *(struct child *)data;
+	int status;
+
+	in_child();
+	status = child.run(child.argument);
+	rt_end(status, false);
+	return status;
+}
+
+RT_WRAP(int, clone, int (*run)(void *), void *stack, int flags, void *argument, ...)
+{
+	struct child child = { run, argument };
+	void *rest[3];
+	va_list args;
+	int pid;
+
+	va_start(args, argument);
+	for (unsigned i = 0; i < 3; i++)
+		rest[i] = va_arg(args, void *);
+	va_end(args);
+	if ((flags & CLONE_VM) || rt_mode() == RT_OFF)
+		return RT_REAL(clone)(run, stack, flags, argument, rest[0], rest[1], rest[2]);
+	before();
+	pid = RT_REAL(clone)(run_child, stack, flags, &child, rest[0], rest[1], rest[2]);
+	after();
+	return tell(pid);
+}
+
+static bool makes_child(long number, const long a[6])
+{
+	switch (number) {
+	case SYS_fork:
+		return true;
+	case SYS_clone:
+		return !(a[0] & CLONE_VM) && !a[1];
+	case SYS_clone3:
+		return a[0] && !(*(const uint64_t *)a[0] & CLONE_VM);
+	default:
+		return false;
+	}
+}
+
+RT_WRAP(long, syscall, long number, ...)
+{
+	long a[6], r;
+	va_list args;
+
+	va_start(args, number);
+	for (unsigned i = 0; i < 6; i++)
+		a[i] = va_arg(args, long);
+	va_end(args);
+	if (!makes_child(number, a) || rt_mode() == RT_OFF)
+		return RT_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	before();
+	r = RT_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (r == 0)
+		in_child();
+	else
+		after();
+	return tell((pid_t)r);
 }
 
 /* Runs no handlers of fork. In a static program fork itself comes here. */

@@ -16,6 +16,18 @@ extern const char rt_handler_entries[];
 
 static handler_function *handlers[MAX_HANDLERS];
 
+/* Another handler must not find the level left and still current. */
+static void leave(struct rt_thread *thread, struct rt_level *level)
+{
+	bool has_spoken = level->entered;
+	uint64_t mask = has_spoken ? rt_block() : 0;
+
+	rt_level_leave(level);
+	__atomic_store_n(&thread->depth, thread->depth - 1, __ATOMIC_RELAXED);
+	if (has_spoken)
+		rt_unblock(mask);
+}
+
 static void on_level(struct rt_thread *thread, handler_function *handler, int signal,
 	siginfo_t *info, void *context)
 {
@@ -34,8 +46,7 @@ static void on_level(struct rt_thread *thread, handler_function *handler, int si
 		return; /* this has become a process that is not watched */
 	if (level->deaf)
 		thread->unheard = unheard + rt_thread_count(thread) - before;
-	rt_level_leave(thread, level);
-	__atomic_store_n(&thread->depth, depth - 1, __ATOMIC_RELAXED);
+	leave(thread, level);
 	rt_thread_set_budget(thread, budget);
 	rt_level_resume(thread, level - 1);
 }
@@ -49,6 +60,14 @@ static void beyond_levels(struct rt_thread *thread, handler_function *handler, i
 	rt_thread_unmute();
 }
 
+/* A thread that has ended for us may begin again in a handler, and ends with it. */
+static void after_end(handler_function *handler, int signal, siginfo_t *info, void *context)
+{
+	handler(signal, info, context);
+	if (rt_self && rt_mode() != RT_OFF)
+		rt_thread_end(rt_self);
+}
+
 /* Called by an entry, with its number. errno is the program's, and nothing here changes it. */
 __attribute__((visibility("hidden"))) void rt_on_signal(
 	int signal, siginfo_t *info, void *context, unsigned number);
@@ -58,7 +77,7 @@ void rt_on_signal(int signal, siginfo_t *info, void *context, unsigned number)
 	struct rt_thread *thread = rt_thread();
 
 	if (!thread)
-		handler(signal, info, context);
+		after_end(handler, signal, info, context);
 	else if (thread->depth + 1 < RT_LEVELS)
 		on_level(thread, handler, signal, info, context);
 	else
@@ -162,7 +181,7 @@ RT_PUBLIC void __loci_landed(struct loci_cc_state *state)
 		return;
 	mask = rt_block();
 	for (depth = depth_of(thread, state); thread->depth > depth; thread->depth--)
-		rt_level_leave(thread, &thread->level[thread->depth]);
+		rt_level_leave(&thread->level[thread->depth]);
 	rt_level_resume(thread, &thread->level[depth]);
 	rt_unblock(mask);
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* with_names: the loader may be asked for names, which exit itself might do. */
-static void end(int status, bool with_names)
+void rt_end(int status, bool with_names)
 {
 	struct rt_thread *thread;
 	uint64_t mask;
@@ -40,12 +40,12 @@ static int quick_status;
 static void on_status(int status, void *data)
 {
 	(void)data;
-	end(status, true);
+	rt_end(status, true);
 }
 
 static void on_quick_end(void)
 {
-	end(quick_status, false);
+	rt_end(quick_status, false);
 }
 #endif
 
@@ -60,14 +60,14 @@ void rt_end_init(void)
 
 RT_WRAP(void, _exit, int status)
 {
-	end(status, false);
+	rt_end(status, false);
 	RT_REAL(_exit)(status);
 	__builtin_unreachable();
 }
 
 RT_WRAP(void, _Exit, int status)
 {
-	end(status, false);
+	rt_end(status, false);
 	RT_REAL(_Exit)(status);
 	__builtin_unreachable();
 }

@@ -90,28 +90,32 @@ static void append(struct rt_level *level, enum loci_marker kind, uint64_t paylo
 	loci_ring_commit(ring, at + 1 + n_raw);
 }
 
-static void enter(struct rt_thread *thread, struct rt_level *level)
+static void enter(struct rt_level *level)
 {
-	uint64_t raw[1];
+	uint64_t raw[1] = { words_so_far(level - 1) };
 
-	if (level == thread->level || level->entered)
-		return;
-	raw[0] = words_so_far(level - 1);
 	append(level, LOCI_MARK_SIGNAL_ENTER, (uint64_t)level->signal, 1, raw);
 	level->entered = true;
 }
 
-/* Opens the level for a word of the runtime. */
+/* Opens a level and those that it interrupts, which have nothing to say yet but that they are
+ * there: rings of handlers are numbered from the outermost. */
+static void open_up_to(struct rt_thread *thread, struct rt_level *last)
+{
+	uint64_t mask = rt_block();
+
+	for (struct rt_level *level = thread->level; level <= last; level++)
+		if (open_ring(thread, level) && level != thread->level && !level->entered)
+			enter(level);
+	rt_unblock(mask);
+}
+
+/* For a word of the runtime. */
 static bool ready(struct rt_thread *thread, struct rt_level *level)
 {
-	uint64_t mask;
-
 	if (is_open(level) && (level->entered || level == thread->level))
 		return true;
-	mask = rt_block();
-	if (open_ring(thread, level))
-		enter(thread, level);
-	rt_unblock(mask);
+	open_up_to(thread, level);
 	return is_open(level);
 }
 
@@ -183,7 +187,7 @@ bool rt_level_make_room(struct rt_thread *thread, struct rt_level *level)
 	return true;
 }
 
-void rt_level_leave(struct rt_thread *thread, struct rt_level *level)
+void rt_level_leave(struct rt_level *level)
 {
 	if (level->entered && is_open(level))
 		append(level, LOCI_MARK_SIGNAL_LEAVE, (uint64_t)level->signal, 0, NULL);

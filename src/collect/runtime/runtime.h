@@ -151,7 +151,7 @@ void rt_mark(struct rt_thread *thread, enum loci_marker kind, uint64_t payload, 
 void rt_flush(struct rt_thread *thread);
 static inline uint64_t rt_next_sequence(void)
 {
-	return __atomic_fetch_add(&rt.sequence, 1, __ATOMIC_SEQ_CST);
+	return __atomic_add_fetch(&rt.sequence, 1, __ATOMIC_SEQ_CST); /* from 1 */
 }
 
 /* window.c: whether words are wanted. */
@@ -174,6 +174,7 @@ void rt_unseen_count(void); /* as the definitions' counters have it; lock not he
 /* What ends when. */
 void rt_fork_init(void);
 void rt_end_init(void);
+void rt_end(int status, bool with_names); /* the process's last words */
 
 /* Called by stubs_x86_64.S. */
 void rt_room(void);

@@ -140,6 +140,16 @@ static struct rt_thread *adopt(void)
 	return rt_self;
 }
 
+/* Code may run in a thread that has ended for us: a handler, other destructors, or all that exit
+ * does if this was the last thread. It is a thread of its own then, and never ends. */
+static struct rt_thread *revive(void)
+{
+	if (!is_over || muted || rt.ended)
+		return NULL;
+	is_over = false;
+	return adopt();
+}
+
 struct rt_thread *rt_thread(void)
 {
 	if (__builtin_expect(rt_mode() == RT_OFF, 0))
@@ -171,11 +181,12 @@ void rt_thread_end(struct rt_thread *thread)
 	uint64_t mask = rt_block();
 
 	for (; thread->depth; thread->depth--)
-		rt_level_leave(thread, &thread->level[thread->depth]);
+		rt_level_leave(&thread->level[thread->depth]);
 	tell_end(thread);
 	is_over = true;
 	rt_self = NULL;
 	be_off();
+	__loci_thread.budget = -1; /* should more code run, it comes to us: revive */
 	rt_thread_give_back(thread);
 	rt_unblock(mask);
 }
@@ -235,6 +246,8 @@ void rt_room(void)
 	int error = errno;
 	struct rt_thread *thread = rt_thread();
 
+	if (!thread)
+		thread = revive();
 	if (thread) {
 		uint64_t mask = rt_block();
 
