@@ -12,6 +12,7 @@
 
 static _Atomic long shared;
 static __thread int mine[4];
+static __thread _Atomic long alone; /* where exchanges do not fail by chance */
 static volatile int port;
 struct packed {
 	unsigned a : 3, b : 11, c : 18;
@@ -26,8 +27,8 @@ static void *work(void *argument)
 	for (int i = 0; i < 1000; i++) {
 		atomic_fetch_add(&shared, i);
 		mine[i % 4] += (int)(long)argument;
-		long seen = atomic_load(&shared);
-		atomic_compare_exchange_weak(&shared, &seen, seen);
+		long seen = atomic_load(&alone) + i % 2;
+		atomic_compare_exchange_strong(&alone, &seen, seen + 1);
 	}
 	return (void *)(long)(mine[0] + mine[3]);
 }
