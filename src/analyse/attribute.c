@@ -86,27 +86,33 @@ static void bear(struct loci_attribution *a, uint64_t address)
 
 /* What a body of the loop is compiled for. */
 struct refer_kind {
-	unsigned shift;
-	bool alone; /* no other block size is wanted */
+	bool plain; /* blocks of 64 bytes, and no other size is wanted */
 	bool flow;  /* as in the attribution */
 };
+
+/* A function by itself, so that the loop keeps its registers. */
+static __attribute__((noinline)) int refer_any(struct loci_attribution *a,
+	const struct loci_code_ref *ref, uint64_t address, struct loci_err *err)
+{
+	uint64_t size_bytes = ref->size_bytes;
+
+	if (!size_bytes)
+		size_bytes = a->code.site[ref->site].size_bytes;
+	return loci_touch_refer(a, ref, address, size_bytes, a->shift, a->n_grains == 1, err);
+}
 
 /* A reference of a run. */
 LOCI_HOT int refer(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
 	struct refer_kind kind, struct loci_err *err)
 {
 	struct loci_row_site *site = &a->rows.site[ref->site];
-	uint64_t size_bytes = ref->size_bytes, offset = address & 63;
+	uint64_t offset = address & 63;
 
-	if (kind.shift == 6 && kind.alone && loci_touch_holds(a, site, address) &&
-		size_bytes - 1 < 64 - offset) {
-		loci_rows_step(&a->rows, site, address, loci_touch_low(a, site));
-		return loci_touch_put(
-			a, site, address >> 6, ref->is_write, ref->bytes << offset, err);
-	}
-	if (!size_bytes)
-		size_bytes = a->code.site[ref->site].size_bytes;
-	return loci_touch_refer(a, ref, address, size_bytes, kind.shift, kind.alone, err);
+	if (!kind.plain || !loci_touch_holds(a, site, address) ||
+		ref->size_bytes - 1ull >= 64 - offset)
+		return refer_any(a, ref, address, err);
+	loci_rows_step(&a->rows, site, address, loci_touch_low(a, site));
+	return loci_touch_put(a, site, address >> 6, ref->is_write, ref->bytes << offset, err);
 }
 
 /* A special reference of a run, not the first if the block is given another. True: it needs no
@@ -121,37 +127,64 @@ LOCI_HOT bool passes(struct loci_attribution *a, const struct loci_code_ref *ref
 	return kind.flow && loci_flow_passes(a, ref, *block);
 }
 
-/* The references of one execution of a block, or a part of them. */
-LOCI_HOT int refer_run(struct loci_attribution *a, struct loci_runs *runs, struct refer_kind kind,
+/* A special reference that needs more, i references after the first of its run. Those before count
+ * where they were executed; who counts the whole run later counts them no more. */
+static __attribute__((noinline)) int special(struct loci_attribution *a,
+	const struct loci_code_ref *ref, uint64_t i, uint64_t address, struct loci_err *err)
+{
+	int r;
+
+	a->here.refs += i;
+	r = loci_flow_special(a, (uint32_t)(ref - a->code.ref), address, err);
+	a->here.refs -= i + (r > 0);
+	return r;
+}
+
+/* The references of one execution of a block, or a part of them, from *ref on, which becomes the
+ * last of them. */
+LOCI_HOT int refer_run(struct loci_attribution *a, struct loci_runs *runs,
+	const struct loci_code_ref **at, const struct loci_code_ref *last, struct refer_kind kind,
 	struct loci_err *err)
 {
-	const struct loci_code_ref *ref = a->code.ref + runs->next, *first = ref;
-	const struct loci_code_ref *end = ref + (runs->last - runs->next);
+	const struct loci_code_ref *ref = *at;
 	struct loci_code_block *block = &a->code.blocks[ref->block];
-	const uint64_t *uncounted = runs->word;
+	const uint64_t *from = runs->word;
 
 	for (;;) {
 		uint64_t address = *runs->word;
 		int r = 0;
 
-		if (ref->kind & LOCI_CODE_SPECIAL && !passes(a, ref, &block, ref == first, kind)) {
-			a->here.refs += (uint64_t)(runs->word - uncounted);
-			uncounted = runs->word;
-			r = loci_flow_special(a, (uint32_t)(ref - a->code.ref), address, err);
-			uncounted += r > 0;
-		}
+		if (ref->kind & LOCI_CODE_SPECIAL &&
+			!passes(a, ref, &block, runs->word == from, kind))
+			r = special(a, ref, (uint64_t)(runs->word - from), address, err);
 		if (r == 0)
 			r = refer(a, ref, address, kind, err);
 		if (r < 0)
 			return r;
 		runs->word++;
-		if (ref + 1 == end || !loci_runs_goes_on(runs))
+		if (ref == last)
+			break;
+		if (!loci_runs_goes_on(runs))
 			break;
 		ref++;
 	}
-	a->here.refs += (uint64_t)(runs->word - uncounted);
-	runs->next = ref + 1 == end ? runs->first : (uint32_t)(ref + 1 - a->code.ref);
+	a->here.refs += (uint64_t)(runs->word - from);
+	*at = ref;
 	return loci_flow_end(a, ref, block, (uint32_t)(ref - a->code.ref), runs->word[-1], err);
+}
+
+LOCI_HOT int refer_runs(struct loci_attribution *a, struct loci_runs *runs, struct refer_kind kind,
+	struct loci_err *err)
+{
+	int r;
+
+	do {
+		const struct loci_code_ref *first = a->code.ref + runs->next, *ref = first;
+
+		r = refer_run(a, runs, &ref, first + runs->left - 1, kind, err);
+		loci_runs_read(runs, (uint32_t)(ref - first) + 1);
+	} while (r == 0 && loci_runs_next(runs));
+	return r;
 }
 
 /* A reference by itself: a range, or one that was not in a run. */
@@ -255,15 +288,11 @@ static int take_runs(struct loci_attribution *a, struct loci_runs *first, struct
 		r = switch_thread(a, thread, err);
 	if (r < 0)
 		return r;
-	kind = (struct refer_kind){ a->shift, a->n_grains == 1, a->flow };
-	if (kind.shift == 6 && kind.alone && kind.flow)
-		do
-			r = refer_run(a, &runs, (struct refer_kind){ 6, true, true }, err);
-		while (r == 0 && loci_runs_next(&runs));
+	kind = (struct refer_kind){ a->shift == 6 && a->n_grains == 1, a->flow };
+	if (kind.plain && kind.flow)
+		r = refer_runs(a, &runs, (struct refer_kind){ true, true }, err);
 	else
-		do
-			r = refer_run(a, &runs, kind, err);
-		while (r == 0 && loci_runs_next(&runs));
+		r = refer_runs(a, &runs, kind, err);
 	*first = runs;
 	return r;
 }

@@ -102,8 +102,20 @@ static int feed(struct loci_measure *measure, const struct loci_batch *batch, st
 		pairs ? measure->last_use : NULL, err);
 }
 
+/* There is room for the near counts of a batch. */
+static int prepare_near(struct loci_measure *measure, size_t n)
+{
+	measure->near += n;
+	if (measure->near <= LOCI_SPREAD_NEAR_COUNTS)
+		return 0;
+	measure->near = n;
+	if (loci_spread_near_clear(&measure->rows) < 0)
+		return -ENOMEM;
+	return loci_spread_near_clear(&measure->contexts);
+}
+
 /* Counts near distances and lists the others, and what may belong to a pair. Returns how many. */
-static int count_near(struct loci_measure *measure, const struct loci_batch *batch)
+static unsigned count_near(struct loci_measure *measure, const struct loci_batch *batch)
 {
 	struct loci_spread rows = measure->rows, contexts = measure->contexts;
 	/* bins below are near, and of no pair */
@@ -111,7 +123,6 @@ static int count_near(struct loci_measure *measure, const struct loci_batch *bat
 		: measure->pair_kind == LOCI_PAIRS_FAR ? loci_bin_coarse(LOCI_PAIRS_FAR_BLOCKS)
 						       : 0;
 	unsigned n = 0;
-	int r = 0;
 
 	for (unsigned i = 0; i < batch->n; i++) {
 		unsigned bin = loci_spread_bin(measure->distance[i]);
@@ -119,10 +130,10 @@ static int count_near(struct loci_measure *measure, const struct loci_batch *bat
 
 		measure->listed[n] = bin << 16 | i;
 		n += bin >= nearest;
-		r |= loci_spread_near_count(&rows, loci_use_row(use), bin);
-		r |= loci_spread_near_count(&contexts, loci_use_context(use), bin);
+		loci_spread_near_count(&rows, loci_use_row(use), bin);
+		loci_spread_near_count(&contexts, loci_use_context(use), bin);
 	}
-	return r < 0 ? r : (int)n;
+	return n;
 }
 
 static int count_listed(
@@ -144,10 +155,12 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 {
 	struct loci_measure *measure = data;
 	const struct loci_loop_event *event = batch->event, *end = event + batch->n_events;
-	int n, r;
+	unsigned n;
+	int r;
 
 	if (loci_spread_reserve(&measure->rows, batch->n_rows) < 0 ||
-		loci_spread_reserve(&measure->contexts, batch->n_contexts) < 0)
+		loci_spread_reserve(&measure->contexts, batch->n_contexts) < 0 ||
+		prepare_near(measure, batch->n) < 0)
 		return loci_err_nomem(err);
 	if (measure->levels && loci_measure_simulate(measure, batch) < 0)
 		return loci_err_nomem(err);
@@ -155,8 +168,7 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 	if (r < 0)
 		return r;
 	n = count_near(measure, batch);
-	r = n < 0 ? n : 0;
-	for (int k = 0; r == 0 && k < n; k++) {
+	for (unsigned k = 0; r == 0 && k < n; k++) {
 		unsigned i = measure->listed[k] & UINT16_MAX, bin = measure->listed[k] >> 16;
 
 		for (; r == 0 && event < end && event->touch <= i; event++)

@@ -32,6 +32,7 @@ struct loci_measure {
 	struct loci_grain_engine *grain; /* borrowed */
 	enum loci_analyse_pairs pair_kind;
 	struct loci_spread rows, contexts;
+	uint64_t near; /* counts since there was room for them */
 	struct loci_pairs pairs;
 	struct loci_measure_stack *stack; /* of running loops, by number */
 	size_t n_stacks, stack_cap;

@@ -84,6 +84,21 @@ int loci_spread_add(struct loci_spread *spread, uint32_t owner, unsigned bin, ui
 	return loci_spread_far_add(&spread->far[owner], bin, count);
 }
 
+int loci_spread_near_clear(struct loci_spread *spread)
+{
+	for (size_t i = 0; i < spread->near_cap; i++)
+		for (unsigned bin = 0; bin < LOCI_SPREAD_NEAR; bin++) {
+			uint32_t *count = &spread->near[i][bin];
+
+			if (*count <= LOCI_SPREAD_NEAR_COUNTS)
+				continue;
+			if (loci_spread_far_add(&spread->far[i], bin, *count) < 0)
+				return -ENOMEM;
+			*count = 0;
+		}
+	return 0;
+}
+
 void loci_spread_far_collect(const struct loci_spread_far *far, uint64_t *bins)
 {
 	for (uint16_t i = 0; i < far->n; i++)

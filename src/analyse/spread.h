@@ -55,16 +55,16 @@ static inline int loci_spread_far_count(struct loci_spread_far *far, unsigned bi
 	return 0;
 }
 
-/* Counts one if the bin is near, nothing else. 0 or -ENOMEM. */
-static inline int loci_spread_near_count(struct loci_spread *spread, uint32_t owner, unsigned bin)
-{
-	uint32_t *count = &spread->near[owner][bin % LOCI_SPREAD_NEAR],
-		 is_near = bin < LOCI_SPREAD_NEAR;
+/* Room for so many more counts of any near bin, on which who counts keeps an eye. */
+#define LOCI_SPREAD_NEAR_COUNTS (UINT32_MAX / 2)
+/* Makes it. 0 or -ENOMEM. */
+int loci_spread_near_clear(struct loci_spread *spread);
 
-	*count += is_near; /* never a branch: how far a reuse is is hard to predict */
-	if (__builtin_expect(*count < is_near, 0))
-		return loci_spread_far_add(&spread->far[owner], bin, 1ull << 32);
-	return 0;
+/* Counts one if the bin is near, nothing else. */
+static inline void loci_spread_near_count(struct loci_spread *spread, uint32_t owner, unsigned bin)
+{
+	/* never a branch: how far a reuse is is hard to predict */
+	spread->near[owner][bin % LOCI_SPREAD_NEAR] += bin < LOCI_SPREAD_NEAR;
 }
 
 /* The bin of a distance as the stack engine gives it. LOCI_UNSAMPLED is one less than infinite. */

@@ -116,17 +116,17 @@ bool loci_runs_begin(const struct loci_decoder *decoder, const uint64_t *words, 
 	size_t pos, struct loci_runs *ret)
 {
 	const struct loci_cursor *cursor = &decoder->threads.cursor;
+	const struct loci_block *block = loci_definitions_find(&decoder->defs, cursor->block);
 
 	*ret = (struct loci_runs){ .word = words + pos,
 		.end = words + n_words,
-		.first = cursor->first,
 		.next = cursor->next,
-		.last = cursor->last,
+		.left = cursor->last - cursor->next,
+		.block = block,
 		.direct = decoder->defs.direct,
 		.n_direct = decoder->defs.n_direct };
-	return !cursor->half && cursor->first != cursor->last &&
-		loci_definitions_find(&decoder->defs, cursor->block)->n_words ==
-		cursor->last - cursor->first;
+	return !cursor->half && cursor->first != cursor->last && block->first == cursor->first &&
+		block->n_refs == cursor->last - cursor->first && block->n_words == block->n_refs;
 }
 
 void loci_runs_end(struct loci_decoder *decoder, const struct loci_runs *runs,
@@ -135,10 +135,11 @@ void loci_runs_end(struct loci_decoder *decoder, const struct loci_runs *runs,
 	struct loci_cursor *cursor = &decoder->threads.cursor;
 	size_t at = (size_t)(runs->word - words);
 
-	if (runs->block)
+	/* one of no table entry is the one that the cursor was in */
+	if (runs->block >= runs->direct && runs->block < runs->direct + runs->n_direct)
 		cursor->block = (uint64_t)(runs->block - runs->direct);
-	cursor->first = runs->first;
-	cursor->last = runs->last;
+	cursor->first = runs->block->first;
+	cursor->last = cursor->first + runs->block->n_refs;
 	cursor->next = runs->next;
 	decoder->done += at - *pos;
 	*pos = at;
@@ -153,18 +154,14 @@ size_t loci_decoder_runs(struct loci_decoder *decoder, const uint64_t *words, si
 	if (!loci_runs_begin(decoder, words, n_words, *pos, &reader))
 		return 0;
 	while (n < cap && loci_runs_next(&reader)) {
-		const uint64_t *from = reader.word;
-		uint32_t definition = reader.next;
+		struct loci_ref_run run = { reader.word, reader.next, 0 };
 
 		do {
 			reader.word++;
-			reader.next++;
-		} while (reader.next < reader.last && loci_runs_goes_on(&reader));
-		runs[n++] = (struct loci_ref_run){
-			.address = from, .definition = definition, .n = reader.next - definition
-		};
-		if (reader.next == reader.last)
-			reader.next = reader.first;
+			run.n++;
+		} while (run.n < reader.left && loci_runs_goes_on(&reader));
+		loci_runs_read(&reader, run.n);
+		runs[n++] = run;
 	}
 	loci_runs_end(decoder, &reader, words, pos);
 	return n;

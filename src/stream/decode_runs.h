@@ -9,12 +9,12 @@
 
 #define LOCI_RUNS_BLOCK ((uint64_t)loci_mark_word(LOCI_MARK_BLOCK, 0, 0))
 
-/* The word at hand is the address of reference next, of those first..last-1 of the block. */
+/* The word at hand is the address of reference next of the block, of which left are left. */
 struct loci_runs {
 	const uint64_t *word, *end;
-	uint32_t first, next, last;
-	const struct loci_block *block; /* NULL: it is the decoder's still */
-	const struct loci_block *direct;
+	uint32_t next, left;
+	const struct loci_block *block;
+	const struct loci_block *direct; /* by id */
 	uint64_t n_direct;
 };
 
@@ -41,8 +41,8 @@ static inline __attribute__((always_inline)) bool loci_runs_next(struct loci_run
 		if (!block->n_refs || block->n_words != block->n_refs)
 			return false;
 		runs->block = block;
-		runs->next = runs->first = block->first;
-		runs->last = block->first + block->n_refs;
+		runs->next = block->first;
+		runs->left = block->n_refs;
 		runs->word++;
 	}
 	return false;
@@ -53,6 +53,17 @@ static inline __attribute__((always_inline)) bool loci_runs_next(struct loci_run
 static inline __attribute__((always_inline)) bool loci_runs_goes_on(const struct loci_runs *runs)
 {
 	return runs->word < runs->end && !loci_word_is_marker(*runs->word);
+}
+
+/* An execution, or a part of it, of n references has been read. A block used up begins again. */
+static inline __attribute__((always_inline)) void loci_runs_read(struct loci_runs *runs, uint32_t n)
+{
+	runs->next += n;
+	runs->left -= n;
+	if (!runs->left) {
+		runs->next = runs->block->first;
+		runs->left = runs->block->n_refs;
+	}
 }
 
 #endif

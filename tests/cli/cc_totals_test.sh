@@ -48,6 +48,7 @@ for major in $clangs; do
 	export CC="loci cc --loci-clang=$major" CXX="loci c++ --loci-clang=$major"
 	for way in 'plain -O0' 'plain -O2' 'plain -O3 -march=native' 'static -O2' 'shared -O2' 'lto -O2'; do
 		expect 0 "$SRC/bench/kernels/compile.sh" "$PWD/kernels" $way
+		echo "clang $major, $way"
 		try "clang $major, $way"
 	done
 done

@@ -4,8 +4,6 @@
  * addresses are there. No edge is split, so every kind of jump may be in the function. */
 #include "collect/llvm/copies.h"
 
-/* Leaves the builder where the words are to be appended: a block between the two halves of the
- * last reference's. */
 static void append(
 	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_plan_piece *piece)
 {
@@ -28,7 +26,9 @@ static void make(
 	LLVMBasicBlockRef tracing = LLVMInsertBasicBlockInContext(emit->context, after, "");
 
 	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
+	/* Counted first, so that the test is of what counting leaves in the flags. */
 	loci_emit_at_end(emit, before);
+	loci_emit_count(emit, piece->n_counted);
 	loci_emit_branch_copy(emit, wanted, after);
 	loci_emit_at_end(emit, wanted);
 	loci_emit_load_cursor(emit);
@@ -41,9 +41,6 @@ static void make(
 	loci_emit_at_end(emit, tracing);
 	append(emit, plan, piece);
 	LLVMBuildBr(emit->builder, after);
-
-	loci_emit_before(emit, LLVMGetFirstInstruction(after));
-	loci_emit_count(emit, piece->n_counted);
 }
 
 void loci_pieces_make(

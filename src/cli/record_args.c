@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/record_args.h"
+
+#include "base/cleanup.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/option.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+	"usage: loci record [OPTIONS] [--] PROGRAM [ARGUMENT..]\n"
+	"\n"
+	"Runs a program, any program, and writes a profile of all its references to memory:\n"
+	"the distances of all its reuses, and the code and the data they belong to.\n"
+	"\n"
+	"  -o FILE               the profile (default: PROGRAM's name with .loci, here)\n"
+	"  -b SIZE,..            block sizes, powers of two from 1 to 2M (default: 64)\n"
+	"  -m MODE               exact: every reference (default); count: only their number,\n"
+	"                        and no profile, of programs built by loci cc\n"
+	"      --collector NAME  any: through Valgrind; cc: programs built by loci cc, and those\n"
+	"                        that they start (default: cc if the program was built by it)\n"
+	"      --cache SPEC      the caches to simulate, as loci cache takes them\n"
+	"                        (default: host)\n"
+	"      --sets            per-set distances too: slower, every set-associative cache is\n"
+	"                        then exact, not only those of --cache\n"
+	"      --pairs WHICH     pairs of use and reuse: far (default), all or none\n"
+	"      --only FUNCTION,..    record the code of these functions only (* and ? match)\n"
+	"      --skip FUNCTION,..    record all code but theirs\n"
+	"      --delay SECONDS   begin later\n"
+	"      --duration SECONDS    record that long; the program goes on\n"
+	"      --start-disabled  record nothing until toggled\n"
+	"      --toggle SIGNAL   this signal, sent to loci, turns recording on and off (USR2,\n"
+	"                        ..); loci is the program's parent\n"
+	"      --no-follow       the program alone, not those it starts\n"
+	"      --no-kernel       leave out what system calls read and write for the program\n"
+	"      --no-source       leave source lines out of the profile\n"
+	"      --max-memory SIZE switch to sampling blocks before using more\n"
+	"                        (default: three quarters of what is free)\n"
+	"      --trace FILE      keep the references too, for loci analyse; of further\n"
+	"                        processes in FILE.PID\n"
+	"      --verify[=N]      compare the first N touches with a naive LRU stack\n"
+	"                        (default: 100000)\n"
+	"  -q                    print errors only\n"
+	"  -v                    say how it is recorded\n"
+	"  -h, --help            this text\n"
+	"\n"
+	"Exit status: the program's own.\n";
+
+static int parse_seconds(const char *option, const char *text, double *ret, struct loci_err *err)
+{
+	char *end;
+
+	*ret = strtod(text, &end);
+	if (end == text || *end || !isfinite(*ret) || *ret < 0)
+		return loci_err_set(err, EINVAL, "%s %s: seconds, such as 2 or 0.5", option, text);
+	return 0;
+}
+
+static int parse_signal(const char *text, int *ret, struct loci_err *err)
+{
+	const char *name = !strncasecmp(text, "SIG", 3) ? text + 3 : text;
+
+	for (int i = 1; i < NSIG; i++) {
+		char number[8];
+
+		snprintf(number, sizeof(number), "%d", i);
+		if (!sigabbrev_np(i) ||
+			(strcasecmp(sigabbrev_np(i), name) != 0 && strcmp(number, text) != 0))
+			continue;
+		if (i == SIGKILL || i == SIGSTOP || i == SIGINT || i == SIGTERM || i == SIGCHLD)
+			return loci_err_set(err, EINVAL,
+				"--toggle %s: that one has another use; take USR1 or USR2", text);
+		*ret = i;
+		return 0;
+	}
+	return loci_err_set(
+		err, EINVAL, "--toggle %s: there is no such signal; write USR2, for one", text);
+}
+
+static int parse_pairs(const char *text, enum loci_analyse_pairs *ret, struct loci_err *err)
+{
+	static const char *const names[] = {
+		[LOCI_PAIRS_FAR] = "far",
+		[LOCI_PAIRS_ALL] = "all",
+		[LOCI_PAIRS_NONE] = "none",
+	};
+
+	for (unsigned i = 0; i < LOCI_ARRAY_SIZE(names); i++)
+		if (!strcmp(text, names[i])) {
+			*ret = (enum loci_analyse_pairs)i;
+			return 0;
+		}
+	return loci_err_set(err, EINVAL, "--pairs %s: write far, all or none", text);
+}
+
+/* Names that will mean something are told from those that never did. The first n_known are known
+ * now. */
+static int parse_name(const char *option, const char *text, const char *const names[],
+	unsigned n_known, unsigned *ret, struct loci_err *err)
+{
+	for (unsigned i = 0; names[i]; i++) {
+		if (strcmp(text, names[i]) != 0)
+			continue;
+		*ret = i;
+		if (i < n_known)
+			return 0;
+		return loci_err_set(err, EINVAL, "%s %s is not in this version; %s and %s are",
+			option, text, names[0], names[1]);
+	}
+	return loci_err_set(err, EINVAL, "%s %s: there is none of that name; write %s or %s",
+		option, text, names[0], names[1]);
+}
+
+static const char *const modes[] = { "exact", "count", "sample", "watch", NULL };
+static const char *const collectors[] = { "any", "cc", "gcc", "watch", "pmu", "step", NULL };
+
+enum {
+	OPT_COLLECTOR = 256,
+	OPT_CACHE,
+	OPT_SETS,
+	OPT_PAIRS,
+	OPT_ONLY,
+	OPT_SKIP,
+	OPT_DELAY,
+	OPT_DURATION,
+	OPT_START_DISABLED,
+	OPT_TOGGLE,
+	OPT_NO_FOLLOW,
+	OPT_NO_KERNEL,
+	OPT_NO_SOURCE,
+	OPT_MEMORY,
+	OPT_TRACE,
+	OPT_VERIFY
+};
+
+static const struct option long_options[] = {
+	{ "collector", required_argument, NULL, OPT_COLLECTOR },
+	{ "cache", required_argument, NULL, OPT_CACHE },
+	{ "sets", no_argument, NULL, OPT_SETS },
+	{ "pairs", required_argument, NULL, OPT_PAIRS },
+	{ "only", required_argument, NULL, OPT_ONLY },
+	{ "skip", required_argument, NULL, OPT_SKIP },
+	{ "delay", required_argument, NULL, OPT_DELAY },
+	{ "duration", required_argument, NULL, OPT_DURATION },
+	{ "start-disabled", no_argument, NULL, OPT_START_DISABLED },
+	{ "toggle", required_argument, NULL, OPT_TOGGLE },
+	{ "no-follow", no_argument, NULL, OPT_NO_FOLLOW },
+	{ "no-kernel", no_argument, NULL, OPT_NO_KERNEL },
+	{ "no-source", no_argument, NULL, OPT_NO_SOURCE },
+	{ "max-memory", required_argument, NULL, OPT_MEMORY },
+	{ "trace", required_argument, NULL, OPT_TRACE },
+	{ "verify", optional_argument, NULL, OPT_VERIFY },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+/* How and what: the options of the analysis. 1: not one of them. */
+static int parse_analysis(int option, struct loci_record_args *args, struct loci_err *err)
+{
+	struct loci_analyse_options *options = &args->analyse;
+
+	switch (option) {
+	case 'o':
+		free(args->output);
+		args->output = strdup(optarg);
+		return args->output ? 0 : loci_err_nomem(err);
+	case 'b':
+		return loci_product_blocks(optarg, options, err);
+	case OPT_CACHE:
+		args->caches = optarg;
+		return 0;
+	case OPT_SETS:
+		options->no_sets = false;
+		return 0;
+	case OPT_PAIRS:
+		return parse_pairs(optarg, &options->pairs, err);
+	case OPT_NO_SOURCE:
+		options->no_source = true;
+		return 0;
+	case OPT_MEMORY:
+		return loci_product_memory(optarg, options, err);
+	case OPT_TRACE:
+		args->trace = optarg;
+		return 0;
+	case OPT_VERIFY:
+		options->verify = LOCI_VERIFY_TOUCHES;
+		return optarg ? loci_units_parse_u64(optarg, &options->verify, err) : 0;
+	case 'q':
+		args->quiet = true;
+		return 0;
+	case 'v':
+		args->verbose = true;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+/* When and where: those of the run. */
+static int parse_run(int option, struct loci_record_args *args, struct loci_err *err)
+{
+	struct loci_run_options *run = &args->run;
+	unsigned which;
+	int r;
+
+	switch (option) {
+	case 'm':
+		r = parse_name("-m", optarg, modes, 2, &which, err);
+		run->count = r == 0 && which == 1;
+		return r;
+	case OPT_COLLECTOR:
+		args->collector = optarg;
+		return parse_name("--collector", optarg, collectors, 2, &which, err);
+	case OPT_ONLY:
+		run->only = args->analyse.only = optarg;
+		return 0;
+	case OPT_SKIP:
+		run->skip = args->analyse.skip = optarg;
+		return 0;
+	case OPT_DELAY:
+		return parse_seconds("--delay", optarg, &run->delay_s, err);
+	case OPT_DURATION:
+		r = parse_seconds("--duration", optarg, &run->duration_s, err);
+		if (r == 0 && !(run->duration_s > 0))
+			r = loci_err_set(err, EINVAL, "--duration %s records nothing", optarg);
+		return r;
+	case OPT_START_DISABLED:
+		run->start_disabled = true;
+		return 0;
+	case OPT_TOGGLE:
+		run->toggles = true;
+		return parse_signal(optarg, &args->toggle, err);
+	case OPT_NO_FOLLOW:
+		run->follow = false;
+		return 0;
+	case OPT_NO_KERNEL:
+		run->no_kernel = args->analyse.no_kernel = true;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+int loci_record_parse(int argc, char **argv, struct loci_record_args *args)
+{
+	struct loci_err err = { "" };
+	int option, r;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+:o:b:m:qvh", long_options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return loci_finish(LOCI_EXIT_OK);
+		}
+		r = parse_analysis(option, args, &err);
+		if (r == 1)
+			r = parse_run(option, args, &err);
+		if (r == 1)
+			return loci_option_refused("record", option, argv);
+		if (r < 0)
+			return loci_usage("record", "%s", err.text);
+	}
+	if (optind == argc)
+		return loci_usage("record", "which program?");
+	if (args->run.start_disabled && !args->toggle)
+		return loci_usage("record",
+			"--start-disabled records nothing without --toggle SIGNAL to start it");
+	if (args->run.start_disabled && args->run.delay_s > 0)
+		return loci_usage("record",
+			"--delay starts recording by time, and --start-disabled by --toggle: take "
+			"one");
+	if (args->run.count && (args->output || args->trace))
+		return loci_usage("record", "-m count makes no profile and no trace: leave %s out",
+			args->output ? "-o" : "--trace");
+	args->run.argv = argv + optind;
+	return -1;
+}
