@@ -10,21 +10,21 @@
  *	tracing		the same, and appends words at the cursor
  *	test		budget < 0: to the tracing copy; otherwise to the counting copy
  *
- * In a counting copy the budget lives in a register, and in loci_cc_thread.budget across calls (that
- * may run instrumented code), returns and unwinding. A tracing copy has it in memory always, right
- * wherever the runtime may be asked. What it counts may wait on the way there, so between calls and
- * back edges it may be behind.
+ * In a counting copy the budget lives in a register, and in loci_cc_thread.budget across calls
+ *(that may run instrumented code), returns and unwinding. A tracing copy has it in memory always,
+ *right wherever the runtime may be asked. What it counts may wait on the way there, so between
+ *calls and back edges it may be behind.
  *
  * The cursor lives in a register of the tracing copy and is stored to loci_cc_state.cursor at the
  * end of every piece of a basic block that appended. The state is found anew (from
  * loci_cc_thread.state) at the entry and after every call. Before a block's marker is appended a
- * tracing copy makes sure that cursor <= limit, which is room for LOCI_CC_ROOM_WORDS words; there is
- * one check on every way that appends no more than that. If there is no room it calls __loci_room
+ * tracing copy makes sure that cursor <= limit, which is room for LOCI_CC_ROOM_WORDS words; there
+ *is one check on every way that appends no more than that. If there is no room it calls __loci_room
  * and finds state, cursor and budget anew. Whatever is appended next begins with a marker, so the
- * runtime may change rings and begin or end windows there; but a copy that goes on appending does so
- * until it comes to an entry or a back edge, so there must be room after __loci_room, wanted or not.
- * The check of an entry or a back edge is also how a thread comes to the runtime for the first time:
- * unless words are wanted, cursor > limit.
+ * runtime may change rings and begin or end windows there; but a copy that goes on appending does
+ *so until it comes to an entry or a back edge, so there must be room after __loci_room, wanted or
+ *not. The check of an entry or a back edge is also how a thread comes to the runtime for the first
+ *time: unless words are wanted, cursor > limit.
  *
  * Words. A block's marker is loci_cc_function.base + its number in the function; blocks without
  * references have no number. If base is 0 when a function is entered (tracing copy), __loci_define
@@ -55,7 +55,7 @@
 struct loci_cc_state {
 	uint64_t *cursor; /* where the next word goes */
 	uint64_t *limit;  /* the last place from which LOCI_CC_ROOM_WORDS words can be written */
-	/* What follows is the runtime's. */
+			  /* What follows is the runtime's. */
 };
 
 /* Thread-local, model initial-exec: extern __thread struct loci_cc_thread __loci_thread. */
@@ -70,7 +70,8 @@ struct loci_cc_thread {
 struct loci_cc_function {
 	uint64_t base;      /* the marker word of block 0; 0: not defined yet */
 	int32_t code;       /* the function's first instruction, and .. */
-	int32_t definition; /* .. its struct loci_cc_definition, each less the address of this field */
+	int32_t definition; /* .. its struct loci_cc_definition, each less the address of this field
+			     */
 };
 _Static_assert(sizeof(struct loci_cc_function) == 16, "layout is fixed");
 
@@ -89,9 +90,9 @@ struct loci_cc_definition {
 	uint16_t flags;
 	uint32_t bytes; /* of all, this header included */
 	uint32_t n_blocks, n_sites, n_scopes, n_loops, n_calls;
-	int32_t code;    /* the function's first instruction less the address of this field */
-	int32_t name;    /* as in the symbol table */
-	int32_t unit;    /* text: the compiler ("clang 14.0.6 -O2") */
+	int32_t code; /* the function's first instruction less the address of this field */
+	int32_t name; /* as in the symbol table */
+	int32_t unit; /* text: the compiler ("clang 14.0.6 -O2") */
 	uint32_t reserved[5];
 };
 _Static_assert(sizeof(struct loci_cc_definition) == 64, "layout is fixed");
@@ -155,14 +156,16 @@ struct loci_cc_call {
 _Static_assert(sizeof(struct loci_cc_call) == 8, "layout is fixed");
 
 /* Functions of the runtime that the code calls. Those marked keep all registers but the flags, r11
- * and vectors (LLVM's preserve_most). */
+ * and vectors (LLVM's preserve_most). They must be bound before they are called (nonlazybind): the
+ * loader's lazy way does not keep r10. */
 #ifdef __cplusplus
 extern "C" {
 #endif
 extern __thread struct loci_cc_thread __loci_thread __attribute__((tls_model("initial-exec")));
 /* preserve_most: there is no room at state->cursor. */
 void __loci_room(void);
-/* preserve_most: gives the function its base and the recorder its blocks. Its argument is in rdi. */
+/* preserve_most: gives the function its base and the recorder its blocks. Its argument is in rdi.
+ */
 void __loci_define(struct loci_cc_function *function);
 /* Before a call that may return twice, and after it: the state that was current comes back, when a
  * signal handler was left by longjmp. */
@@ -170,17 +173,17 @@ struct loci_cc_state *__loci_mark(void);
 void __loci_landed(struct loci_cc_state *state);
 /* Bytes that a function of the C library touches, for the tracing copy: asked before the call with
  * the call's own arguments. A range of n bytes counts as one reference. */
-size_t __loci_span_string(const char *s);                                /* strlen + 1 */
-size_t __loci_span_string_n(const char *s, size_t n);                    /* at most n */
-size_t __loci_span_compare(const char *a, const char *b);                /* strcmp: of each */
-size_t __loci_span_compare_n(const char *a, const char *b, size_t n);    /* strncmp */
-size_t __loci_span_compare_case(const char *a, const char *b);           /* strcasecmp */
+size_t __loci_span_string(const char *s);                             /* strlen + 1 */
+size_t __loci_span_string_n(const char *s, size_t n);                 /* at most n */
+size_t __loci_span_compare(const char *a, const char *b);             /* strcmp: of each */
+size_t __loci_span_compare_n(const char *a, const char *b, size_t n); /* strncmp */
+size_t __loci_span_compare_case(const char *a, const char *b);        /* strcasecmp */
 size_t __loci_span_compare_case_n(const char *a, const char *b, size_t n);
-size_t __loci_span_memory(const void *a, const void *b, size_t n);       /* memcmp: of each */
-size_t __loci_span_character(const char *s, int c);                      /* strchr */
-size_t __loci_span_byte(const void *s, int c, size_t n);                 /* memchr */
-size_t __loci_span_any(const char *s, const char *accept);               /* strpbrk, strcspn */
-size_t __loci_span_all(const char *s, const char *accept);               /* strspn */
+size_t __loci_span_memory(const void *a, const void *b, size_t n); /* memcmp: of each */
+size_t __loci_span_character(const char *s, int c);                /* strchr */
+size_t __loci_span_byte(const void *s, int c, size_t n);           /* memchr */
+size_t __loci_span_any(const char *s, const char *accept);         /* strpbrk, strcspn */
+size_t __loci_span_all(const char *s, const char *accept);         /* strspn */
 #ifdef __cplusplus
 }
 #endif

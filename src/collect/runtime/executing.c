@@ -21,7 +21,7 @@ static void before_exec(const char *path)
 {
 	struct rt_thread *thread = rt_thread();
 	int error = errno;
-	uint64_t raw[1], name, mask;
+	uint64_t name, mask;
 
 	if (!thread || !path || !rt_is_this_process())
 		return;
@@ -29,8 +29,7 @@ static void before_exec(const char *path)
 	rt_lock();
 	name = rt_process_string(path);
 	rt_unlock();
-	raw[0] = rt_thread_count(thread);
-	rt_mark(thread, LOCI_MARK_COUNT, 0, 1, raw);
+	rt_thread_tell_count(thread);
 	rt_mark(thread, LOCI_MARK_EXEC, name, 0, NULL);
 	rt_flush(thread);
 	rt_unblock(mask);

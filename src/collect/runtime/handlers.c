@@ -180,7 +180,9 @@ RT_PUBLIC void __loci_landed(struct loci_cc_state *state)
 	if (!thread || rt_mode() == RT_OFF)
 		return;
 	mask = rt_block();
-	for (depth = depth_of(thread, state); thread->depth > depth; thread->depth--)
+	depth = depth_of(thread, state);
+	thread->has_jumped |= thread->depth > depth;
+	for (; thread->depth > depth; thread->depth--)
 		rt_level_leave(&thread->level[thread->depth]);
 	rt_level_resume(thread, &thread->level[depth]);
 	rt_unblock(mask);

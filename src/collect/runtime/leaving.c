@@ -86,11 +86,8 @@ RT_WRAP(void, abort, void)
 {
 	struct rt_thread *thread = rt_thread();
 
-	if (thread && rt_is_this_process()) {
-		uint64_t raw[1] = { rt_thread_count(thread) };
-
-		rt_mark(thread, LOCI_MARK_COUNT, 0, 1, raw);
-	}
+	if (thread && rt_is_this_process())
+		rt_thread_tell_count(thread);
 	RT_REAL(abort)();
 	__builtin_unreachable();
 }

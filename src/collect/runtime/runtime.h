@@ -54,6 +54,7 @@ struct rt_thread {
 	int64_t offset;     /* references executed: offset less the budget */
 	uint64_t unheard;   /* of these, without a ring to go to */
 	bool recording;     /* a window is open, or there are none */
+	bool has_jumped;    /* out of a handler */
 	unsigned rounds;    /* of destructors of thread-specific data that have passed */
 	uint64_t fork_mask; /* signals that were blocked before fork */
 	void *(*start)(void *);
@@ -143,6 +144,7 @@ void rt_thread_unmute(void);
 void rt_threads_forget(struct rt_thread *but); /* in a child */
 /* References so far. Only in the thread itself. */
 uint64_t rt_thread_count(const struct rt_thread *thread);
+void rt_thread_tell_count(struct rt_thread *thread);
 void rt_thread_set_budget(struct rt_thread *thread, int64_t budget);
 
 /* level.c: a marker of this thread. */

@@ -60,7 +60,7 @@ struct rt_thread *rt_thread_take(uint32_t parent)
 	thread->parent = parent;
 	thread->depth = thread->rounds = 0;
 	thread->unheard = 0;
-	thread->recording = false;
+	thread->recording = thread->has_jumped = false;
 	thread->new_site = 0;
 	for (unsigned i = 0; i < RT_LEVELS; i++)
 		rt_level_reset(&thread->level[i]);
@@ -157,15 +157,25 @@ struct rt_thread *rt_thread(void)
 	return rt_self ? rt_self : adopt();
 }
 
+/* When a handler was left by longjmp, what was in a register of the code that it interrupted is not
+ * in the count; then words that arrive are not to be checked against it. */
+void rt_thread_tell_count(struct rt_thread *thread)
+{
+	uint64_t raw[1] = { rt_thread_count(thread) };
+
+	if (!thread->has_jumped || rt_mode() == RT_COUNT)
+		rt_mark(thread, LOCI_MARK_COUNT, 0, 1, raw);
+}
+
 /* Signals blocked. */
 static void tell_end(struct rt_thread *thread)
 {
-	uint64_t count = rt_thread_count(thread), lost = thread->unheard, raw[2] = { count };
+	uint64_t count = rt_thread_count(thread), lost = thread->unheard, raw[2];
 
 	if (thread->level[0].deaf)
 		lost = count;
 	else
-		rt_mark(thread, LOCI_MARK_COUNT, 0, 1, raw);
+		rt_thread_tell_count(thread);
 	if (lost) {
 		rt_lock();
 		rt_process_mark(LOCI_MARK_LOST, lost, 0, NULL);
@@ -196,6 +206,7 @@ void rt_thread_again(struct rt_thread *thread)
 	thread->id = __atomic_add_fetch(&rt.n_rings, 1, __ATOMIC_SEQ_CST);
 	thread->parent = 0;
 	thread->unheard = 0;
+	thread->has_jumped = false;
 	rt_thread_begin(thread);
 }
 
