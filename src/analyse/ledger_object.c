@@ -74,15 +74,13 @@ int loci_ledger_add_objects(
 }
 
 /* What the code calls an object, of a reference to part of it: "a" of "a[].x", "node->left" of
- * "node->left->key". NULL: that is not known. */
-static char *called(const char *variable, bool pointed_to)
+ * "node->left->key". */
+static char *called(const char *variable)
 {
 	const char *arrow = NULL, *next = variable;
 
 	while ((next = strstr(next, "->")))
 		arrow = next++;
-	if (arrow && !pointed_to)
-		return NULL;
 	return strndup(variable, arrow ? (size_t)(arrow - variable) : strcspn(variable, "[."));
 }
 
@@ -90,7 +88,6 @@ int loci_ledger_name_by_code(struct loci_ledger *ledger, struct loci_row *row, s
 {
 	const struct loci_site *site = &ledger->site[row->site].site;
 	struct loci_ledger_object holder = ledger->object[row->object];
-	bool stack = !strcmp(holder.kind, "stack");
 	loci_autofree char *name = NULL;
 	struct loci_symbol_site known = { 0 };
 	struct loci_digest key = { 3, 4 };
@@ -102,7 +99,7 @@ int loci_ledger_name_by_code(struct loci_ledger *ledger, struct loci_row *row, s
 	r = loci_symbols_site(ledger->symbols, site->module, site->offset, &known, err);
 	if (r <= 0 || !known.variable)
 		return r < 0 ? r : 0;
-	name = called(known.variable, !stack);
+	name = called(known.variable);
 	if (!name || !*name)
 		return 0;
 	key = loci_digest_word(loci_digest_text(key, name), row->object);
