@@ -13,7 +13,7 @@ sources() {
 			[ ! -f "$file" ] || echo "$file"
 		done
 	else
-		find src include tests bench examples -name '*.[ch]'
+		find src include tests bench examples -name '*.[ch]' -o -name '*.cc' -o -name '*.[ch]pp'
 	fi
 }
 
@@ -26,7 +26,7 @@ format() {
 	local tool
 	for tool in clang-format-14 clang-format; do
 		if "$tool" --version 2>/dev/null | grep -q 'version 14\.'; then
-			sources '*.c' '*.h' | xargs "$tool" --dry-run -Werror && echo "format: in order"
+			sources '*.c' '*.h' '*.cc' '*.cpp' '*.hpp' | xargs "$tool" --dry-run -Werror && echo "format: in order"
 			return
 		fi
 	done

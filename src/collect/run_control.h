@@ -16,9 +16,9 @@
 #define LOCI_RUN_UNWATCHED ".unwatched"
 
 /* The environment variable in which programs built by `loci cc` find the run's directory. For them
- * the control file is always there. Beside the process's ring "PID.N.ring", which has what holds for
- * the whole process (PROCESS, modules, definitions, strings, END), each of their threads makes a
- * ring "PID.N.T.ring" for its words, T from 1, and one more for each level of signal handlers, T
+ * the control file is always there. Beside the process's ring "PID.N.ring", which has what holds
+ * for the whole process (PROCESS, modules, definitions, strings, END), each of their threads makes
+ * a ring "PID.N.T.ring" for its words, T from 1, and one more for each level of signal handlers, T
  * above that of what it interrupts. A handler's ring begins with SWITCH, the thread's T, and its
  * SIGNAL_ENTERs have a raw word: how many words the ring that is interrupted had then. */
 #define LOCI_RUN_VARIABLE "LOCI_RUN"

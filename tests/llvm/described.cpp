@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A comment names what stands on its line. */
+// clang-format off
 /* As described.c, what C++ has beyond it. */
 #include "described.hpp"
 

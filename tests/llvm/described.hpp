@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A comment names what stands on its line. */
+// clang-format off
 /* Functions that each file that uses them has a copy of. */
 #ifndef LOCI_TESTS_DESCRIBED_HPP
 #define LOCI_TESTS_DESCRIBED_HPP
