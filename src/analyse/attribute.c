@@ -240,6 +240,8 @@ static int follow(struct loci_attribution *a, const struct loci_event *event, st
 		loci_walk_signal_leave(&a->walk);
 	else if (event->kind == LOCI_MARK_THREAD_EXIT)
 		r = loci_walk_exit(&a->walk, (uint32_t)event->payload);
+	else if (event->kind == LOCI_MARK_WINDOW_END && a->walk.fixed)
+		r = loci_walk_gap(&a->walk, event->thread);
 	if (r < 0)
 		return loci_err_nomem(err);
 	loci_flow_refresh(a);

@@ -38,6 +38,7 @@ static void after(void)
 static void forget_parent(struct rt_thread *self)
 {
 	rt_threads_forget(self);
+	rt_unseen_forget();
 	if (rt.mapped)
 		loci_syscall3(LOCI_SYS_MUNMAP, (long)rt.mapped, (long)rt.mapped_bytes, 0);
 	rt.mapped = NULL;
