@@ -17,13 +17,16 @@ try() { # MAJOR FILE FLAG..
 	is "$file" "collector" "cc" "select collector from run"
 	# 2000 + 1000 + 1000 + 2000 + 100 + 160, and not one more
 	[ "$flags" = -O0 ] || is "$file" "references ($flags)" 6260 "select refs from run"
-	is "$file" "references with a line ($flags)" 0 \
+	is "$file" "functions without a name ($flags)" 0 \
+		"select count(*) from function where id in (select function_id from site) and name like '%+0x%'"
+	is "$file" "references without a line ($flags)" 0 \
 		"select count(*) from site where refs > 0 and (line is null or source_id is null)"
 }
 in_turn "$clangs" try O0 -O0
 in_turn "$clangs" try O2 -O2
 in_turn "$clangs" try O3 -O3 -march=native
-in_turn "$clangs" try static -O1 -static
+in_turn "$clangs" try static -O1 -static -fno-pie
+in_turn "$clangs" try fixed -O1 -no-pie -fno-pie
 in_turn "$clangs" try lto -O2 -flto -fuse-ld=lld
 for each in $clangs; do
 	try "$each" O1 -O1
