@@ -121,23 +121,31 @@ static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
 	return NULL;
 }
 
+/* A back edge, gate -> target, in both copies, and the blocks between them. */
+struct crossing {
+	LLVMBasicBlockRef target, gate, traced_target, traced_gate;
+	LLVMBasicBlockRef leaving;  /* the counting copy: to .. */
+	LLVMBasicBlockRef cold;     /* .. where the runtime is asked, then to .. */
+	LLVMBasicBlockRef resuming; /* .. where the target's marker is appended, if it is hoisted */
+	bool returns;               /* to the counting copy, if nothing is to be traced */
+};
+
 /* Gives the target's phis in both copies what they have on the way through `cold`. */
-static void cross_phis(struct copying *copying, LLVMBasicBlockRef target, LLVMBasicBlockRef gate,
-	LLVMBasicBlockRef leaving, LLVMBasicBlockRef cold, LLVMBasicBlockRef to_tracing)
+static void cross_phis(struct copying *copying, const struct crossing *crossing)
 {
-	LLVMBasicBlockRef traced_gate = LLVMGetInstructionParent(
-		loci_ir_copy_of(copying->copy, LLVMGetBasicBlockTerminator(gate)));
-	for (LLVMValueRef phi = LLVMGetFirstInstruction(target); LLVMIsAPHINode(phi);
+	LLVMBasicBlockRef from[] = { crossing->traced_gate, crossing->leaving };
+	LLVMBasicBlockRef last = crossing->resuming ? crossing->resuming : crossing->cold;
+	for (LLVMValueRef phi = LLVMGetFirstInstruction(crossing->target); LLVMIsAPHINode(phi);
 		phi = LLVMGetNextInstruction(phi)) {
 		LLVMValueRef traced = loci_ir_copy_of(copying->copy, phi);
-		LLVMValueRef value[] = { incoming_from(phi, gate),
-			incoming_from(traced, traced_gate) };
-		LLVMBasicBlockRef from[] = { leaving, traced_gate };
-		LLVMPositionBuilderAtEnd(copying->emit->builder, cold);
+		LLVMValueRef value[] = { incoming_from(traced, crossing->traced_gate),
+			incoming_from(phi, crossing->gate) };
+		LLVMPositionBuilderAtEnd(copying->emit->builder, crossing->cold);
 		LLVMValueRef either = LLVMBuildPhi(copying->emit->builder, LLVMTypeOf(phi), "");
 		LLVMAddIncoming(either, value, from, 2);
-		LLVMAddIncoming(phi, &either, &cold, 1);
-		LLVMAddIncoming(traced, &either, &to_tracing, 1);
+		if (crossing->returns)
+			LLVMAddIncoming(phi, &either, (LLVMBasicBlockRef *)&crossing->cold, 1);
+		LLVMAddIncoming(traced, &either, &last, 1);
 	}
 }
 
@@ -166,48 +174,80 @@ static bool may_change_budget(const struct copying *copying, uint32_t target)
 		copying->plan->is_synced[loop];
 }
 
-/* A back edge: gate -> target in both copies, and a block between them. */
-static void cross(struct copying *copying, uint32_t target_number, uint32_t gate_number)
+/* Control comes back to the counting copy at outermost loops only: another way into a loop within
+ * makes those around it none that the compiler knows, and the counting copy is to cost nothing. */
+static bool may_return(const struct copying *copying, uint32_t target)
+{
+	uint32_t loop = copying->flow->block[target].loop;
+	return loop == LOCI_FLOW_NONE || copying->flow->loop[loop].depth == 1;
+}
+
+static LLVMBasicBlockRef block_before(struct loci_emit *emit, LLVMBasicBlockRef block)
+{
+	return LLVMInsertBasicBlockInContext(emit->context, block, "");
+}
+
+/* From `cold` on. */
+static void resume(struct copying *copying, const struct crossing *crossing, uint32_t hoisted)
 {
 	struct loci_emit *emit = copying->emit;
-	LLVMBasicBlockRef target = copying->flow->block[target_number].block;
-	LLVMBasicBlockRef gate = copying->flow->block[gate_number].block;
-	LLVMBasicBlockRef traced_target = copied_block(copying, target);
-	LLVMBasicBlockRef cold = LLVMInsertBasicBlockInContext(emit->context, traced_target, "");
-	LLVMBasicBlockRef leaving = LLVMInsertBasicBlockInContext(emit->context, cold, "");
-	LLVMBasicBlockRef to_tracing = cold;
-	uint32_t hoisted = loci_order_hoisted(copying->plan, target_number);
-	LLVMValueRef traced_end = loci_ir_copy_of(copying->copy, LLVMGetBasicBlockTerminator(gate));
-	LLVMBasicBlockRef traced_gate = LLVMGetInstructionParent(traced_end);
-
-	if (hoisted != LOCI_PLAN_NONE) {
-		hoist_marker(copying, target_number, &copying->plan->piece[hoisted]);
-		to_tracing = LLVMInsertBasicBlockInContext(emit->context, traced_target, "");
-	}
-	cross_phis(copying, target, gate, leaving, cold, to_tracing);
-	loci_emit_at_end(emit, leaving);
-	loci_emit_store_budget(emit);
-	LLVMBuildBr(emit->builder, cold);
-	loci_emit_at_end(emit, cold);
+	LLVMBasicBlockRef on = crossing->resuming ? crossing->resuming : crossing->traced_target;
+	loci_emit_at_end(emit, crossing->cold);
 	loci_emit_enter(emit);
-	loci_emit_branch_copy(emit, hoisted != LOCI_PLAN_NONE ? to_tracing : traced_target, target);
-	if (hoisted != LOCI_PLAN_NONE) {
-		loci_emit_at_end(emit, to_tracing);
-		append_marker(copying, copying->plan->piece[hoisted].block);
-		LLVMBuildBr(emit->builder, traced_target);
-	}
+	if (crossing->returns)
+		loci_emit_branch_copy(emit, on, crossing->target);
+	else
+		LLVMBuildBr(emit->builder, on);
+	if (!crossing->resuming)
+		return;
+	loci_emit_at_end(emit, crossing->resuming);
+	append_marker(copying, copying->plan->piece[hoisted].block);
+	LLVMBuildBr(emit->builder, crossing->traced_target);
+}
 
-	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(gate));
-	loci_emit_at_end(emit, gate);
-	loci_emit_branch_unlikely(emit, loci_emit_is_tracing(emit), leaving, target);
+static void leave_counting(struct loci_emit *emit, const struct crossing *crossing)
+{
+	loci_emit_at_end(emit, crossing->leaving);
+	loci_emit_store_budget(emit);
+	LLVMBuildBr(emit->builder, crossing->cold);
+	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(crossing->gate));
+	loci_emit_at_end(emit, crossing->gate);
+	loci_emit_branch_unlikely(
+		emit, loci_emit_is_tracing(emit), crossing->leaving, crossing->target);
+}
 
-	LLVMInstructionEraseFromParent(traced_end);
-	loci_emit_at_end(emit, traced_gate);
+static void leave_tracing(struct loci_emit *emit, const struct crossing *crossing, bool by_budget)
+{
+	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(crossing->traced_gate));
+	loci_emit_at_end(emit, crossing->traced_gate);
 	LLVMValueRef leaves = loci_emit_is_full(emit);
-	if (may_change_budget(copying, target_number))
+	if (by_budget)
 		leaves = LLVMBuildOr(
 			emit->builder, leaves, loci_emit_is_counting_in_memory(emit), "");
-	loci_emit_branch_unlikely(emit, leaves, cold, traced_target);
+	loci_emit_branch_unlikely(emit, leaves, crossing->cold, crossing->traced_target);
+}
+
+static void cross(struct copying *copying, uint32_t target, uint32_t gate)
+{
+	struct loci_emit *emit = copying->emit;
+	struct crossing crossing = { .target = copying->flow->block[target].block,
+		.gate = copying->flow->block[gate].block };
+	uint32_t hoisted = loci_order_hoisted(copying->plan, target);
+
+	crossing.returns = may_return(copying, target);
+	crossing.traced_target = copied_block(copying, crossing.target);
+	crossing.traced_gate = LLVMGetInstructionParent(
+		loci_ir_copy_of(copying->copy, LLVMGetBasicBlockTerminator(crossing.gate)));
+	crossing.cold = block_before(emit, crossing.traced_target);
+	crossing.leaving = block_before(emit, crossing.cold);
+	if (hoisted != LOCI_PLAN_NONE) {
+		hoist_marker(copying, target, &copying->plan->piece[hoisted]);
+		crossing.resuming = block_before(emit, crossing.traced_target);
+	}
+	cross_phis(copying, &crossing);
+	resume(copying, &crossing, hoisted);
+	leave_counting(emit, &crossing);
+	leave_tracing(emit, &crossing, crossing.returns && may_change_budget(copying, target));
 }
 
 static void cross_all(struct copying *copying)

@@ -4,11 +4,14 @@
  * file is fixed for a version, and grows by another.
  *
  * Code. Every instrumented function holds its body twice: a counting copy and a tracing copy.
- * Control crosses between them where the budget is tested: at the entry and at loop back edges.
+ * Control crosses between them where the budget is tested: at the entry and at loop back edges; of
+ * loops within others only from the counting to the tracing copy, so that the former's loops keep
+ * the one way in that the compiler expects of loops.
  *
  *	counting	in every block that has references	budget -= references
  *	tracing		the same, and appends words at the cursor
- *	test		budget < 0: to the tracing copy; otherwise to the counting copy
+ *	test		budget < 0: to the tracing copy; otherwise, where it can, to the counting
+ *copy
  *
  * In a counting copy the budget lives in a register, and in loci_cc_thread.budget across calls
  *(that may run instrumented code), returns and unwinding. A tracing copy has it in memory always,
@@ -22,9 +25,9 @@
  *is one check on every way that appends no more than that. If there is no room it calls __loci_room
  * and finds state, cursor and budget anew. Whatever is appended next begins with a marker, so the
  * runtime may change rings and begin or end windows there; but a copy that goes on appending does
- *so until it comes to an entry or a back edge, so there must be room after __loci_room, wanted or
- *not. The check of an entry or a back edge is also how a thread comes to the runtime for the first
- *time: unless words are wanted, cursor > limit.
+ *so until it comes to an entry or an outermost loop's back edge, so there must be room after
+ *__loci_room, wanted or not. The check of an entry or a back edge is also how a thread comes to the
+ *runtime for the first time: unless words are wanted, cursor > limit.
  *
  * Words. A block's marker is loci_cc_function.base + its number in the function; blocks without
  * references have no number. If base is 0 when a function is entered (tracing copy), __loci_define
