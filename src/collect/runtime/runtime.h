@@ -26,7 +26,7 @@
 #define RT_LEVELS     17 /* the thread itself, and handlers within handlers */
 #define RT_PATH_BYTES (LOCI_RING_PATH_MAX + 64)
 #define RT_ENDLESS    ((int64_t)1 << 62) /* a budget */
-#define RT_LOOK_REFS  1000000            /* between looks whether a window has begun */
+#define RT_LOOK_REFS  10000              /* between looks whether a window has begun */
 
 enum rt_mode {
 	RT_UNKNOWN = 0, /* nobody has looked yet */
@@ -158,6 +158,7 @@ static inline uint64_t rt_next_sequence(void)
 
 /* window.c: whether words are wanted. */
 void rt_window_look(struct rt_thread *thread);
+bool rt_window_is_shut(const struct rt_thread *thread);   /* and the thread has run out of budget */
 int64_t rt_window_budget(const struct rt_thread *thread); /* until that is to be asked again */
 
 /* definitions.c, loaded.c; lock held. */
