@@ -39,7 +39,7 @@ for major in $clangs; do
 		build "$major" "$flags"
 		want 0 1000 17
 		[ "$(calls libc.so.6)" = 3 ] || fail "$(calls libc.so.6) calls of libc, want 3"
-		want 0 401000 17 threads
+		want 0 1000 2000017 threads
 		want 0 1017 17 fork
 		want 0 1011 17 label
 		want 0 1000 30 tail

@@ -2,7 +2,7 @@
 /* One counter for each callee and module of the compiler, not for each function: few, and the
  * runtime asks for each name once. It belongs to no function, so the linker keeps it where a
  * function that is kept refers to it, whichever copy of an inline function that is. Threads share
- * it, so it is counted up atomically. */
+ * it, so it is counted up atomically where there are some. */
 #include "collect/llvm/outside.h"
 
 #include "collect/llvm/callee.h"
@@ -93,10 +93,22 @@ LLVMValueRef *loci_outside_counters(const struct loci_plan *plan)
 	return counter;
 }
 
+/* A locked instruction waits for all before it, which is most of a call of sin: only where there
+ * may be other threads is it locked. Never in two, for handlers of signals count, too. */
+static const char count_code[] = "movq __loci_shared@GOTPCREL(%rip), %r11\n\t"
+				 "cmpl $$0, (%r11)\n\t"
+				 "je 1f\n\t"
+				 "lock\n"
+				 "1:\n\t"
+				 "incq ($0)";
+
 static void count(struct loci_emit *emit, LLVMValueRef counter)
 {
-	LLVMBuildAtomicRMW(emit->builder, LLVMAtomicRMWBinOpAdd, counter, loci_emit_number(emit, 1),
-		LLVMAtomicOrderingMonotonic, 0);
+	LLVMTypeRef type =
+		LLVMFunctionType(LLVMVoidTypeInContext(emit->context), &emit->pointer, 1, 0);
+	LLVMValueRef code = loci_ir_assembly(
+		type, count_code, "r,~{r11},~{memory},~{dirflag},~{fpsr},~{flags}");
+	LLVMBuildCall2(emit->builder, type, code, &counter, 1, "");
 }
 
 static void count_if_tracing(struct loci_emit *emit, LLVMValueRef call, LLVMValueRef counter)

@@ -125,6 +125,8 @@ RT_WRAP(int, clone, int (*run)(void *), void *stack, int flags, void *argument, 
 	for (unsigned i = 0; i < 3; i++)
 		rest[i] = va_arg(args, void *);
 	va_end(args);
+	if (flags & CLONE_VM)
+		__loci_shared = 1;
 	if ((flags & CLONE_VM) || rt_mode() == RT_OFF)
 		return RT_REAL(clone)(run, stack, flags, argument, rest[0], rest[1], rest[2]);
 	before();
