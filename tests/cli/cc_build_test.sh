@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs and libraries made by loci cc and c++, of every kind: they build without a word more than
 # with clang, and run and say the same. make check-long: every kind with every clang.
-# Not under sanitizers.
+# Not under sanitizers: clang and build systems do the work; cc_line_test.sh has the wrapper under them.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/toolchains.sh"
 need_clang

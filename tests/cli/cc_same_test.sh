@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # loci cc does what clang does: for many kinds of command lines clang plans the same steps (-###) with
 # the same words, but for those that are loci's. make check-long: each line with each version.
-# Not under sanitizers.
+# Not under sanitizers: clang and build systems do the work; cc_line_test.sh has the wrapper under them.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/toolchains.sh"
 

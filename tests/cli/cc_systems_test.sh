@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # loci cc and c++ in the usual build systems: they are taken for the clang they are, and what is built
 # runs and says the same as without loci. make check-long: each with every clang.
-# Not under sanitizers.
+# Not under sanitizers: clang and build systems do the work; cc_line_test.sh has the wrapper under them.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/toolchains.sh"
 need_clang
