@@ -124,7 +124,7 @@ static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
 /* A back edge, gate -> target, in both copies, and the blocks between them. */
 struct crossing {
 	LLVMBasicBlockRef target, gate, traced_target, traced_gate;
-	LLVMBasicBlockRef leaving;  /* the counting copy: to .. */
+	LLVMBasicBlockRef leaving;  /* the counting copy, if it can be left here: to .. */
 	LLVMBasicBlockRef cold;     /* .. where the runtime is asked, then to .. */
 	LLVMBasicBlockRef resuming; /* .. where the target's marker is appended, if it is hoisted */
 	bool returns;               /* to the counting copy, if nothing is to be traced */
@@ -142,7 +142,7 @@ static void cross_phis(struct copying *copying, const struct crossing *crossing)
 			incoming_from(phi, crossing->gate) };
 		LLVMPositionBuilderAtEnd(copying->emit->builder, crossing->cold);
 		LLVMValueRef either = LLVMBuildPhi(copying->emit->builder, LLVMTypeOf(phi), "");
-		LLVMAddIncoming(either, value, from, 2);
+		LLVMAddIncoming(either, value, from, crossing->leaving ? 2 : 1);
 		if (crossing->returns)
 			LLVMAddIncoming(phi, &either, (LLVMBasicBlockRef *)&crossing->cold, 1);
 		LLVMAddIncoming(traced, &either, &last, 1);
@@ -172,6 +172,13 @@ static bool may_change_budget(const struct copying *copying, uint32_t target)
 	uint32_t loop = copying->flow->block[target].loop;
 	return loop == LOCI_FLOW_NONE || copying->flow->loop[loop].header != target ||
 		copying->plan->is_synced[loop];
+}
+
+/* A loop that does not go round often, and of itself, is not left. */
+static bool may_leave(const struct copying *copying, uint32_t target)
+{
+	uint32_t loop = copying->flow->block[target].loop;
+	return may_change_budget(copying, target) || !copying->flow->loop[loop].is_short;
 }
 
 /* Control comes back to the counting copy at outermost loops only: another way into a loop within
@@ -233,20 +240,23 @@ static void cross(struct copying *copying, uint32_t target, uint32_t gate)
 	struct crossing crossing = { .target = copying->flow->block[target].block,
 		.gate = copying->flow->block[gate].block };
 	uint32_t hoisted = loci_order_hoisted(copying->plan, target);
+	bool leaves = may_leave(copying, target);
 
-	crossing.returns = may_return(copying, target);
+	crossing.returns = leaves && may_return(copying, target);
 	crossing.traced_target = copied_block(copying, crossing.target);
 	crossing.traced_gate = LLVMGetInstructionParent(
 		loci_ir_copy_of(copying->copy, LLVMGetBasicBlockTerminator(crossing.gate)));
 	crossing.cold = block_before(emit, crossing.traced_target);
-	crossing.leaving = block_before(emit, crossing.cold);
+	if (leaves)
+		crossing.leaving = block_before(emit, crossing.cold);
 	if (hoisted != LOCI_PLAN_NONE) {
 		hoist_marker(copying, target, &copying->plan->piece[hoisted]);
 		crossing.resuming = block_before(emit, crossing.traced_target);
 	}
 	cross_phis(copying, &crossing);
 	resume(copying, &crossing, hoisted);
-	leave_counting(emit, &crossing);
+	if (leaves)
+		leave_counting(emit, &crossing);
 	leave_tracing(emit, &crossing, crossing.returns && may_change_budget(copying, target));
 }
 

@@ -267,7 +267,9 @@ void loci_emit_count(struct loci_emit *emit, uint32_t n_refs)
 		return;
 	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
 	LLVMValueRef minus = loci_emit_number(emit, -(uint64_t)n_refs);
-	LLVMBuildStore(emit->builder, LLVMBuildAdd(emit->builder, value, minus, ""), emit->budget);
+	LLVMValueRef less = LLVMBuildAdd(emit->builder, value, minus, "");
+	/* Frozen it is no induction variable, which loops would be rewritten to have fewer of. */
+	LLVMBuildStore(emit->builder, LLVMBuildFreeze(emit->builder, less, ""), emit->budget);
 }
 
 void loci_emit_count_in_memory(struct loci_emit *emit, uint32_t n_refs)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define SHORT_TURNS_MAX 256
+
 struct visit {
 	LLVMBasicBlockRef block;
 	unsigned next;
@@ -82,6 +84,22 @@ static void connect(struct loci_flow *flow)
 	free(last_from);
 }
 
+static void find_short(struct loci_flow *flow, struct loci_ir_loops *loops)
+{
+	/* Those within stand later. */
+	for (size_t i = 0; i < flow->n_loops; i++) {
+		flow->loop[i].is_short = true;
+		if (flow->loop[i].parent != LOCI_FLOW_NONE)
+			flow->loop[flow->loop[i].parent].is_short = false;
+	}
+	for (size_t i = 0; i < flow->n_loops; i++) {
+		if (!flow->loop[i].is_short)
+			continue;
+		uint32_t turns = loci_ir_loop_turns_max(loops, i);
+		flow->loop[i].is_short = turns > 0 && turns <= SHORT_TURNS_MAX;
+	}
+}
+
 static void find_loops(struct loci_flow *flow, LLVMValueRef function)
 {
 	struct loci_ir_loops *loops = loci_ir_loops_new(function);
@@ -94,6 +112,7 @@ static void find_loops(struct loci_flow *flow, LLVMValueRef function)
 		loop->depth =
 			loop->parent == LOCI_FLOW_NONE ? 1 : flow->loop[loop->parent].depth + 1;
 	}
+	find_short(flow, loops);
 	for (size_t i = 0; i < flow->n_blocks; i++)
 		flow->block[i].loop = loci_ir_loop_of(loops, flow->block[i].block);
 	loci_ir_loops_free(loops);

@@ -20,6 +20,7 @@ struct loci_flow_block {
 struct loci_flow_loop {
 	uint32_t header, parent;
 	uint16_t depth; /* from 1 */
+	bool is_short;  /* no loop is within, and it does not go round often */
 };
 
 struct loci_flow {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/llvm/ir.h"
 
+#include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Instructions.h>
@@ -132,7 +135,13 @@ struct loci_ir_loops {
 	LoopInfo info;
 	SmallVector<Loop *, 8> list;
 	DenseMap<const Loop *, uint32_t> number;
-	explicit loci_ir_loops(Function &f) : tree(f), info(tree)
+	TargetLibraryInfoImpl library;
+	TargetLibraryInfo functions;
+	AssumptionCache assumptions;
+	ScalarEvolution evolution;
+	explicit loci_ir_loops(Function &f)
+	    : tree(f), info(tree), library(Triple(f.getParent()->getTargetTriple())),
+	      functions(library), assumptions(f), evolution(f, functions, assumptions, tree, info)
 	{
 		for (Loop *loop : info.getLoopsInPreorder()) {
 			number[loop] = list.size();
@@ -168,6 +177,11 @@ LLVMBasicBlockRef loci_ir_loop_header(const struct loci_ir_loops *loops, size_t 
 uint32_t loci_ir_loop_parent(const struct loci_ir_loops *loops, size_t loop)
 {
 	return loops->of(loops->list[loop]->getParentLoop());
+}
+
+uint32_t loci_ir_loop_turns_max(struct loci_ir_loops *loops, size_t loop)
+{
+	return loops->evolution.getSmallConstantMaxTripCount(loops->list[loop]);
 }
 
 uint32_t loci_ir_loop_of(const struct loci_ir_loops *loops, LLVMBasicBlockRef block)

@@ -47,6 +47,8 @@ void loci_ir_loops_free(struct loci_ir_loops *loops);
 size_t loci_ir_loops_count(const struct loci_ir_loops *loops);
 LLVMBasicBlockRef loci_ir_loop_header(const struct loci_ir_loops *loops, size_t loop);
 uint32_t loci_ir_loop_parent(const struct loci_ir_loops *loops, size_t loop);
+/* How often the header executes at most when the loop is entered; 0: not known. */
+uint32_t loci_ir_loop_turns_max(struct loci_ir_loops *loops, size_t loop);
 uint32_t loci_ir_loop_of(const struct loci_ir_loops *loops, LLVMBasicBlockRef block);
 
 /* Copies of blocks, in which what was copied refers to copies. */

@@ -6,7 +6,8 @@
  * Code. Every instrumented function holds its body twice: a counting copy and a tracing copy.
  * Control crosses between them where the budget is tested: at the entry and at loop back edges; of
  * loops within others only from the counting to the tracing copy, so that the former's loops keep
- * the one way in that the compiler expects of loops.
+ * the one way in that the compiler expects of loops. An innermost loop without calls that is known
+ * to go round at most some hundred times is left at its end only.
  *
  *	counting	in every block that has references	budget -= references
  *	tracing		the same, and appends words at the cursor
