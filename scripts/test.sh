@@ -11,7 +11,7 @@ jobs=${JOBS:-2}
 quick="-LE long"
 if [ "${1-}" = --long ]; then
 	quick=
-	export FUZZ_SECONDS="${FUZZ_SECONDS:-600}" LINTIAN=1
+	export FUZZ_SECONDS="${FUZZ_SECONDS:-600}" LINTIAN=1 LONG=1
 	shift
 fi
 

@@ -49,11 +49,17 @@ fi
 if ls "$BUILD"/lib/loci/loci-pass-*.so >/dev/null 2>&1; then
 	mv "$dir/root" "$dir/moved to"
 	printf '#include <stdio.h>\nint main(void) { return puts("hello") < 0; }\n' >"$dir/hello.c"
+	printf 'volatile int cell;\nint main(void)\n{\n\tfor (int i = 0; i < 1000; i++)\n\t\tcell = i;\n\treturn 0;\n}\n' >"$dir/stores.c"
 	moved="$dir/moved to$prefix"
 	for kind in -O2 -static; do
 		must "$moved/bin/loci" cc "$kind" "$dir/hello.c" -o "$dir/hello"
 		[ "$("$dir/hello")" = hello ] || fail "what the installed loci cc $kind compiles does not run"
 		readelf -SW "$dir/hello" | grep -q ' loci_fn ' || fail "the installed loci cc $kind does not instrument"
+		# and what it compiles is recorded by it: a thousand stores
+		must "$moved/bin/loci" cc -O1 -g $kind "$dir/stores.c" -o "$dir/stores"
+		must "$moved/bin/loci" record -q --collector cc -o "$dir/stores.loci" "$dir/stores"
+		stores=$(sqlite3 "$dir/stores.loci" "select sum(refs) from site join function on function.id = function_id where name = 'main'")
+		[ "$stores" = 1000 ] || fail "the installed loci records $stores references of what it compiled ($kind)"
 	done
 	must "$moved/bin/loci-c++" -x c++ "$dir/hello.c" -o "$dir/hello"
 	readelf -d "$dir/hello" | grep -q "moved to$prefix/.*/libloci-rt.so" || fail "not linked to the installed runtime"

@@ -59,6 +59,9 @@ if ls "$BUILD"/lib/loci/loci-pass-*.so >/dev/null 2>&1; then
 		(cd "$dir" && echo 'int main(void) { return 0; }' >p.c &&
 			root/usr/bin/loci-cc --loci-clang="$version" p.c -o p && ./p &&
 			readelf -d p | grep -q "$lib/libloci-rt.so") || fail "the packaged loci-cc does not compile"
+		(cd "$dir" && root/usr/bin/loci-cc --loci-clang="$version" -O0 p.c -o p &&
+			root/usr/bin/loci record -q --collector cc -o p.loci ./p && root/usr/bin/loci report p.loci >/dev/null) ||
+			fail "what the packaged loci-cc compiles is not recorded"
 	done
 	[[ $depends != *llvm* ]] || fail "loci depends on LLVM: $depends"
 fi

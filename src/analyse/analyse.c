@@ -134,13 +134,10 @@ static const char *collector_name(uint32_t collector)
 static uint32_t note_unseen(struct loci_analysis *a)
 {
 	uint32_t has = a->info.capabilities;
-	char text[200];
 
 	if (has & LOCI_CAP_PARTIAL && a->info.collector == LOCI_COLLECTOR_CC)
 		loci_analysis_add_note(a,
 			"seen is what loci cc compiled: no other code, and nothing of the kernel");
-	if (loci_unseen_text(&a->unseen, text, sizeof(text))[0])
-		loci_analysis_add_note(a, text);
 	if (a->info.collector == LOCI_COLLECTOR_CC && (a->options->only || a->options->skip))
 		has &= ~(uint32_t)LOCI_CAP_COMPLETE;
 	return has;
@@ -304,6 +301,8 @@ static int write_profile(
 		r = put_processes(a, profile, err);
 	if (r == 0)
 		r = put_threads(a, profile, err);
+	if (r == 0)
+		r = loci_unseen_put(&a->unseen, profile, err);
 	if (r == 0)
 		r = put_attributed(a, profile, err);
 	if (r == 0)

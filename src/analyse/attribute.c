@@ -2,6 +2,7 @@
 #include "analyse/attribute_flow.h"
 
 #include "analyse/grow.h"
+#include "base/cleanup.h"
 #include "stream/decode_runs.h"
 
 #include <inttypes.h>
@@ -12,6 +13,7 @@
 int loci_attribution_new(const struct loci_attribution_options *options,
 	struct loci_attribution **ret, struct loci_err *err)
 {
+	static const loci_relay_use both[] = { loci_measure_simulate, loci_measure_use };
 	struct loci_attribution *a = calloc(1, sizeof(*a));
 	int r;
 
@@ -46,7 +48,9 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 	if (r == 0)
 		r = loci_measure_init(&a->measure, a->grain[0], a->options, a->shift, err);
 	if (r == 0)
-		r = loci_relay_new(loci_measure_use, &a->measure, &a->relay, err);
+		r = a->measure.levels
+			? loci_relay_new(both, LOCI_ARRAY_SIZE(both), &a->measure, &a->relay, err)
+			: loci_relay_new(both + 1, 1, &a->measure, &a->relay, err);
 	if (r < 0) {
 		loci_attribution_free(a);
 		*ret = NULL;
@@ -236,6 +240,8 @@ static int follow(struct loci_attribution *a, const struct loci_event *event, st
 		loci_walk_signal_leave(&a->walk);
 	else if (event->kind == LOCI_MARK_THREAD_EXIT)
 		r = loci_walk_exit(&a->walk, (uint32_t)event->payload);
+	else if (event->kind == LOCI_MARK_WINDOW_END && a->walk.fixed)
+		r = loci_walk_gap(&a->walk, event->thread);
 	if (r < 0)
 		return loci_err_nomem(err);
 	loci_flow_refresh(a);

@@ -8,6 +8,7 @@
 
 #define LOCI_BATCH        4096
 #define LOCI_BATCH_EVENTS 1024
+#define LOCI_BATCH_PAD    8 /* after what is read by eights */
 
 /* What a touch is remembered by until the block's next touch: row, context, whether it wrote, and
  * the time, in loops entered and allocations made so far, of which the low bits are kept. */
@@ -52,6 +53,7 @@ struct loci_batch {
 	/* Bytes of the block, a bit each; of smaller or larger blocks, the 64ths. Of all of them.
 	 */
 	uint64_t bytes[LOCI_BATCH];
+	uint8_t missed[LOCI_BATCH + LOCI_BATCH_PAD]; /* levels; of who simulates them */
 	uint32_t second[LOCI_BATCH]; /* which are the second halves of references over two blocks */
 	struct loci_loop_event event[LOCI_BATCH_EVENTS];
 };

@@ -85,7 +85,7 @@ static int count_pair(
 
 	measure->clock += (now - (uint32_t)measure->clock) & LOCI_CLOCK_MASK;
 	return loci_pairs_add(&measure->pairs, use, reuse, carrier(measure, age), recycled, bin,
-		measure->missed[i]);
+		batch->missed[i]);
 }
 
 static int feed(struct loci_measure *measure, const struct loci_batch *batch, struct loci_err *err)
@@ -162,8 +162,8 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 		loci_spread_reserve(&measure->contexts, batch->n_contexts) < 0 ||
 		prepare_near(measure, batch->n) < 0)
 		return loci_err_nomem(err);
-	if (measure->levels && loci_measure_simulate(measure, batch) < 0)
-		return loci_err_nomem(err);
+	if (!measure->levels)
+		memset(batch->missed, 0, batch->n);
 	r = feed(measure, batch, err);
 	if (r < 0)
 		return r;

@@ -26,8 +26,6 @@ struct loci_level_tallies {
 	size_t cap;
 };
 
-#define LOCI_MEASURE_PAD 8 /* flags after those of the last touch */
-
 struct loci_measure {
 	struct loci_grain_engine *grain; /* borrowed */
 	enum loci_analyse_pairs pair_kind;
@@ -44,8 +42,7 @@ struct loci_measure {
 	uint64_t *used_bytes; /* by row: of the blocks it brought into the first level */
 	size_t used_cap;
 	uint32_t owner[LOCI_BATCH];
-	uint8_t missed[LOCI_BATCH + LOCI_MEASURE_PAD]; /* levels, as are the next */
-	uint8_t dirty[LOCI_BATCH + LOCI_MEASURE_PAD];
+	uint8_t dirty[LOCI_BATCH + LOCI_BATCH_PAD]; /* levels */
 	struct loci_levels_eviction evicted[LOCI_BATCH];
 	uint64_t distance[LOCI_BATCH];
 	uint64_t last_use[LOCI_BATCH];
@@ -55,7 +52,9 @@ struct loci_measure {
 int loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *grain,
 	const struct loci_analyse_options *options, unsigned shift, struct loci_err *err);
 void loci_measure_fini(struct loci_measure *measure);
-/* A loci_relay_use. */
+/* Each a loci_relay_use, for a thread of its own: the caches, if there are any, and the rest. What
+ * they change is apart. */
+int loci_measure_simulate(void *measure, struct loci_batch *batch, struct loci_err *err);
 int loci_measure_use(void *measure, struct loci_batch *batch, struct loci_err *err);
 
 /* After the last batch. */
@@ -64,7 +63,6 @@ void loci_measure_finish(struct loci_measure *measure);
 /* measure_levels.c, for measure.c. shift: of the block size. */
 int loci_measure_open_levels(struct loci_measure *measure,
 	const struct loci_analyse_options *options, unsigned shift, struct loci_err *err);
-int loci_measure_simulate(struct loci_measure *measure, const struct loci_batch *batch);
 void loci_measure_drain(struct loci_measure *measure);
 
 #endif

@@ -61,7 +61,7 @@ static void tally(
 /* Hits of the first level are not counted one by one: they are what is left of the touches. */
 static void count(struct loci_measure *measure, const struct loci_batch *batch, size_t i)
 {
-	unsigned n = measure->n_levels, missed = measure->missed[i], dirty = measure->dirty[i];
+	unsigned n = measure->n_levels, missed = batch->missed[i], dirty = measure->dirty[i];
 	uint64_t use = batch->use[i];
 
 	tally(measure->row_levels.tally + (size_t)loci_use_row(use) * n, n, missed, dirty);
@@ -69,14 +69,14 @@ static void count(struct loci_measure *measure, const struct loci_batch *batch, 
 }
 
 /* Most touches neither miss nor make anything dirty: eight are asked at once. */
-static void count_all(struct loci_measure *measure, const struct loci_batch *batch)
+static void count_all(struct loci_measure *measure, struct loci_batch *batch)
 {
-	memset(measure->missed + batch->n, 0, LOCI_MEASURE_PAD);
-	memset(measure->dirty + batch->n, 0, LOCI_MEASURE_PAD);
+	memset(batch->missed + batch->n, 0, LOCI_BATCH_PAD);
+	memset(measure->dirty + batch->n, 0, LOCI_BATCH_PAD);
 	for (size_t i = 0; i < batch->n; i += sizeof(uint64_t)) {
 		uint64_t missed, dirty;
 
-		memcpy(&missed, measure->missed + i, sizeof(missed));
+		memcpy(&missed, batch->missed + i, sizeof(missed));
 		memcpy(&dirty, measure->dirty + i, sizeof(dirty));
 		for (size_t k = i; missed | dirty; k++) {
 			if ((missed | dirty) & UINT8_MAX)
@@ -93,14 +93,15 @@ static void use_bytes(struct loci_measure *measure, size_t n)
 		measure->used_bytes[measure->evicted[i].owner] += measure->evicted[i].used_bytes;
 }
 
-int loci_measure_simulate(struct loci_measure *measure, const struct loci_batch *batch)
+int loci_measure_simulate(void *data, struct loci_batch *batch, struct loci_err *err)
 {
+	struct loci_measure *measure = data;
 	struct loci_levels_batch levels = { .block = batch->block,
 		.is_write = batch->is_write,
 		.bytes = batch->bytes,
 		.owner = measure->owner,
 		.n = batch->n,
-		.ret_missed = measure->missed,
+		.ret_missed = batch->missed,
 		.ret_dirty = measure->dirty,
 		.ret_evicted = measure->evicted };
 
@@ -109,7 +110,7 @@ int loci_measure_simulate(struct loci_measure *measure, const struct loci_batch 
 			0 ||
 		loci_grow(&measure->used_bytes, &measure->used_cap, batch->n_rows,
 			sizeof(*measure->used_bytes)) < 0)
-		return -ENOMEM;
+		return loci_err_nomem(err);
 	for (size_t i = 0; i < batch->n; i++)
 		measure->owner[i] = loci_use_row(batch->use[i]);
 	loci_levels_feed(measure->levels, &levels);

@@ -11,23 +11,36 @@
 #define BATCHES 16
 #define WORTH   (BATCHES / 2)
 
-struct loci_relay {
+struct user {
+	struct loci_relay *relay;
+	unsigned number; /* from 1 */
 	loci_relay_use use;
-	void *data;
 	pthread_t thread;
-	bool started, inline_only;
-	pthread_mutex_t lock;
-	pthread_cond_t filled, emptied;
-	/* Under the lock. Batches used <= n < filled wait to be used. */
-	uint64_t n_filled, n_used;
-	bool user_waits, filler_waits;
-	bool done;
+	bool started;
+	/* Under the lock. */
+	pthread_cond_t ready;
+	bool waits;
 	int error;
 	struct loci_err err;
+};
+
+struct loci_relay {
+	void *data;
+	struct user user[LOCI_RELAY_USERS];
+	unsigned n_users;
+	bool started, inline_only;
+	pthread_mutex_t lock;
+	pthread_cond_t emptied;
+	/* Under the lock. Batches that who fills them, or a user, is done with, and whether that
+	 * was the last; there are never more of a later one. */
+	uint64_t n_done[1 + LOCI_RELAY_USERS];
+	bool ended[1 + LOCI_RELAY_USERS];
+	bool filler_waits;
 	struct loci_batch *batch[BATCHES]; /* allocated when first needed */
 };
 
-int loci_relay_new(loci_relay_use use, void *data, struct loci_relay **ret, struct loci_err *err)
+int loci_relay_new(const loci_relay_use *use, unsigned n_users, void *data, struct loci_relay **ret,
+	struct loci_err *err)
 {
 	struct loci_relay *relay = calloc(1, sizeof(*relay));
 
@@ -37,74 +50,119 @@ int loci_relay_new(loci_relay_use use, void *data, struct loci_relay **ret, stru
 		free(relay);
 		return loci_err_nomem(err);
 	}
-	relay->use = use;
 	relay->data = data;
+	relay->n_users = n_users;
 	pthread_mutex_init(&relay->lock, NULL);
-	pthread_cond_init(&relay->filled, NULL);
 	pthread_cond_init(&relay->emptied, NULL);
+	for (unsigned i = 0; i < n_users; i++) {
+		relay->user[i] = (struct user){ .relay = relay, .number = i + 1, .use = use[i] };
+		pthread_cond_init(&relay->user[i].ready, NULL);
+	}
 	*ret = relay;
 	return 0;
 }
 
 struct loci_batch *loci_relay_batch(struct loci_relay *relay)
 {
-	return relay->batch[relay->n_filled % BATCHES];
+	return relay->batch[relay->n_done[0] % BATCHES];
+}
+
+/* With the lock held: batches that wait for a user. */
+static uint64_t waiting(const struct loci_relay *relay, unsigned user)
+{
+	return relay->n_done[user - 1] - relay->n_done[user];
+}
+
+/* With the lock held: batches that are not empty. */
+static uint64_t pending(const struct loci_relay *relay)
+{
+	return relay->n_done[0] - relay->n_done[relay->n_users];
+}
+
+static int error_of(const struct loci_relay *relay)
+{
+	for (unsigned i = 0; i < relay->n_users; i++)
+		if (relay->user[i].error)
+			return relay->user[i].error;
+	return 0;
+}
+
+/* With the lock held: who is done with a batch, or with all, tells who comes after. */
+static void tell_next(struct loci_relay *relay, unsigned who)
+{
+	if (who < relay->n_users) {
+		struct user *next = &relay->user[who];
+
+		if (next->waits && (waiting(relay, next->number) >= WORTH || relay->ended[who]))
+			pthread_cond_signal(&next->ready);
+	} else if (relay->filler_waits && pending(relay) <= WORTH) {
+		pthread_cond_signal(&relay->emptied);
+	}
 }
 
 /* With the lock held. */
-static void await_batches(struct loci_relay *relay)
+static void await_batches(struct loci_relay *relay, struct user *user)
 {
-	relay->user_waits = true;
-	while (relay->n_filled - relay->n_used < WORTH && !relay->done)
-		pthread_cond_wait(&relay->filled, &relay->lock);
-	relay->user_waits = false;
+	user->waits = true;
+	while (waiting(relay, user->number) < WORTH && !relay->ended[user->number - 1])
+		pthread_cond_wait(&user->ready, &relay->lock);
+	user->waits = false;
 }
 
 static void *consume(void *data)
 {
-	struct loci_relay *relay = data;
+	struct user *user = data;
+	struct loci_relay *relay = user->relay;
 
 	pthread_mutex_lock(&relay->lock);
-	for (;;) {
+	while (!user->error) {
 		struct loci_batch *batch;
 		int r;
 
-		if (relay->n_used == relay->n_filled)
-			await_batches(relay);
-		if (relay->n_used == relay->n_filled)
+		if (!waiting(relay, user->number))
+			await_batches(relay, user);
+		if (!waiting(relay, user->number))
 			break;
-		batch = relay->batch[relay->n_used % BATCHES];
+		batch = relay->batch[relay->n_done[user->number] % BATCHES];
 		pthread_mutex_unlock(&relay->lock);
-		r = relay->use(relay->data, batch, &relay->err);
+		r = user->use(relay->data, batch, &user->err);
 		pthread_mutex_lock(&relay->lock);
-		relay->n_used++;
-		if (r < 0)
-			relay->error = r;
-		if (relay->filler_waits && (r < 0 || relay->n_filled - relay->n_used <= WORTH))
-			pthread_cond_signal(&relay->emptied);
-		if (r < 0)
-			break;
+		user->error = r < 0 ? r : 0;
+		relay->n_done[user->number] += r >= 0;
+		tell_next(relay, user->number);
 	}
+	relay->ended[user->number] = true;
+	tell_next(relay, user->number);
+	if (user->error)
+		pthread_cond_signal(&relay->emptied);
 	pthread_mutex_unlock(&relay->lock);
 	return NULL;
 }
 
-/* Both stages in one thread, where there is no other. */
+/* All stages in one thread, where there is no other. */
 static int use_here(struct loci_relay *relay, struct loci_err *err)
 {
-	return relay->use(relay->data, loci_relay_batch(relay), err);
+	int r = 0;
+
+	for (unsigned i = 0; r >= 0 && i < relay->n_users; i++)
+		r = relay->user[i].use(relay->data, loci_relay_batch(relay), err);
+	return r;
 }
 
 static int told(struct loci_relay *relay, struct loci_err *err)
 {
-	return relay->error ? loci_err_set(err, -relay->error, "%s", relay->err.text) : 0;
+	for (unsigned i = 0; i < relay->n_users; i++)
+		if (relay->user[i].error)
+			return loci_err_set(
+				err, -relay->user[i].error, "%s", relay->user[i].err.text);
+	return 0;
 }
 
 /* With the lock held. */
 static void await_room(struct loci_relay *relay)
 {
 	relay->filler_waits = true;
-	while (relay->n_filled - relay->n_used > WORTH && !relay->error)
+	while (pending(relay) > WORTH && !error_of(relay))
 		pthread_cond_wait(&relay->emptied, &relay->lock);
 	relay->filler_waits = false;
 }
@@ -114,12 +172,40 @@ static int next_batch(struct loci_relay *relay, struct loci_err *err)
 {
 	struct loci_batch **batch;
 
-	if (relay->n_filled - relay->n_used == BATCHES)
+	if (pending(relay) == BATCHES)
 		await_room(relay);
-	batch = &relay->batch[relay->n_filled % BATCHES];
+	batch = &relay->batch[relay->n_done[0] % BATCHES];
 	if (!*batch)
 		*batch = malloc(sizeof(**batch));
 	return *batch ? told(relay, err) : loci_err_nomem(err);
+}
+
+static void stop(struct loci_relay *relay)
+{
+	pthread_mutex_lock(&relay->lock);
+	relay->ended[0] = true;
+	pthread_cond_signal(&relay->user[0].ready);
+	pthread_mutex_unlock(&relay->lock);
+	for (unsigned i = 0; i < relay->n_users; i++)
+		if (relay->user[i].started)
+			pthread_join(relay->user[i].thread, NULL);
+	for (unsigned i = 0; i < relay->n_users; i++)
+		relay->user[i].started = false;
+	relay->started = false;
+	relay->inline_only = true;
+}
+
+static void start(struct loci_relay *relay)
+{
+	relay->started = true;
+	for (unsigned i = 0; i < relay->n_users; i++) {
+		struct user *user = &relay->user[i];
+
+		user->started = pthread_create(&user->thread, NULL, consume, user) == 0;
+		relay->started &= user->started;
+	}
+	if (!relay->started)
+		stop(relay);
 }
 
 int loci_relay_pass(struct loci_relay *relay, struct loci_err *err)
@@ -127,17 +213,14 @@ int loci_relay_pass(struct loci_relay *relay, struct loci_err *err)
 	struct loci_batch *batch;
 	int r;
 
-	if (!relay->started && !relay->inline_only) {
-		relay->started = pthread_create(&relay->thread, NULL, consume, relay) == 0;
-		relay->inline_only = !relay->started;
-	}
+	if (!relay->started && !relay->inline_only)
+		start(relay);
 	if (relay->inline_only) {
 		r = use_here(relay, err);
 	} else {
 		pthread_mutex_lock(&relay->lock);
-		relay->n_filled++;
-		if (relay->user_waits && relay->n_filled - relay->n_used >= WORTH)
-			pthread_cond_signal(&relay->filled);
+		relay->n_done[0]++;
+		tell_next(relay, 0);
 		r = next_batch(relay, err);
 		pthread_mutex_unlock(&relay->lock);
 	}
@@ -148,19 +231,6 @@ int loci_relay_pass(struct loci_relay *relay, struct loci_err *err)
 	memset(batch->more, 0, sizeof(batch->more));
 	memset(batch->more_writes, 0, sizeof(batch->more_writes));
 	return 0;
-}
-
-static void stop(struct loci_relay *relay)
-{
-	if (!relay->started)
-		return;
-	pthread_mutex_lock(&relay->lock);
-	relay->done = true;
-	pthread_cond_signal(&relay->filled);
-	pthread_mutex_unlock(&relay->lock);
-	pthread_join(relay->thread, NULL);
-	relay->started = false;
-	relay->inline_only = true;
 }
 
 int loci_relay_finish(struct loci_relay *relay, struct loci_err *err)
@@ -180,7 +250,8 @@ void loci_relay_free(struct loci_relay *relay)
 	for (unsigned i = 0; i < BATCHES; i++)
 		free(relay->batch[i]);
 	pthread_mutex_destroy(&relay->lock);
-	pthread_cond_destroy(&relay->filled);
 	pthread_cond_destroy(&relay->emptied);
+	for (unsigned i = 0; i < relay->n_users; i++)
+		pthread_cond_destroy(&relay->user[i].ready);
 	free(relay);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A short queue of batches between two threads: one fills them, the other, which starts with the
- * first full one, uses them. */
+/* A short queue of batches between threads: one fills them, the others, which start with the first
+ * full one, use them, each after the one before it. */
 #ifndef LOCI_ANALYSE_RELAY_H
 #define LOCI_ANALYSE_RELAY_H
 
@@ -11,8 +11,10 @@ struct loci_relay;
 
 typedef int (*loci_relay_use)(void *data, struct loci_batch *batch, struct loci_err *err);
 
-int loci_relay_new(loci_relay_use use, void *data, struct loci_relay **ret, struct loci_err *err);
-void loci_relay_free(struct loci_relay *relay); /* NULL allowed; ends the thread */
+#define LOCI_RELAY_USERS 2 /* at most */
+int loci_relay_new(const loci_relay_use *use, unsigned n_users, void *data, struct loci_relay **ret,
+	struct loci_err *err);
+void loci_relay_free(struct loci_relay *relay); /* NULL allowed; ends the threads */
 /* The batch to fill. */
 struct loci_batch *loci_relay_batch(struct loci_relay *relay);
 /* It is filled: another takes its place, empty. What went wrong on the other side is told here, or

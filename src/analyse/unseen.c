@@ -3,10 +3,6 @@
 
 #include "analyse/grow.h"
 
-#include <stdio.h>
-
-#define SHOWN 5 /* libraries */
-
 int loci_unseen_add(struct loci_unseen *unseen, const char *library, uint64_t calls)
 {
 	const char *slash = strrchr(library, '/');
@@ -44,52 +40,16 @@ void loci_unseen_fini(struct loci_unseen *unseen)
 	*unseen = (struct loci_unseen){ 0 };
 }
 
-static int by_calls(const void *left, const void *right)
+int loci_unseen_put(
+	const struct loci_unseen *unseen, struct loci_profile *profile, struct loci_err *err)
 {
-	const struct loci_unseen_library *a = left, *b = right;
+	int r = 0;
 
-	if (a->calls != b->calls)
-		return a->calls > b->calls ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
-
-/* 1,204,331 */
-static const char *grouped(char text[32], uint64_t number)
-{
-	char *at = text + 31;
-	unsigned digits = 0;
-
-	*at = '\0';
-	do {
-		if (digits && digits % 3 == 0)
-			*--at = ',';
-		*--at = (char)('0' + number % 10);
-		number /= 10;
-		digits++;
-	} while (number);
-	return at;
-}
-
-const char *loci_unseen_text(struct loci_unseen *unseen, char *text, size_t size)
-{
-	size_t used = 0, i;
-	char number[32];
-
-	text[0] = '\0';
-	if (unseen->n)
-		qsort(unseen->library, unseen->n, sizeof(*unseen->library), by_calls);
-	for (i = 0; i < unseen->n && i < SHOWN && unseen->library[i].calls; i++) {
-		char part[160];
-		int n = snprintf(part, sizeof(part), "%s%.100s %s",
-			i ? ", " : "calls into unseen code: ", unseen->library[i].name,
-			grouped(number, unseen->library[i].calls));
-
-		if (used + (size_t)n >= size)
-			break;
-		memcpy(text + used, part, (size_t)n + 1);
-		used += (size_t)n;
-	}
-	if (i && i < unseen->n && used + 8 < size)
-		strcpy(text + used, ", ..");
-	return text;
+	for (size_t i = 0; r == 0 && i < unseen->n; i++)
+		if (unseen->library[i].calls)
+			r = loci_profile_put_unseen(profile,
+				&(struct loci_unseen_calls){
+					unseen->library[i].name, unseen->library[i].calls },
+				err);
+	return r;
 }

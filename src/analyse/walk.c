@@ -207,6 +207,20 @@ int loci_walk_exit(struct loci_walk *walk, uint32_t id)
 	return loci_walk_switch(walk, current);
 }
 
+int loci_walk_gap(struct loci_walk *walk, uint32_t id)
+{
+	uint32_t i;
+
+	if (loci_walk_exit(walk, id) < 0)
+		return -ENOMEM;
+	i = loci_keymap_get(&walk->thread_ids, id, 0);
+	/* nothing that was left on this stack is come back to */
+	walk->thread[i].level[0].stack = walk->n_stacks++;
+	if (i == walk->at)
+		enter_level(walk);
+	return 0;
+}
+
 /* A recursion without end must not take all memory. */
 static void forget_half(struct loci_walk *walk)
 {

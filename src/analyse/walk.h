@@ -129,6 +129,9 @@ int loci_walk_signal_enter(struct loci_walk *walk);
 void loci_walk_signal_leave(struct loci_walk *walk);
 /* The thread has ended: another may take its number. */
 int loci_walk_exit(struct loci_walk *walk, uint32_t thread);
+/* For some time the thread will say nothing of calls: which frames it has afterwards is not known.
+ */
+int loci_walk_gap(struct loci_walk *walk, uint32_t thread);
 
 /* An entry block's frame: of the definition, with this address. */
 int loci_walk_enter(struct loci_walk *walk, uint32_t definition, uint64_t frame_address);

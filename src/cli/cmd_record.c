@@ -30,6 +30,7 @@ static struct {
 	struct loci_runner *runner;
 	volatile sig_atomic_t ended; /* the program */
 	volatile sig_atomic_t stop;  /* reading what is left */
+	volatile sig_atomic_t early; /* toggled before the runner was known */
 	int toggle;                  /* the signal that turns recording on and off; 0: none */
 	double interrupted_s;
 } live;
@@ -42,7 +43,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	int saved = errno;
 
 	(void)context;
-	if (number == live.toggle) {
+	if (number == live.toggle && !live.runner) {
+		live.early = !live.early;
+	} else if (number == live.toggle) {
 		loci_runner_toggle(live.runner);
 	} else if (live.ended) {
 		live.stop = number;
@@ -62,8 +65,19 @@ static void on_signal(int number, siginfo_t *info, void *context)
 
 static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
+/* The program may send it at once. */
+static void catch_toggle(int toggle)
+{
+	struct sigaction action = { .sa_sigaction = on_signal,
+		.sa_flags = SA_SIGINFO | SA_RESTART };
+
+	live.toggle = toggle;
+	if (toggle)
+		sigaction(toggle, &action, NULL);
+}
+
 /* What the program would ignore it goes on ignoring. */
-static void catch_signals(int toggle)
+static void catch_signals(void)
 {
 	struct sigaction action = { .sa_sigaction = on_signal,
 		.sa_flags = SA_SIGINFO | SA_RESTART };
@@ -72,9 +86,8 @@ static void catch_signals(int toggle)
 	for (size_t i = 0; i < LOCI_ARRAY_SIZE(passed_on); i++)
 		if (sigaction(passed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(passed_on[i], &action, NULL);
-	live.toggle = toggle;
-	if (toggle)
-		sigaction(toggle, &action, NULL);
+	if (live.early)
+		loci_runner_toggle(live.runner);
 }
 
 /* ./prog -> prog.loci */
@@ -288,7 +301,7 @@ static int end_like(int status)
 
 static void begin_live(const struct loci_record_args *args)
 {
-	catch_signals(args->toggle);
+	catch_signals();
 	loci_product_offline();
 	if (args->choice.words[0] && !args->quiet)
 		fprintf(stderr, "loci: %s\n", args->choice.words);
@@ -320,8 +333,10 @@ static int count(struct loci_record_args *args)
 	struct loci_counting counting = { 0 };
 	struct loci_err err = { "" };
 	int status = LOCI_EXIT_FAILED;
-	int r = loci_runner_start(&args->run, &live.runner, &status, &err);
+	int r;
 
+	catch_toggle(args->toggle);
+	r = loci_runner_start(&args->run, &live.runner, &status, &err);
 	if (r < 0) {
 		loci_fail(&err);
 		return status;
@@ -361,6 +376,7 @@ static int record(struct loci_record_args *args)
 	double start = loci_product_seconds();
 	int status = LOCI_EXIT_FAILED, r;
 
+	catch_toggle(args->toggle);
 	r = prepare(args, &launch, &crew, &err);
 	if (r == 0)
 		r = loci_runner_start(&args->run, &live.runner, &status, &err);

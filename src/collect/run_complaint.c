@@ -81,6 +81,25 @@ static bool find_line(FILE *log, const char *text, char *line, size_t size)
 	return false;
 }
 
+/* Valgrind 3.19 gives up, before the program begins, on what some compilers write (clang 14's DWARF
+ * 5 of several files). It names the file in quotes two lines further. */
+static bool find_unreadable(FILE *log, char *line, size_t size)
+{
+	char *name;
+
+	if (!find_line(log, "debuginfo reader: ", line, size))
+		return false;
+	while (fgets(line, (int)size, log))
+		if ((name = strstr(line, "Valgrind:   \""))) {
+			name += strlen("Valgrind:   \"");
+			name[strcspn(name, "\"\n")] = 0;
+			memmove(line, name, strlen(name) + 1);
+			return true;
+		}
+	snprintf(line, size, "a file");
+	return true;
+}
+
 static void complain_any(struct loci_runner *runner)
 {
 	int status = runner->watch.status;
@@ -95,6 +114,11 @@ static void complain_any(struct loci_runner *runner)
 			"AVX-512: build it without (-march=x86-64-v3, or -mno-avx512f)",
 			runner->version,
 			is_own ? "this program" : "a program that this one started", line);
+	else if (log && find_unreadable(log, line, sizeof(line)))
+		snprintf(runner->complaint, sizeof(runner->complaint),
+			"Valgrind %s cannot read the debug information of %s and gave up: build it "
+			"with -gdwarf-4, or with CC='loci cc'",
+			runner->version, line);
 	else if (!runner->streams && log && find_line(log, "loci: ", line, sizeof(line)))
 		snprintf(runner->complaint, sizeof(runner->complaint), "the collector says: %s",
 			line + strlen("loci: "));

@@ -63,6 +63,11 @@ static const struct column thread_columns[] = {
 	{ .name = "process_id", COLUMN_ID_0, offsetof(struct loci_thread_totals, process_id) },
 };
 
+static const struct column unseen_columns[] = {
+	{ .name = "library", COLUMN_WORD, offsetof(struct loci_unseen_calls, library) },
+	{ .name = "calls", COLUMN_U64, offsetof(struct loci_unseen_calls, calls) },
+};
+
 #define TABLE(name, columns, row)                                              \
 	const struct table loci_table_##name = { TABLE_##name, #name, columns, \
 		LOCI_ARRAY_SIZE(columns), sizeof(row) }
@@ -70,6 +75,7 @@ static const struct column thread_columns[] = {
 TABLE(run, run_columns, struct loci_run);
 TABLE(machine, machine_columns, struct loci_run);
 TABLE(grain, grain_columns, struct loci_grain);
+TABLE(unseen, unseen_columns, struct loci_unseen_calls);
 TABLE(thread, thread_columns, struct loci_thread_totals);
 
 int loci_bind_number(sqlite3_stmt *stmt, int index, double value)

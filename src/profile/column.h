@@ -63,6 +63,7 @@ struct table {
 extern const struct table loci_table_run;     /* struct loci_run */
 extern const struct table loci_table_machine; /* struct loci_run's machine and caches */
 extern const struct table loci_table_grain;   /* struct loci_grain */
+extern const struct table loci_table_unseen;  /* struct loci_unseen_calls */
 extern const struct table loci_table_thread;  /* struct loci_thread_totals */
 
 const struct table *loci_dimension_table(enum table_id id);

@@ -15,6 +15,7 @@ enum table_id {
 	TABLE_run,
 	TABLE_machine,
 	TABLE_grain,
+	TABLE_unseen,
 	TABLE_thread,
 	LOCI_DIMENSIONS(TABLE_ID) TABLE_END,
 };
@@ -59,6 +60,8 @@ struct loci_profile {
 	size_t n_grains;
 	struct loci_thread_totals *thread;
 	size_t n_threads;
+	struct loci_unseen_calls *unseen;
+	size_t n_unseen;
 	struct hist_entry *entry;  /* ascending by key */
 	struct loci_hist_key *key; /* of the entries, in their order */
 	size_t n_entries;
@@ -80,6 +83,7 @@ int loci_profile_db_error(const struct loci_profile *profile, struct loci_err *e
 
 /* rows.c */
 int loci_profile_check_dimensions(struct loci_profile *profile, struct loci_err *err);
+bool loci_profile_has_table(struct loci_profile *profile, const char *name);
 /* The thread's number among the profile's; SIZE_MAX: it has no such thread. */
 size_t loci_profile_thread_number(const struct loci_profile *profile, int64_t thread);
 /* The owner of a row of table is there. */

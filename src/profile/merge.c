@@ -27,6 +27,8 @@ struct merge {
 	size_t n_grains;
 	struct loci_thread_totals *thread;
 	size_t n_threads;
+	struct loci_unseen_calls *unseen;
+	size_t n_unseen;
 	struct fold fold; /* dimensions */
 	struct hist_sums hists;
 };
@@ -38,6 +40,9 @@ static void merge_fini(struct merge *merge)
 	loci_hist_sums_fini(&merge->hists);
 	free(merge->grain);
 	free(merge->thread);
+	for (size_t i = 0; i < merge->n_unseen; i++)
+		free((char *)merge->unseen[i].library);
+	free(merge->unseen);
 }
 
 static int add_grains(struct merge *merge, const struct loci_profile *profile, struct loci_err *err)
@@ -94,6 +99,34 @@ static int add_threads(
 	return 0;
 }
 
+static int add_unseen(struct merge *merge, const struct loci_profile *profile, struct loci_err *err)
+{
+	size_t n;
+	const struct loci_unseen_calls *unseen = loci_profile_unseen(profile, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct loci_unseen_calls *sum = NULL;
+
+		for (size_t k = 0; k < merge->n_unseen && !sum; k++)
+			if (!strcmp(merge->unseen[k].library, unseen[i].library))
+				sum = &merge->unseen[k];
+		if (!sum) {
+			char *library = strdup(unseen[i].library);
+
+			if (library)
+				sum = loci_sum_append(
+					&merge->unseen, &merge->n_unseen, sizeof(*sum));
+			if (!sum) {
+				free(library);
+				return loci_err_nomem(err);
+			}
+			sum->library = library;
+		}
+		sum->calls = loci_sum_u64(sum->calls, unseen[i].calls);
+	}
+	return 0;
+}
+
 static int add_profile(struct merge *merge, const char *path, struct loci_err *err)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
@@ -108,6 +141,8 @@ static int add_profile(struct merge *merge, const char *path, struct loci_err *e
 		r = loci_fold_add(&merge->fold, profile, err);
 	if (r == 0)
 		r = add_threads(merge, profile, err);
+	if (r == 0)
+		r = add_unseen(merge, profile, err);
 	if (r == 0)
 		r = loci_hist_sums_add(&merge->hists, &merge->fold, profile, err);
 	merge->inputs++;
@@ -224,6 +259,8 @@ static int write_sum(struct merge *merge, const char *path, struct loci_err *err
 		r = put_grains(merge, profile, err);
 	for (size_t i = 0; r == 0 && i < merge->n_threads; i++)
 		r = loci_profile_put_thread(profile, &merge->thread[i], err);
+	for (size_t i = 0; r == 0 && i < merge->n_unseen; i++)
+		r = loci_profile_put_unseen(profile, &merge->unseen[i], err);
 	if (r == 0)
 		r = loci_fold_put(&merge->fold, profile, err);
 	if (r == 0)

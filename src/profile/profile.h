@@ -99,6 +99,12 @@ struct loci_thread_totals {
 	int64_t process_id; /* a row of process; 0: unknown */
 };
 
+/* Calls of code that nothing was recorded of, by the library that has it. */
+struct loci_unseen_calls {
+	const char *library; /* its file's name */
+	uint64_t calls;
+};
+
 /* Written to a temporary name beside path; commit renames over path; close without commit removes.
  */
 int loci_profile_create(const char *path, struct loci_profile **ret, struct loci_err *err);
@@ -108,6 +114,8 @@ int loci_profile_put_grain(
 	struct loci_profile *profile, const struct loci_grain *grain, struct loci_err *err);
 int loci_profile_put_thread(struct loci_profile *profile, const struct loci_thread_totals *totals,
 	struct loci_err *err);
+int loci_profile_put_unseen(struct loci_profile *profile, const struct loci_unseen_calls *unseen,
+	struct loci_err *err); /* each library once */
 int loci_profile_put_hist(struct loci_profile *profile, const struct loci_hist_key *key,
 	const struct loci_hist *hist, struct loci_err *err);
 int loci_profile_commit(struct loci_profile *profile, struct loci_err *err);
@@ -130,6 +138,9 @@ const struct loci_grain *loci_profile_grains(const struct loci_profile *profile,
 const struct loci_grain *loci_profile_grain(
 	const struct loci_profile *profile, uint64_t block_bytes); /* or NULL */
 const struct loci_thread_totals *loci_profile_threads(
+	const struct loci_profile *profile, size_t *ret_n);
+/* By library. */
+const struct loci_unseen_calls *loci_profile_unseen(
 	const struct loci_profile *profile, size_t *ret_n);
 /* Loaded on first use and kept. -ENOENT, err untouched, where the profile has none. */
 int loci_profile_hist(struct loci_profile *profile, const struct loci_hist_key *key,

@@ -231,7 +231,7 @@ static int check_structure(struct loci_profile *profile, uint64_t bytes, struct 
 	static const char others[] = /* dimensions, which may be missing */
 		"SELECT coalesce(group_concat(name, ' '), 'none') FROM sqlite_schema "
 		"WHERE (type != 'table' OR rootpage = 0) AND lower(name) IN "
-		"(''" LOCI_DIMENSIONS(NAME) ")";
+		"('unseen'" LOCI_DIMENSIONS(NAME) ")";
 	int r = expect_text(profile, tables, "bin grain histogram machine run thread",
 		"of its tables it has only: ", err);
 
@@ -314,6 +314,9 @@ static int read_profile(struct loci_profile *profile, struct loci_err *err)
 	if (r == 0)
 		r = loci_table_select(profile, &loci_table_thread, (void **)&profile->thread,
 			&profile->n_threads, err);
+	if (r == 0 && loci_profile_has_table(profile, "unseen"))
+		r = loci_table_select(profile, &loci_table_unseen, (void **)&profile->unseen,
+			&profile->n_unseen, err);
 	return r < 0 ? r : loci_profile_load_index(profile, err);
 }
 
@@ -358,6 +361,7 @@ void loci_profile_close(struct loci_profile *profile)
 	loci_run_fini(&profile->run);
 	free(profile->grain);
 	free(profile->thread);
+	free(profile->unseen);
 	free(profile->path);
 	free(profile);
 }
@@ -397,4 +401,11 @@ const struct loci_thread_totals *loci_profile_threads(
 {
 	*ret_n = profile->n_threads;
 	return profile->thread;
+}
+
+const struct loci_unseen_calls *loci_profile_unseen(
+	const struct loci_profile *profile, size_t *ret_n)
+{
+	*ret_n = profile->n_unseen;
+	return profile->unseen;
 }

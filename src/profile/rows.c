@@ -205,7 +205,7 @@ static int check(struct loci_profile *profile, const struct table *table, struct
 	return r;
 }
 
-static bool has_table(struct loci_profile *profile, const char *name)
+bool loci_profile_has_table(struct loci_profile *profile, const char *name)
 {
 	return sqlite3_table_column_metadata(
 		       profile->db, "main", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
@@ -219,7 +219,7 @@ int loci_rows_load(struct loci_profile *profile, enum table_id id, struct loci_e
 
 	if (rows->loaded)
 		return 0;
-	if (has_table(profile, loci_dimension_table(id)->name))
+	if (loci_profile_has_table(profile, loci_dimension_table(id)->name))
 		r = loci_table_select(profile, loci_dimension_table(id), &rows->row, &rows->n, err);
 	if (r == 0 && rows->n && id == TABLE_excerpt)
 		qsort(rows->row, rows->n, loci_dimension_table(id)->row_bytes, compare_excerpts);

@@ -103,6 +103,12 @@ int loci_profile_put_thread(
 	return loci_table_insert(profile, &loci_table_thread, totals, err);
 }
 
+int loci_profile_put_unseen(
+	struct loci_profile *profile, const struct loci_unseen_calls *unseen, struct loci_err *err)
+{
+	return loci_table_insert(profile, &loci_table_unseen, unseen, err);
+}
+
 static bool valid_weight(double weight)
 {
 	return isfinite(weight) && weight >= 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/export.h"
 #include "report/export_dimensions.h"
+#include "report/unseen_line.h"
 
 static void text(struct loci_json *json, const char *key, const char *value)
 {
@@ -147,6 +148,7 @@ int loci_export_json(struct loci_profile *profile, FILE *out, struct loci_err *e
 	export_run(&json, loci_profile_run(profile));
 	export_grains(&json, profile);
 	export_threads(&json, profile);
+	loci_unseen_json(profile, &json);
 	r = loci_export_dimensions(&json, profile, err);
 	if (r < 0)
 		return r;

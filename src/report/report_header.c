@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "report/report_verdict.h"
+#include "report/unseen_line.h"
 
 #include <string.h>
 
@@ -88,6 +89,16 @@ static void print_notes(const struct loci_screen *screen)
 	}
 }
 
+static void print_unseen(const struct loci_screen *screen)
+{
+	char line[800], list[700];
+
+	if (!loci_unseen_line(screen->subject->profile, list, sizeof(list))[0])
+		return;
+	snprintf(line, sizeof(line), "calls into unseen code: %s", list);
+	loci_text_paragraph(screen->text, LOCI_STYLE_FAIR, 2, line);
+}
+
 void loci_screen_header(const struct loci_screen *screen)
 {
 	const struct loci_subject *subject = screen->subject;
@@ -112,4 +123,5 @@ void loci_screen_header(const struct loci_screen *screen)
 	add_item(line, sizeof(line), item);
 	loci_text_paragraph(screen->text, LOCI_STYLE_PLAIN, 0, line);
 	print_notes(screen);
+	print_unseen(screen);
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The awkward programs built by `loci cc`: on their own they behave as if clang had built them, and
-# recorded as on their own.	tests/awkward/awkward_cc.sh BUILD
+# recorded as on their own. make check-long: each level with each clang.
+#
+#	tests/awkward/awkward_cc.sh BUILD
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 BUILD=$(realpath "$1")
@@ -33,16 +35,17 @@ ulimit -s 65536
 
 # What is not compiled here.
 others="script interpreted shell python"
-for major in $clangs; do
-	for flags in -O0 -O2; do
-		dir=$scratch/$major$flags
-		CC=clang-$major CXX=clang++-$major "$here/awkward_build.sh" "$dir.native" $flags || exit 1
-		CC="loci cc --loci-clang=$major" CXX="loci c++ --loci-clang=$major" \
-			"$here/awkward_build.sh" "$dir.cc" $flags || exit 1
-		LEAVE=$others INSTEAD=$dir.cc check "clang $major $flags, on their own" \
-			"$here/awkward.sh" "$dir.native" "$scratch/instead"
-		LEAVE=$others PROFILE=$scratch/cc.loci check "clang $major $flags, recorded" \
-			"$here/awkward.sh" "$dir.cc" "$BUILD/loci" record -q --collector cc -o "$scratch/cc.loci" --
-	done
-done
+try() { # MAJOR FLAGS
+	local major=$1 flags=$2
+	dir=$scratch/$1$2
+	CC=clang-$major CXX=clang++-$major "$here/awkward_build.sh" "$dir.native" $flags || exit 1
+	CC="loci cc --loci-clang=$major" CXX="loci c++ --loci-clang=$major" \
+		"$here/awkward_build.sh" "$dir.cc" $flags || exit 1
+	LEAVE=$others INSTEAD=$dir.cc check "clang $major $flags, on their own" \
+		"$here/awkward.sh" "$dir.native" "$scratch/instead"
+	LEAVE=$others PROFILE=$scratch/cc.loci check "clang $major $flags, recorded" \
+		"$here/awkward.sh" "$dir.cc" "$BUILD/loci" record -q --collector cc -o "$scratch/cc.loci" --
+}
+in_turn "$clangs" try -O0
+in_turn "$clangs" try -O2
 exit $failures

@@ -96,7 +96,7 @@ has err "torn"
 # The commands that the README begins with, on a program that prints.
 if loci doctor 2>/dev/null | grep -q '^ *any *yes'; then
 	cp "$(command -v ls)" prog
-	command=$(sed -n '/^    loci record/,/^    loci report/p' "$SRC/README.md")
+	command=$(sed -n '/^    loci record/,/^    loci report/p; /^    loci report/q' "$SRC/README.md")
 	expect 0 bash -o pipefail -c "${command/ARGS/-l}"
 	has out "references"
 fi

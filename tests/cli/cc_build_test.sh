@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs and libraries made by loci cc and c++, of every kind: they build without a word more than
-# with clang, and run and say the same.
-# Not under sanitizers.
+# with clang, and run and say the same. make check-long: every kind with every clang.
+# Not under sanitizers: clang and build systems do the work; cc_line_test.sh has the wrapper under them.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/toolchains.sh"
 need_clang
@@ -37,17 +37,22 @@ expect 0 clang-"${versions%%[!0-9]*}" -O2 words.c tally.c -o native
 ./native <words.c >../want || exit 1
 [ -s ../want ] || fail "the program says nothing"
 
-for version in $versions; do
+# use VERSION
+use() {
+	version=$1
 	cc="$LOCI cc --loci-clang=$version"
 	cxx="$LOCI c++ --loci-clang=$version"
+}
 
-	# One step, two steps, every level of optimisation.
-	for flags in '-O0 -g' '-O3 -march=native' '-Os -fomit-frame-pointer' \
-		'-O2 -ffunction-sections -Wl,--gc-sections'; do
-		quiet $cc $flags words.c tally.c -o words
-		instrumented words
-		says ./words words.c
-	done
+levels() { # VERSION FLAG..: one step
+	use $1
+	shift
+	quiet $cc "$@" words.c tally.c -o words
+	instrumented words
+	says ./words words.c
+}
+steps() { # VERSION: two steps, C++, standard input
+	use $1
 	quiet $cc -O2 -c words.c
 	quiet $cc -O2 -c tally.c -o 'a tally.o'
 	quiet $cc words.o 'a tally.o' -o words
@@ -57,28 +62,28 @@ for version in $versions; do
 	says ./words words.c
 	echo '#include "words.c"' | $cc -I. -xc - tally.c -o words || fail "from standard input"
 	says ./words words.c
-
-	# Some functions only. -O0: none is inlined.
+}
+some() { # VERSION: some functions only. -O0: none is inlined.
+	use $1
 	quiet $cc -O0 words.c tally.c -o words
-	all=$(functions words)
-	[ "$all" = 9 ] || fail "$all functions are instrumented, not 9"
+	[ "$(functions words)" = 9 ] || fail "$(functions words) functions are instrumented, not 9"
 	quiet $cc -O0 --loci-only='main,tally_*' words.c tally.c -o words
 	[ "$(functions words)" = 5 ] || fail "--loci-only: $(functions words) functions are instrumented"
 	says ./words words.c
 	quiet $cc -O0 words.c --loci-skip='tally_?*,hash' tally.c -o words
 	[ "$(functions words)" = 4 ] || fail "--loci-skip: $(functions words) functions are instrumented"
 	says ./words words.c
-
-	# Static, position independent or not.
-	for kind in -static -static-pie -no-pie; do
-		quiet $cc -O2 $kind words.c tally.c -o words
-		instrumented words
-		says ./words words.c
-		quiet $cxx -O2 $kind words.cc -o words
-		says ./words words.c
-	done
-
-	# Libraries: an archive, a shared one, one that is loaded while the program runs.
+}
+placed() { # VERSION KIND: static, position independent or not
+	use $1
+	quiet $cc -O2 $2 words.c tally.c -o words
+	instrumented words
+	says ./words words.c
+	quiet $cxx -O2 $2 words.cc -o words
+	says ./words words.c
+}
+libraries() { # VERSION: an archive, a shared one, one that is loaded while the program runs
+	use $1
 	quiet $cc -O2 -c tally.c
 	rm -f libtally.a && ar rcs libtally.a tally.o
 	quiet $cc -O2 words.c -L. -ltally -o words
@@ -95,39 +100,59 @@ for version in $versions; do
 	quiet clang-"$version" -O2 -DLOAD='"./libtally.so"' words.c -o words
 	says ./words words.c
 	rm -f libtally.*
-	# relocatally
+}
+between() { # VERSION: relocatable files, and those in between
+	use $1
 	quiet $cc -O2 -r -nostdlib words.c tally.c -o both.o
 	quiet $cc both.o -o words
 	instrumented words
 	says ./words words.c
-	# files in between
 	quiet $cc -O2 -save-temps words.c tally.c -o words
 	instrumented words
 	says ./words words.c
+}
+other_linker() { # VERSION LINKER
+	use $1
+	[ "$2" = gold ] && ! command -v ld.gold >/dev/null && return
+	[ "$2" = lld ] && ! [ -x "/usr/lib/llvm-$version/bin/ld.lld" ] && return
+	quiet $cc -O2 -fuse-ld=$2 words.c tally.c -o words
+	instrumented words
+	says ./words words.c
+}
+lto() { # VERSION KIND
+	use $1
+	[ -x "/usr/lib/llvm-$version/bin/ld.lld" ] || return
+	quiet $cc -O2 $2 -fuse-ld=lld words.c tally.c -o words
+	instrumented words
+	says ./words words.c
+	# the compiler is not told of the linker
+	quiet $cc -O2 $2 -c words.c tally.c
+	quiet $cc -O2 $2 -fuse-ld=lld words.o tally.o -o words
+	instrumented words
+	says ./words words.c
+	# and what was instrumented when it was compiled is not so a second time
+	counts ./words >loci.count
+	quiet clang-$version -O2 $2 -fuse-ld=lld words.o tally.o "$BUILD/lib/loci/libloci-rt.so" -o words
+	counts ./words >clang.count
+	cmp -s loci.count clang.count || fail "$2, linked by loci: $(cat loci.count), by clang: $(cat clang.count)"
+}
 
-	# Other linkers, LTO of both kinds.
-	for linker in gold lld; do
-		[ "$linker" = gold ] && ! command -v ld.gold >/dev/null && continue
-		[ "$linker" = lld ] && ! [ -x "/usr/lib/llvm-$version/bin/ld.lld" ] && continue
-		quiet $cc -O2 -fuse-ld=$linker words.c tally.c -o words
-		instrumented words
-		says ./words words.c
-		[ $linker = lld ] || continue
-		for lto in -flto -flto=thin; do
-			quiet $cc -O2 $lto -fuse-ld=lld words.c tally.c -o words
-			instrumented words
-			says ./words words.c
-			# the compiler is not told of the linker
-			quiet $cc -O2 $lto -c words.c tally.c
-			quiet $cc -O2 $lto -fuse-ld=lld words.o tally.o -o words
-			instrumented words
-			says ./words words.c
-			# and what was instrumented when it was compiled is not so a second time
-			counts ./words >loci.count
-			quiet clang-$version -O2 $lto -fuse-ld=lld words.o tally.o "$BUILD/lib/loci/libloci-rt.so" -o words
-			counts ./words >clang.count
-			cmp -s loci.count clang.count || fail "$lto, linked by loci: $(cat loci.count), by clang: $(cat clang.count)"
-		done
-	done
+in_turn "$versions" levels -O0 -g
+in_turn "$versions" levels -O3 -march=native
+in_turn "$versions" levels -Os -fomit-frame-pointer
+in_turn "$versions" levels -O2 -ffunction-sections -Wl,--gc-sections
+in_turn "$versions" steps
+in_turn "$versions" some
+for kind in -static -static-pie -no-pie; do
+	in_turn "$versions" placed $kind
+done
+in_turn "$versions" libraries
+in_turn "$versions" between
+in_turn "$versions" other_linker gold
+in_turn "$versions" other_linker lld
+# The versions' ways to LTO differ: every kind with every version.
+for each in $versions; do
+	lto "$each" -flto
+	lto "$each" -flto=thin
 done
 finish

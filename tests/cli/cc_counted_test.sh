@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs whose references follow from their source, built by loci cc in every way and recorded:
-# exactly as many as the formulas of tests/counted/closed_forms.py say.
+# exactly as many as the formulas of tests/counted/closed_forms.py say. make check-long: every way with
+# every clang, and -O1 and unused functions thrown away.
 # Not under sanitizers: slow, and nothing new.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/clangs.sh"
@@ -46,24 +47,36 @@ int main(int argc, char **argv)
 	return start(argc, argv);
 }
 C
-for major in $clangs; do
-	for flags in -O0 -O1 -O2 '-O3 -march=native' '-O2 -static' '-O2 -flto -fuse-ld=lld' '-O2 -ffunction-sections -Wl,--gc-sections'; do
-		level=opt
-		[ "$flags" != -O0 ] || level=O0
-		expect 0 cc $major -g $flags -o forms "$counted/closed_forms.c"
-		expect 0 cxx $major -g $flags -o classes "$counted/closed_classes.cpp"
-		all $level "clang $major $flags" ./forms ./classes
-	done
-	# In a shared library, and the program that calls it.
-	expect 0 cc $major -g -O2 -fPIC -shared -Dmain=start -o libforms.so "$counted/closed_forms.c"
-	expect 0 cxx $major -g -O2 -fPIC -shared -Dmain=start -o libclasses.so "$counted/closed_classes.cpp"
-	expect 0 cc $major -g -O2 -o forms main.c -L. -lforms -Wl,-rpath,"$PWD"
-	expect 0 cxx $major -g -O2 -o classes main.cpp -L. -lclasses -Wl,-rpath,"$PWD"
-	all opt "clang $major, shared" ./forms ./classes
+# way MAJOR FLAG..
+way() {
+	local major=$1 level=opt
+	shift
+	[ "$*" != -O0 ] || level=O0
+	expect 0 cc $major -g "$@" -o forms "$counted/closed_forms.c"
+	expect 0 cxx $major -g "$@" -o classes "$counted/closed_classes.cpp"
+	all $level "clang $major $*" ./forms ./classes
+}
+# shared MAJOR: in a shared library, and the program that calls it
+shared() {
+	expect 0 cc $1 -g -O2 -fPIC -shared -Dmain=start -o libforms.so "$counted/closed_forms.c"
+	expect 0 cxx $1 -g -O2 -fPIC -shared -Dmain=start -o libclasses.so "$counted/closed_classes.cpp"
+	expect 0 cc $1 -g -O2 -o forms main.c -L. -lforms -Wl,-rpath,"$PWD"
+	expect 0 cxx $1 -g -O2 -o classes main.cpp -L. -lclasses -Wl,-rpath,"$PWD"
+	all opt "clang $1, shared" ./forms ./classes
 	# Loaded at run time, after allocations that the recorder may not have read yet.
-	expect 0 cc $major -g -O2 -o loads loads.c
+	expect 0 cc $1 -g -O2 -o loads loads.c
 	cp libforms.so loaded.so
-	compare opt triad ./loads "clang $major, loaded"
-	compare opt list ./loads "clang $major, loaded"
-done
+	compare opt triad ./loads "clang $1, loaded"
+	compare opt list ./loads "clang $1, loaded"
+}
+in_turn "$clangs" way -O0
+in_turn "$clangs" way -O2
+in_turn "$clangs" way -O3 -march=native
+in_turn "$clangs" way -O2 -static
+in_turn "$clangs" way -O2 -flto -fuse-ld=lld
+in_turn "$clangs" shared
+if [ -n "${LONG-}" ]; then
+	in_turn "$clangs" way -O1
+	in_turn "$clangs" way -O2 -ffunction-sections -Wl,--gc-sections
+fi
 finish

@@ -1,25 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # tests/counted/counted.c built by loci cc in many ways, and recorded: the figures that were counted by
-# hand, without the loads of return addresses, which instrumented code does not see.
+# hand, without the loads of return addresses, which instrumented code does not see. make check-long:
+# every way with every clang.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/clangs.sh"
 . "$SRC/tests/cli/counted_figures.sh"
 
-for major in $clangs; do
-	i=0
-	for flags in -O0 -O1 -O2 '-O3 -march=native' '-O1 -static' '-O2 -flto -fuse-ld=lld'; do
-		i=$((i + 1))
-		expect 0 cc $major -g $flags -o counted "$counted"
-		expect 0 loci record -q --pairs all --cache L1=32K/8,L2=1M/16 -o "$major.$i.loci" ./counted
-		contexts=1
-		[ "$flags" != -O0 ] || contexts=0
-		figures "$major.$i.loci" 0 $contexts
-		is "$major.$i.loci" "collector" "cc" "select collector from run"
-		# 2000 + 1000 + 1000 + 2000 + 100 + 160, and not one more
-		[ "$flags" = -O0 ] || is "$major.$i.loci" "references ($flags)" 6260 "select refs from run"
-		is "$major.$i.loci" "references with a line ($flags)" 0 \
-			"select count(*) from site where refs > 0 and (line is null or source_id is null)"
-	done
+try() { # MAJOR FILE FLAG..
+	local major=$1 file=$1.$2.loci contexts=1
+	shift 2
+	local flags="$*"
+	expect 0 cc $major -g $flags -o counted "$counted"
+	expect 0 loci record -q --pairs all --cache L1=32K/8,L2=1M/16 -o "$file" ./counted
+	[ "$flags" != -O0 ] || contexts=0
+	figures "$file" 0 $contexts
+	is "$file" "collector" "cc" "select collector from run"
+	# 2000 + 1000 + 1000 + 2000 + 100 + 160, and not one more
+	[ "$flags" = -O0 ] || is "$file" "references ($flags)" 6260 "select refs from run"
+	is "$file" "functions without a name ($flags)" 0 \
+		"select count(*) from function where id in (select function_id from site) and name like '%+0x%'"
+	is "$file" "references without a line ($flags)" 0 \
+		"select count(*) from site where refs > 0 and (line is null or source_id is null)"
+}
+in_turn "$clangs" try O0 -O0
+in_turn "$clangs" try O2 -O2
+in_turn "$clangs" try O3 -O3 -march=native
+in_turn "$clangs" try static -O1 -static -fno-pie
+in_turn "$clangs" try fixed -O1 -no-pie -fno-pie
+in_turn "$clangs" try lto -O2 -flto -fuse-ld=lld
+for each in $clangs; do
+	try "$each" O1 -O1
 done
 # Functions that are not wanted are left out; who calls whom is not.
 expect 0 loci record -q --only 'dra*,wal?' --skip walk -o only.loci ./counted
@@ -33,13 +43,13 @@ is skip.loci "references of others" 2260 "select refs from run"
 expect 1 loci record -m count --only walk ./counted
 # Loops: where they stand, how often they go round, and that the outer one carries the reuse.
 for major in $clangs; do
-	is "$major.2.loci" "loops of walk" "$(line walk-round) 1 $(line walk-each) 1998" \
+	is "$major.O1.loci" "loops of walk" "$(line walk-round) 1 $(line walk-each) 1998" \
 		"select loop.line || ' ' || iterations from loop join function on function_id = function.id
 		where name = 'walk' order by loop.line"
-	is "$major.2.loci" "what carries the reuse" "$(line walk-round) 1000" \
+	is "$major.O1.loci" "what carries the reuse" "$(line walk-round) 1000" \
 		"select loop.line || ' ' || sum(pair.refs) from pair join loop on loop_id = loop.id
 		where use_site_id in ($(sites walk)) and reuse_site_id in ($(sites walk)) group by loop.line"
-	is "$major.2.loci" "the loop that calls" "$(line call-loop) 9" \
+	is "$major.O1.loci" "the loop that calls" "$(line call-loop) 9" \
 		"select loop.line || ' ' || iterations from loop join function on function_id = function.id where name = 'main'"
 done
 finish

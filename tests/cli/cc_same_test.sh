@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # loci cc does what clang does: for many kinds of command lines clang plans the same steps (-###) with
-# the same words, but for those that are loci's.
-# Not under sanitizers.
+# the same words, but for those that are loci's. make check-long: each line with each version.
+# Not under sanitizers: clang and build systems do the work; cc_line_test.sh has the wrapper under them.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/toolchains.sh"
 
@@ -35,20 +35,21 @@ frames() {
 	sed 's/"-mframe-pointer=[a-z-]*"/"-mframe-pointer=F"/g'
 }
 
-# same COMMAND WORD..: cc or c++
-same() {
-	local command=$1 driver=clang
-	shift
+# as_clang VERSION COMMAND WORD..: cc or c++
+as_clang() {
+	local version=$1 command=$2 driver=clang
+	shift 2
 	[ "$command" = cc ] || driver=clang++
-	for version in $versions; do
-		steps "$driver-$version" '-###' "$@" | frames >want
-		steps tree/bin/loci "$command" --loci-clang="$version" '-###' "$@" >raw
-		without_own "$version" <raw | frames >got
-		[ -s want ] || fail "clang-$version -### $* plans nothing"
-		cmp -s want got || fail "$command $version $*: clang (<), loci (>)
+	steps "$driver-$version" '-###' "$@" | frames >want
+	steps tree/bin/loci "$command" --loci-clang="$version" '-###' "$@" >raw
+	without_own "$version" <raw | frames >got
+	[ -s want ] || fail "clang-$version -### $* plans nothing"
+	cmp -s want got || fail "$command $version $*: clang (<), loci (>)
 $(diff want got)"
-		[[ $* == *-m32* || $* == *aarch64* ]] || ! grep -q '"-mframe-pointer=\(none\|non-leaf\)"' raw || fail "$command $*: frame pointers are lost"
-	done
+	[[ $* == *-m32* || $* == *aarch64* ]] || ! grep -q '"-mframe-pointer=\(none\|non-leaf\)"' raw || fail "$command $*: frame pointers are lost"
+}
+same() {
+	in_turn "$versions" as_clang "$@"
 }
 for flags in '' -O0 -O2 -g '-O3 -march=native -fomit-frame-pointer' -flto '-flto -fuse-ld=lld -O2' -pthread -save-temps; do
 	same cc $flags a.c -o a
@@ -89,13 +90,13 @@ same cc -c
 same cc -o
 
 # What configure, CMake and Meson look at.
-for version in $versions; do
-	for question in --version -v -dumpversion -dumpmachine -print-search-dirs -print-prog-name=ld \
-		-print-libgcc-file-name -print-multi-os-directory '-Wl,--version' '-dM -E -x c /dev/null' --help; do
-		"clang-$version" $question >want 2>&1
-		status=$?
-		expect $status tree/bin/loci cc --loci-clang="$version" $question
-		cat out err | cmp -s - want || fail "$question is answered otherwise: $(cat out err | diff want -)"
-	done
+answers() { # VERSION QUESTION
+	"clang-$1" $2 >want 2>&1
+	expect $? tree/bin/loci cc --loci-clang="$1" $2
+	cat out err | cmp -s - want || fail "$2 is answered otherwise: $(cat out err | diff want -)"
+}
+for question in --version -v -dumpversion -dumpmachine -print-search-dirs -print-prog-name=ld \
+	-print-libgcc-file-name -print-multi-os-directory '-Wl,--version' '-dM -E -x c /dev/null' --help; do
+	in_turn "$versions" answers "$question"
 done
 finish

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # loci cc and c++ in the usual build systems: they are taken for the clang they are, and what is built
-# runs and says the same as without loci.
-# Not under sanitizers.
+# runs and says the same as without loci. make check-long: each with every clang.
+# Not under sanitizers: clang and build systems do the work; cc_line_test.sh has the wrapper under them.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/toolchains.sh"
 need_clang
@@ -21,19 +21,29 @@ expect 0 clang-"${versions%%[!0-9]*}" -O2 words.c tally.c -o native
 ./native <words.c >../want || exit 1
 [ -s ../want ] || fail "the program says nothing"
 
-for version in $versions; do
-	cc="$LOCI cc --loci-clang=$version"
-	cxx="$LOCI c++ --loci-clang=$version"
-
+# use VERSION
+use() {
+	cc="$LOCI cc --loci-clang=$1"
+	cxx="$LOCI c++ --loci-clang=$1"
+	rm -rf in
+}
+by_make() {
+	use $1
 	make -s clean && make -s CC="$cc" >out 2>err || fail "make: $(cat err)"
 	instrumented words
 	says ./words words.c
-	rm -rf in && mkdir in && (cd in && CC="$cc" CXX="$cxx" ../configure >log 2>&1 && make -s >>log 2>&1) ||
+}
+by_configure() {
+	use $1
+	mkdir in && (cd in && CC="$cc" CXX="$cxx" ../configure >log 2>&1 && make -s >>log 2>&1) ||
 		fail "configure: $(cat in/log)"
 	grep -q 'checking for clang.* yes' in/log || fail "configure does not see clang: $(cat in/log)"
 	instrumented in/words
 	says in/words words.c
-	rm -rf in && CC="$cc" CXX="$cxx" cmake -S . -B in -DCMAKE_INSTALL_PREFIX="$PWD/in/usr" >log 2>&1 &&
+}
+by_cmake() {
+	use $1
+	CC="$cc" CXX="$cxx" cmake -S . -B in -DCMAKE_INSTALL_PREFIX="$PWD/in/usr" >log 2>&1 &&
 		cmake --build in >>log 2>&1 && cmake --install in >>log 2>&1 || fail "CMake: $(cat log)"
 	grep -q 'The C compiler identification is Clang' log || fail "CMake does not see clang: $(cat log)"
 	for program in words words++; do
@@ -42,18 +52,22 @@ for version in $versions; do
 		# CMake has taken the build's run path out of what it installed
 		says env "LD_LIBRARY_PATH=$PWD/in/usr/lib" "in/usr/bin/$program" words.c
 	done
-	if command -v meson >/dev/null; then
-		rm -rf in && CC="$cc" CXX="$cxx" meson setup in >log 2>&1 && meson compile -C in >>log 2>&1 ||
-			fail "Meson: $(cat log)"
-		grep -q 'C compiler for the host machine: .*clang' log || fail "Meson does not see clang: $(cat log)"
-		instrumented in/words
-		says in/words words.c
-		says in/words++ words.c
-	else
-		echo "meson is missing: not tried"
-	fi
-	rm -rf in
-done
+}
+by_meson() {
+	use $1
+	command -v meson >/dev/null || { echo "meson is missing: not tried"; return; }
+	CC="$cc" CXX="$cxx" meson setup in >log 2>&1 && meson compile -C in >>log 2>&1 ||
+		fail "Meson: $(cat log)"
+	grep -q 'C compiler for the host machine: .*clang' log || fail "Meson does not see clang: $(cat log)"
+	instrumented in/words
+	says in/words words.c
+	says in/words++ words.c
+}
+in_turn "$versions" by_make
+in_turn "$versions" by_configure
+in_turn "$versions" by_cmake
+in_turn "$versions" by_meson
+rm -rf in
 cmake -S . -B in -DCMAKE_C_COMPILER="$BUILD/loci-cc" -DCMAKE_CXX_COMPILER="$BUILD/loci-c++" >log 2>&1 &&
 	cmake --build in >>log 2>&1 || fail "CMake, by one word: $(cat log)"
 instrumented in/words

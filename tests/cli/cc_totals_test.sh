@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The kernels, built by loci cc in every way: they compute what they compute without, on their own and
-# recorded, and the counting copy counts as many references as the tracing copy streams.
+# recorded, and the counting copy counts as many references as the tracing copy streams. make check-long: every way with every clang.
 # Not under sanitizers: slow, and nothing new.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/clangs.sh"
@@ -44,12 +44,20 @@ try() {
 major=${clangs##* }
 CC=clang-$major CXX=clang++-$major expect 0 "$SRC/bench/kernels/compile.sh" "$PWD/native" plain -O1
 natively
-for major in $clangs; do
-	export CC="loci cc --loci-clang=$major" CXX="loci c++ --loci-clang=$major"
-	for way in 'plain -O0' 'plain -O2' 'plain -O3 -march=native' 'static -O2' 'shared -O2' 'lto -O2'; do
-		expect 0 "$SRC/bench/kernels/compile.sh" "$PWD/kernels" $way
-		echo "clang $major, $way"
-		try "clang $major, $way"
-	done
-done
+way() { # MAJOR KIND FLAG..
+	local major=$1
+	shift
+	echo "clang $major, $*"
+	CC="loci cc --loci-clang=$major" CXX="loci c++ --loci-clang=$major" \
+		expect 0 "$SRC/bench/kernels/compile.sh" "$PWD/kernels" "$@"
+	try "clang $major, $*"
+}
+in_turn "$clangs" way lto -O2
+in_turn "$clangs" way plain -O3 -march=native
+if [ -n "${LONG-}" ]; then
+	in_turn "$clangs" way plain -O0
+	in_turn "$clangs" way plain -O2
+	in_turn "$clangs" way static -O2
+	in_turn "$clangs" way shared -O2
+fi
 finish

@@ -60,7 +60,7 @@ chmod +x other/valgrind
 expect 1 env PATH="$PWD/other:$PATH" loci record touch ran
 has err "Valgrind 3.99.0 is installed"
 has err "build loci again"
-expect 1 env PATH="$PWD/other:$PATH" loci doctor
+env PATH="$PWD/other:$PATH" loci doctor >out 2>err # 0 where loci cc works
 tr -s ' \n' ' ' <out >flat
 has flat "any no Valgrind 3.99.0 is installed"
 printf '#!/bin/sh\nexit 1\n' >other/valgrind

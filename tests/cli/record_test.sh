@@ -191,4 +191,15 @@ terminal stop loci record sh -c 'trap "echo continued; exit 4" CONT; echo ready;
 has out "stopped"
 has out "continued"
 has out "exit 4"
+
+# Debug information that Valgrind gives up on, before the program begins: DWARF 5 of several files, for
+# 3.19.
+echo 'int f(int); int main(void) { return f(0); }' >one.c
+echo 'int f(int x) { return x; }' >other.c
+if clang-14 -gdwarf-5 one.c other.c -o unreadable 2>/dev/null &&
+	! valgrind --tool=none ./unreadable >log 2>&1 && grep -q 'debuginfo reader' log; then
+	expect 1 loci record --collector any -o unreadable.loci ./unreadable
+	has err "cannot read the debug information of $PWD/unreadable and gave up: build it with -gdwarf-4, or with CC='loci cc'"
+	[ ! -e unreadable.loci ] || fail "a profile of nothing"
+fi
 finish

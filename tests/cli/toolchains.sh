@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced by tests of `loci cc`.
+. "$(dirname "${BASH_SOURCE[0]}")/in_turn.sh"
 
 # clangs: the major versions that this build has a pass for and this machine a clang, newest first.
 clangs() {

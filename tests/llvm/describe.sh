@@ -7,6 +7,8 @@
 #    `loci cc` itself plans;
 #  - the linked program has one definition for each function that is left in it, whose entry is the
 #    function's symbol, and nothing to relocate in the sections, linked in every way.
+#
+# make check-long: every level without debug information too, every way to link with every linker.
 set -u
 version=$1 bin=$2 plugin=$3 listing=$4 pass=$5
 source=$(cd "$(dirname "$0")" && pwd)
@@ -14,6 +16,7 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 failures=0
+long=${LONG-}
 
 fail() {
 	echo "describe: $*" >&2
@@ -69,6 +72,8 @@ content() {
 for level in -O0 -O2 '-O3 -march=native'; do
 	[ "$level" = -O0 ] && most=(4 20) || most=(2 10)
 	for debug in -g ''; do
+		# Without line tables nothing but the number of sites can be wrong.
+		[ -n "$debug$long" ] || [ "$level" = -O2 ] || continue
 		content described.c ${most[0]} $level $debug
 		content described.cpp ${most[1]} $level $debug
 	done
@@ -114,12 +119,14 @@ for linker in $linkers; do
 	what="$linker"
 	run "$what" "$cxx" "${flags[@]}" "${with[@]}" described.cpp described_other.cpp -o program &&
 		linked program "$what pie" && run "$what pie" ./program
-	run "$what" "$cxx" "${flags[@]}" "${with[@]}" -fno-pie -no-pie described.cpp \
-		described_other.cpp -o program && linked program "$what no-pie" && run "$what" ./program
-	run "$what" "$cxx" "${flags[@]}" "${with[@]}" -static described.cpp described_other.cpp \
-		-o program && linked program "$what static" && run "$what static" ./program
-	run "$what" "$cxx" "${flags[@]}" "${with[@]}" -fPIC -shared described.cpp described_other.cpp \
-		-o library.so && linked library.so "$what shared"
+	if [ $linker = bfd ] || [ -n "$long" ]; then
+		run "$what" "$cxx" "${flags[@]}" "${with[@]}" -fno-pie -no-pie described.cpp \
+			described_other.cpp -o program && linked program "$what no-pie" && run "$what" ./program
+		run "$what" "$cxx" "${flags[@]}" "${with[@]}" -static described.cpp described_other.cpp \
+			-o program && linked program "$what static" && run "$what static" ./program
+		run "$what" "$cxx" "${flags[@]}" "${with[@]}" -fPIC -shared described.cpp described_other.cpp \
+			-o library.so && linked library.so "$what shared"
+	fi
 	run "$what" "$bin/clang" "${flags[@]}" "${with[@]}" -ffunction-sections -Wl,--gc-sections \
 		described.c -o program && linked program "$what gc" && run "$what gc" ./program &&
 		! grep -q '^function.unused' list || fail "$what: what nobody calls is kept"

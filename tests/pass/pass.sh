@@ -6,7 +6,7 @@
 # runs it counting, tracing, and changing between the two all the time. It must print what it prints
 # natively; as many references must be counted in each mode, and as many addresses be in the words;
 # and the verifier must find nothing. Programs that write what they expect to EXPECTED say every
-# single reference of their functions named exact_*.
+# single reference of their functions named exact_*. make check-long: more levels of optimisation.
 set -u
 src=$1 plugin=$2 version=$3 program=$4
 work=$(mktemp -d) || exit 1
@@ -36,12 +36,14 @@ run() { # MODE
 	[ "$errors" = 0 ] || fail "$1: $(head -3 words)"
 }
 
-levels=(-O0 -O2 "-O3 -march=native" "-O2 -fPIC -fexceptions -funroll-loops" "-O1 -g")
+levels=(-O0 "-O2 -g" "-O3 -march=native")
+[ -z "${LONG-}" ] || levels+=("-O2 -fPIC -fexceptions -funroll-loops" "-O1")
 # Before linking, and, where lld loads passes, when linking: LOCI_LTO is the environment's.
 if [ -x "$(clang-"$version" -print-prog-name=ld.lld)" ]; then
-	levels+=("-O2 -flto -fuse-ld=lld")
-	[ "$version" -lt 15 ] || levels+=("-O2 -flto -fuse-ld=lld -Wl,--load-pass-plugin=$plugin"
-		"-O2 -flto=thin -fuse-ld=lld -Wl,--load-pass-plugin=$plugin")
+	[ "$version" -lt 15 ] || levels+=("-O2 -flto -fuse-ld=lld -Wl,--load-pass-plugin=$plugin")
+	[ "$version" -ge 15 ] && [ -z "${LONG-}" ] || levels+=("-O2 -flto -fuse-ld=lld")
+	[ "$version" -lt 15 ] || [ -z "${LONG-}" ] ||
+		levels+=("-O2 -flto=thin -fuse-ld=lld -Wl,--load-pass-plugin=$plugin")
 fi
 for level in "${levels[@]}"; do
 	case $level in

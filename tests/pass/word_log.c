@@ -45,6 +45,7 @@ struct block {
 };
 
 static struct log nobody = { .state = { .cursor = nobody.words + 1, .limit = nobody.words } };
+uint32_t __loci_shared = 1;
 __thread struct loci_cc_thread __loci_thread = { .budget = -1, .state = &nobody.state };
 static __thread struct log *own;
 static struct block known[BLOCKS];

@@ -542,7 +542,9 @@ static void check_unseen(void)
 	struct words w = { 0 };
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
 	struct loci_analyse_options how = options;
+	const struct loci_unseen_calls *unseen;
 	const struct loci_run *run;
+	size_t n;
 
 	how.only = "*";
 	load_program(&w);
@@ -555,7 +557,12 @@ static void check_unseen(void)
 	mark(&w, LOCI_MARK_UNSEEN, 3, 2, (uint64_t)331, (uint64_t)0);
 	profile = profile_of(&w, &how);
 	run = loci_profile_run(profile);
-	CHECK(strstr(run->note, "calls into unseen code: libm.so.6 1,204,331, libz.so.1 17"));
+	unseen = loci_profile_unseen(profile, &n);
+	CHECK_U64(n, 2);
+	CHECK(!strcmp(unseen[0].library, "libm.so.6"));
+	CHECK_U64(unseen[0].calls, 1204331);
+	CHECK(!strcmp(unseen[1].library, "libz.so.1"));
+	CHECK_U64(unseen[1].calls, 17);
 	CHECK(strstr(run->note, "nothing of the kernel"));
 	CHECK(strstr(run->capabilities, "partial"));
 	CHECK(!strstr(run->capabilities, "complete"));

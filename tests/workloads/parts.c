@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* parts MILLISECONDS [toggle]: a thousand stores to each of three cells, that long apart. Between
- * them it tells its parent to turn recording on or off. */
+/* parts MILLISECONDS [toggle]: a thousand stores (or STORES) to each of three cells, that long
+ * apart. Between them it tells its parent to turn recording on or off. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#ifndef STORES
+#define STORES 1000
+#endif
 volatile long early_cell, middle_cell, late_cell;
 
 static void store(volatile long *cell)
 {
-	for (int i = 0; i < 1000; i++)
+	for (int i = 0; i < STORES; i++)
 		*cell = i;
 }
 

@@ -5,6 +5,7 @@
 #include "collect/llvm/copies.h"
 
 #include "collect/llvm/order.h"
+#include "collect/llvm/outside.h"
 
 #include <stdlib.h>
 
@@ -293,6 +294,7 @@ void loci_copies_make(
 	loci_counts_make(emit, plan, flow, copying.copy);
 	for (size_t i = 0; i < plan->n_pieces; i++)
 		append_piece(&copying, &plan->piece[i]);
+	loci_outside_make(emit, plan, copying.copy);
 	enter(&copying);
 	cross_all(&copying);
 	keep_in_slots(&copying);

@@ -180,7 +180,7 @@ static LLVMValueRef own_function(
 	add_attribute(emit->context, function, "nounwind");
 	add_attribute(emit->context, function, "noinline");
 	loci_emit_at_end(emit, LLVMAppendBasicBlockInContext(emit->context, function, ""));
-	LLVMBuildCall2(emit->builder, nothing, loci_ir_assembly(nothing, code), NULL, 0, "");
+	LLVMBuildCall2(emit->builder, nothing, loci_ir_assembly(nothing, code, ""), NULL, 0, "");
 	LLVMBuildUnreachable(emit->builder);
 	return function;
 }

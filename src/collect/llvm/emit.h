@@ -20,6 +20,7 @@ struct loci_emit {
 	unsigned weights; /* kind of metadata */
 	/* Of the function at hand: */
 	LLVMValueRef function, record;      /* its struct loci_cc_function */
+	LLVMValueRef *counter;              /* by callee of the plan */
 	LLVMValueRef budget, cursor, state; /* slots, until they are promoted */
 };
 

@@ -90,9 +90,9 @@ bool loci_ir_has_asm_label(LLVMValueRef call)
 	return false;
 }
 
-LLVMValueRef loci_ir_assembly(LLVMTypeRef type, const char *code)
+LLVMValueRef loci_ir_assembly(LLVMTypeRef type, const char *code, const char *constraints)
 {
-	return wrap(InlineAsm::get(unwrap<FunctionType>(type), code, "", true));
+	return wrap(InlineAsm::get(unwrap<FunctionType>(type), code, constraints, true));
 }
 
 bool loci_ir_asm_mentions(LLVMValueRef call, const char *text)

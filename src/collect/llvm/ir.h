@@ -32,7 +32,7 @@ bool loci_ir_is_musttail(LLVMValueRef call);
 bool loci_ir_has_asm_label(LLVMValueRef call);
 bool loci_ir_asm_mentions(LLVMValueRef call, const char *text);
 /* Assembly that takes and gives nothing. */
-LLVMValueRef loci_ir_assembly(LLVMTypeRef type, const char *code);
+LLVMValueRef loci_ir_assembly(LLVMTypeRef type, const char *code, const char *constraints);
 bool loci_ir_is_token(LLVMValueRef value);
 /* Stands in the way of copying by its meaning (token, noduplicate, ..), itself or its callee. */
 bool loci_ir_call_has(LLVMValueRef call, const char *attribute);

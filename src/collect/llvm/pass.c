@@ -3,6 +3,7 @@
 
 #include "collect/llvm/choose.h"
 #include "collect/llvm/copies.h"
+#include "collect/llvm/outside.h"
 #include "collect/llvm/prepare.h"
 
 #include <errno.h>
@@ -25,7 +26,8 @@ static void instrument(struct loci_emit *emit, LLVMValueRef function)
 
 	loci_prepare(function, by_piece, &flow);
 	loci_plan_init(&plan, function, &flow, by_piece);
-	emit->record = loci_describe(&plan, NULL);
+	emit->counter = loci_outside_counters(&plan);
+	emit->record = loci_describe(&plan, emit->counter);
 	loci_ir_forget_memory(function);
 	set_attribute(function, "frame-pointer", "all");
 	set_attribute(function, LOCI_CHOICE_DONE, "");
@@ -36,6 +38,7 @@ static void instrument(struct loci_emit *emit, LLVMValueRef function)
 		loci_pieces_make(emit, &plan, &flow);
 	else
 		loci_copies_make(emit, &plan, &flow);
+	free(emit->counter);
 	loci_plan_fini(&plan);
 	loci_flow_fini(&flow);
 }

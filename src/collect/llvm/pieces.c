@@ -4,6 +4,8 @@
  * addresses are there. No edge is split, so every kind of jump may be in the function. */
 #include "collect/llvm/copies.h"
 
+#include "collect/llvm/outside.h"
+
 static void append(
 	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_plan_piece *piece)
 {
@@ -51,6 +53,7 @@ void loci_pieces_make(
 	for (size_t i = 0; i < plan->n_pieces; i++)
 		make(emit, plan, &plan->piece[i]);
 	loci_syncs_make(emit, plan);
+	loci_outside_make(emit, plan, NULL);
 	loci_emit_before(emit, LLVMGetBasicBlockTerminator(prologue));
 	loci_emit_load_budget(emit);
 	LLVMValueRef slot[] = { emit->budget, emit->cursor, emit->state };

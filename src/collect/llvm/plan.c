@@ -4,6 +4,7 @@
 #include "collect/llvm/callee.h"
 #include "collect/llvm/flow.h"
 #include "collect/llvm/order.h"
+#include "collect/llvm/outside.h"
 #include "collect/llvm/reference.h"
 #include "collect/runtime/cc_abi.h"
 #include "stream/stream.h"
@@ -204,6 +205,7 @@ void loci_plan_init(
 	plan->ref = making.references.ref;
 	plan->n_refs = making.references.n;
 	take_loops(plan, flow);
+	loci_outside_find(plan, flow);
 	loci_order_blocks(plan, flow, by_piece ? 0 : WORDS_MAX);
 	if (!by_piece)
 		loci_order_marks(plan, flow);
@@ -217,6 +219,7 @@ void loci_plan_fini(struct loci_plan *plan)
 	free(plan->sync);
 	free(plan->loop);
 	free(plan->callee);
+	free(plan->outside);
 	free(plan->ends_synced);
 	free(plan->is_active);
 	free(plan->is_synced);

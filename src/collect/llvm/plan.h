@@ -77,6 +77,12 @@ struct loci_plan_sync {
 	bool is_twice; /* .. and may do so more than once */
 };
 
+/* A call of a function that the module does not define. */
+struct loci_plan_outside {
+	LLVMValueRef instruction;
+	uint32_t callee;
+};
+
 struct loci_plan_loop {
 	LLVMBasicBlockRef header;
 	LLVMValueRef place; /* an instruction whose debug location is the loop's; may be NULL */
@@ -104,6 +110,8 @@ struct loci_plan {
 	/* External functions called, each once. */
 	LLVMValueRef *callee;
 	size_t n_callees;
+	struct loci_plan_outside *outside;
+	size_t n_outside;
 };
 
 struct loci_flow;

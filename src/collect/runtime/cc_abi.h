@@ -166,6 +166,8 @@ _Static_assert(sizeof(struct loci_cc_call) == 8, "layout is fixed");
 extern "C" {
 #endif
 extern __thread struct loci_cc_thread __loci_thread __attribute__((tls_model("initial-exec")));
+/* Not 0: threads may count calls (struct loci_cc_call) at the same time. */
+extern uint32_t __loci_shared;
 /* preserve_most: there is no room at state->cursor. */
 void __loci_room(void);
 /* preserve_most: gives the function its base and the recorder its blocks. Its argument is in rdi.

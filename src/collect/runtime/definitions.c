@@ -176,44 +176,45 @@ static const struct loci_cc_call *calls_of(const struct loci_cc_definition *defi
 	return (const void *)at;
 }
 
-/* Functions may have a counter in common: what was counted is taken from it. Who looks a name up
- * may wait for somebody who waits for the lock. */
-static void count_unseen(const struct loci_cc_call *call)
+/* Functions have counters in common: what was counted is taken from them. */
+static void count_unseen(const struct loci_cc_call *call, uintptr_t caller)
 {
 	uint64_t *count = (uint64_t *)((uintptr_t)&call->count + (uintptr_t)(intptr_t)call->count);
-	uintptr_t code;
 
-	if (!call->count || !call->callee || !*count)
-		return;
-	code = rt_address_of((const char *)&call->callee + call->callee);
-	rt_lock();
-	if (code && !rt_is_defined(code))
-		rt_unseen_add(code, *count);
-	rt_unlock();
-	*count = 0;
+	if (call->count && call->callee && __atomic_load_n(count, __ATOMIC_RELAXED))
+		rt_unseen_add((const char *)&call->callee + call->callee, caller,
+			__atomic_exchange_n(count, 0, __ATOMIC_RELAXED));
 }
 
-static const struct loci_cc_definition *definition_at(size_t i)
+static void forget_unseen(const struct loci_cc_call *call, uintptr_t caller)
 {
-	const struct loci_cc_definition *definition = NULL;
+	uint64_t *count = (uint64_t *)((uintptr_t)&call->count + (uintptr_t)(intptr_t)call->count);
 
-	rt_lock();
-	if (i < table.n)
-		definition = definition_of(table.known[i].function);
-	rt_unlock();
-	return definition;
+	(void)caller;
+	if (call->count && *count)
+		*count = 0;
+}
+
+static void each_call(void (*f)(const struct loci_cc_call *call, uintptr_t caller))
+{
+	for (size_t i = 0; i < table.n; i++) {
+		const struct loci_cc_function *function = table.known[i].function;
+		const struct loci_cc_definition *definition = definition_of(function);
+		const struct loci_cc_call *call = definition ? calls_of(definition) : NULL;
+
+		for (uint32_t k = 0; definition && k < definition->n_calls; k++)
+			f(call + k, code_of(function));
+	}
 }
 
 void rt_unseen_count(void)
 {
-	const struct loci_cc_definition *definition;
+	each_call(count_unseen);
+}
 
-	for (size_t i = 0; (definition = definition_at(i)); i++) {
-		const struct loci_cc_call *call = calls_of(definition);
-
-		for (uint32_t k = 0; k < definition->n_calls; k++)
-			count_unseen(call + k);
-	}
+void rt_unseen_forget_counts(void)
+{
+	each_call(forget_unseen);
 }
 
 bool rt_is_defined(uintptr_t code)
@@ -221,5 +222,19 @@ bool rt_is_defined(uintptr_t code)
 	for (size_t i = 0; i < table.n; i++)
 		if (code_of(table.known[i].function) == code)
 			return true;
+	return false;
+}
+
+bool rt_is_defined_name(const char *name, uintptr_t start, size_t bytes)
+{
+	for (size_t i = 0; i < table.n; i++) {
+		const struct loci_cc_definition *definition =
+			definition_of(table.known[i].function);
+
+		if (definition && definition->name &&
+			code_of(table.known[i].function) - start < bytes &&
+			!strcmp((const char *)&definition->name + definition->name, name))
+			return true;
+	}
 	return false;
 }

@@ -29,6 +29,7 @@ static void before_exec(const char *path)
 	rt_lock();
 	name = rt_process_string(path);
 	rt_unlock();
+	rt_unseen_now();
 	rt_thread_tell_count(thread);
 	rt_mark(thread, LOCI_MARK_EXEC, name, 0, NULL);
 	rt_flush(thread);

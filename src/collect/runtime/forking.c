@@ -38,6 +38,7 @@ static void after(void)
 static void forget_parent(struct rt_thread *self)
 {
 	rt_threads_forget(self);
+	rt_unseen_forget();
 	if (rt.mapped)
 		loci_syscall3(LOCI_SYS_MUNMAP, (long)rt.mapped, (long)rt.mapped_bytes, 0);
 	rt.mapped = NULL;
@@ -124,6 +125,8 @@ RT_WRAP(int, clone, int (*run)(void *), void *stack, int flags, void *argument, 
 	for (unsigned i = 0; i < 3; i++)
 		rest[i] = va_arg(args, void *);
 	va_end(args);
+	if (flags & CLONE_VM)
+		__loci_shared = 1;
 	if ((flags & CLONE_VM) || rt_mode() == RT_OFF)
 		return RT_REAL(clone)(run, stack, flags, argument, rest[0], rest[1], rest[2]);
 	before();

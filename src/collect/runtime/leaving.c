@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* with_names: the loader may be asked for names, which exit itself might do. */
-void rt_end(int status, bool with_names)
+/* with_loader: it may be asked for modules, as exit itself might do. */
+void rt_end(int status, bool with_loader)
 {
 	struct rt_thread *thread;
 	uint64_t mask;
@@ -21,14 +21,33 @@ void rt_end(int status, bool with_names)
 	thread = rt_self;
 	if (thread)
 		rt_thread_end(thread);
-	if (with_names)
-		rt_unseen_count();
+#ifndef LOCI_RT_STATIC
+	if (with_loader)
+		rt_modules_look();
+#else
+	(void)with_loader;
+#endif
 	rt_lock();
 	if (!rt.ended) {
+		rt_unseen_count();
 		rt_unseen_tell();
 		rt.ended = true;
 		rt_process_mark(LOCI_MARK_END, (uint64_t)(status & 0xff) << 8, 0, NULL);
 		loci_ring_producer_close(&rt.ring);
+	}
+	rt_unlock();
+	rt_unblock(mask);
+}
+
+/* What comes next may be the end, or not. */
+void rt_unseen_now(void)
+{
+	uint64_t mask = rt_block();
+
+	rt_lock();
+	if (!rt.ended) {
+		rt_unseen_count();
+		rt_unseen_tell();
 	}
 	rt_unlock();
 	rt_unblock(mask);
@@ -86,8 +105,10 @@ RT_WRAP(void, abort, void)
 {
 	struct rt_thread *thread = rt_thread();
 
-	if (thread && rt_is_this_process())
+	if (thread && rt_is_this_process()) {
 		rt_thread_tell_count(thread);
+		rt_unseen_now();
+	}
 	RT_REAL(abort)();
 	__builtin_unreachable();
 }

@@ -3,6 +3,7 @@
  * once, others when the first function of theirs is defined. dlopen itself is let alone, because it
  * looks at who calls it. Later the loader is asked without its locks only: whoever holds them may
  * wait for ours. */
+#include "collect/runtime/exported.h"
 #include "collect/runtime/runtime.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
@@ -186,32 +187,98 @@ uint32_t rt_module_of(uintptr_t address)
 	return module ? module->id : 0;
 }
 
-void rt_unseen_add(uintptr_t address, uint64_t calls)
+static bool is_loaded(const struct module *module)
 {
-	struct module *module = find(address);
+	struct dl_find_object found;
 
-	if (module)
-		module->unseen += calls;
+	return _dl_find_object((void *)module->start, &found) == 0;
+}
+
+/* The module that the loader took the function from. The runtime's functions stand before the C
+ * library's, and go on to them: who has no other is not asked about (NULL, code is 0). */
+static struct module *exporter(const char *name, uintptr_t *ret_code, bool *ret_is_own)
+{
+	for (uint32_t i = 0; i < table.n; i++) {
+		struct module *module = &table.module[i];
+		bool is_own = (uintptr_t)rt_exported - module->start < module->bytes &&
+			module->info.dlpi_name && module->info.dlpi_name[0];
+
+		*ret_code = is_loaded(module) ? rt_exported(&module->info, name) : 0;
+		if (*ret_code && !is_own)
+			return module;
+		*ret_is_own |= *ret_code && is_own;
+	}
+	return NULL;
+}
+
+/* What nobody exports was linked to the caller, with or without definitions. */
+void rt_unseen_add(const char *name, uintptr_t caller, uint64_t calls)
+{
+	uintptr_t code = 0;
+	bool is_own = false;
+	struct module *module = exporter(name, &code, &is_own);
+
+	if (module ? rt_is_defined(code) : is_own)
+		return;
+	if (!module) {
+		module = find(caller);
+		if (!module || rt_is_defined_name(name, module->start, module->bytes))
+			return;
+	}
+	module->unseen += calls;
+}
+
+static void tell_unseen(struct module *module)
+{
+	bool is_program = !module->info.dlpi_name || !module->info.dlpi_name[0];
+	uint64_t raw[2] = { module->unseen, 0 };
+
+	if (module->unseen)
+		rt_process_mark(LOCI_MARK_UNSEEN,
+			rt_process_string(is_program ? "the program itself, not instrumented"
+						     : module->info.dlpi_name),
+			2, raw);
+	module->unseen = 0;
 }
 
 void rt_unseen_tell(void)
 {
-	for (uint32_t i = 0; i < table.n; i++) {
-		struct module *module = &table.module[i];
-		uint64_t raw[2] = { module->unseen, 0 };
+	for (uint32_t i = 0; i < table.n; i++)
+		tell_unseen(&table.module[i]);
+}
 
-		if (module->unseen)
-			rt_process_mark(LOCI_MARK_UNSEEN, rt_process_string(path_of(&module->info)),
-				2, raw);
-		module->unseen = 0;
-	}
+void rt_unseen_forget(void)
+{
+	rt_unseen_forget_counts();
+	for (uint32_t i = 0; i < table.n; i++)
+		table.module[i].unseen = 0;
 }
 
 #ifndef LOCI_RT_STATIC
+static int add_new(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct module module = { 0 };
+
+	(void)size;
+	(void)data;
+	find_extent(info, &module);
+	rt_lock();
+	if (table.module && module.bytes && !find(module.start))
+		add(info);
+	rt_unlock();
+	return 0;
+}
+
+void rt_modules_look(void)
+{
+	dl_iterate_phdr(add_new, NULL);
+}
+
 static void drop(struct module *module)
 {
 	uint64_t raw[1] = { rt_next_sequence() };
 
+	tell_unseen(module);
 	rt_process_mark(LOCI_MARK_MODULE_UNLOAD, module->id, 1, raw);
 	rt_forget_functions(module->start, module->bytes);
 	*module = table.module[--table.n];
@@ -219,18 +286,32 @@ static void drop(struct module *module)
 
 static void drop_gone(void)
 {
-	for (uint32_t i = table.n; i-- > 0;) {
-		struct dl_find_object found;
-
-		if (_dl_find_object((void *)table.module[i].start, &found) < 0)
+	for (uint32_t i = table.n; i-- > 0;)
+		if (!is_loaded(&table.module[i]))
 			drop(&table.module[i]);
-	}
+}
+
+/* What was counted goes with the library that counted. */
+static void before_close(void)
+{
+	uint64_t mask = rt_block();
+
+	rt_modules_look();
+	rt_lock();
+	rt_unseen_count();
+	rt_unlock();
+	rt_unblock(mask);
 }
 
 RT_WRAP(int, dlclose, void *handle)
 {
-	int r = RT_REAL(dlclose)(handle), error = errno;
+	int error = errno, r;
 
+	if (rt_mode() == RT_TRACE)
+		before_close();
+	errno = error;
+	r = RT_REAL(dlclose)(handle);
+	error = errno;
 	if (rt_mode() == RT_TRACE) {
 		uint64_t mask = rt_block();
 

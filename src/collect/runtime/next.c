@@ -41,32 +41,8 @@ void rt_next_all(void)
 		if (!*real->function && !(real->name[0] == '_' && real->name[1] == 'Z'))
 			rt_next(real);
 }
-
-static uintptr_t own_base(void)
-{
-	struct dl_find_object own;
-
-	return _dl_find_object((void *)rt_next, &own) == 0 ? (uintptr_t)own.dlfo_map_start : 0;
-}
-
-uintptr_t rt_address_of(const char *name)
-{
-	void *function = dlsym(RTLD_DEFAULT, name);
-	struct dl_find_object found;
-
-	if (function && _dl_find_object(function, &found) == 0 &&
-		(uintptr_t)found.dlfo_map_start == own_base())
-		function = dlsym(RTLD_NEXT, name);
-	return (uintptr_t)function;
-}
 #else
 void rt_next_all(void)
 {
-}
-
-uintptr_t rt_address_of(const char *name)
-{
-	(void)name;
-	return 0;
 }
 #endif

@@ -26,7 +26,7 @@
 #define RT_LEVELS     17 /* the thread itself, and handlers within handlers */
 #define RT_PATH_BYTES (LOCI_RING_PATH_MAX + 64)
 #define RT_ENDLESS    ((int64_t)1 << 62) /* a budget */
-#define RT_LOOK_REFS  1000000            /* between looks whether a window has begun */
+#define RT_LOOK_REFS  10000              /* between looks whether a window has begun */
 
 enum rt_mode {
 	RT_UNKNOWN = 0, /* nobody has looked yet */
@@ -158,25 +158,31 @@ static inline uint64_t rt_next_sequence(void)
 
 /* window.c: whether words are wanted. */
 void rt_window_look(struct rt_thread *thread);
+bool rt_window_is_shut(const struct rt_thread *thread);   /* and the thread has run out of budget */
 int64_t rt_window_budget(const struct rt_thread *thread); /* until that is to be asked again */
 
 /* definitions.c, loaded.c; lock held. */
 void rt_define_all_again(void);
 void rt_forget_functions(uintptr_t start, size_t bytes);
 bool rt_is_defined(uintptr_t code);
+bool rt_is_defined_name(const char *name, uintptr_t start, size_t bytes); /* of the code there */
 uint32_t rt_module_of(uintptr_t address);
 void rt_modules_begin(void);
 void rt_modules_tell_again(void); /* in a child */
+void rt_modules_look(void);       /* for new ones, with the loader's locks; our lock not held */
 
 /* Calls into code that was not built by `loci cc`. */
-void rt_unseen_add(uintptr_t address, uint64_t calls);
-void rt_unseen_tell(void);
-void rt_unseen_count(void); /* as the definitions' counters have it; lock not held */
+void rt_unseen_count(void);  /* takes what the definitions' counters have .. */
+void rt_unseen_tell(void);   /* .. and tells it, by module */
+void rt_unseen_forget(void); /* in a child: it is the parent's */
+void rt_unseen_now(void);    /* both; lock not held */
+void rt_unseen_forget_counts(void);
+void rt_unseen_add(const char *name, uintptr_t caller, uint64_t calls);
 
 /* What ends when. */
 void rt_fork_init(void);
 void rt_end_init(void);
-void rt_end(int status, bool with_names); /* the process's last words */
+void rt_end(int status, bool with_loader); /* the process's last words */
 
 /* Called by stubs_x86_64.S. */
 void rt_room(void);

@@ -259,7 +259,10 @@ void rt_room(void)
 
 	if (!thread)
 		thread = revive();
-	if (thread) {
+	if (thread && rt_window_is_shut(thread)) {
+		/* the usual case between windows, and often: no system calls */
+		rt_thread_set_budget(thread, rt_window_budget(thread));
+	} else if (thread) {
 		uint64_t mask = rt_block();
 
 		rt_window_look(thread);

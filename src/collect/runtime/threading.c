@@ -38,10 +38,13 @@ static int run_c11(void *data)
 	return start(argument);
 }
 
+RT_PUBLIC uint32_t __loci_shared;
+
 static struct rt_thread *prepare(void)
 {
 	struct rt_thread *parent = rt_thread();
 
+	__loci_shared = 1;
 	if (!parent)
 		return NULL;
 	rt.is_threaded = true;

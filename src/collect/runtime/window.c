@@ -19,6 +19,13 @@ void rt_window_look(struct rt_thread *thread)
 	thread->recording = wanted;
 }
 
+bool rt_window_is_shut(const struct rt_thread *thread)
+{
+	return rt_mode() == RT_TRACE && rt.control->windows && !thread->depth &&
+		!thread->recording && __loci_thread.budget < 0 &&
+		!__atomic_load_n(&rt.control->recording, __ATOMIC_RELAXED);
+}
+
 int64_t rt_window_budget(const struct rt_thread *thread)
 {
 	return rt_mode() == RT_TRACE && rt.control->windows && !thread->depth ? RT_LOOK_REFS

@@ -38,8 +38,6 @@ struct rt_real {
 
 /* The next function of that name; NULL: there is none. */
 void *rt_next(const struct rt_real *real);
-/* Where a call of that name goes to, in the end; 0: not known. */
-uintptr_t rt_address_of(const char *name);
 /* All of them, before anybody needs one. */
 void rt_next_all(void);
 

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Parts of a program built by loci cc, in time: --delay, --duration, --start-disabled and --toggle. A
+# thread looks every 10000 references whether it is to begin, and whether it is to end when a chunk
+# of its ring is full; else every reference is there.
+. "$SRC/tests/cli/expect.sh"
+. "$SRC/tests/cli/clangs.sh"
+
+major=${clangs##* }
+expect 0 cc "$major" -g -O1 -DSTORES=1000000 -o parts "$SRC/tests/workloads/parts.c"
+
+# cells WHAT EARLY MIDDLE LATE: all 1000000 stores to the cell (all), those after the thread had
+# looked (begun), those until it did (ended), or none
+cells() {
+	local what=$1 name refs
+	for name in early middle late; do
+		shift
+		refs=$(sqlite3 p.loci "select coalesce(sum(refs), 0) from object where name = '${name}_cell'")
+		case $1 in
+		all) [ "$refs" = 1000000 ] ;;
+		begun) [ "$refs" -ge 990000 ] && [ "$refs" -le 1000000 ] ;;
+		ended) [ "$refs" -le 10000 ] ;;
+		none) [ "$refs" = 0 ] ;;
+		esac || fail "$what: $refs stores to ${name}_cell, which should be $1"
+	done
+	[ "$(sqlite3 p.loci "select collector || ' ' || lost || ' ' || (capabilities like '%windows%') from run")" = "cc 0 1" ] ||
+		fail "$what: $(sqlite3 p.loci 'select collector, lost, capabilities from run')"
+	has err "reuses across what was left out look nearer than they are"
+}
+
+expect 0 loci record -o p.loci --toggle USR2 ./parts 400 toggle
+cells --toggle all ended begun
+expect 0 loci record -o p.loci --start-disabled --toggle USR2 ./parts 400 toggle
+cells --start-disabled none begun ended
+expect 0 loci record -o p.loci --delay 0.8 ./parts 1600
+cells --delay none begun all
+expect 0 loci record -o p.loci --duration 0.8 ./parts 1600
+cells --duration all ended none
+expect 0 loci record -o p.loci --delay 0.8 --duration 1.6 ./parts 1600
+cells "--delay --duration" none begun ended
+grep -qE 'recorded 1\.[5-9][0-9]* s of [3-9]\.[0-9]* s' err || fail "--duration 1.6: $(cat err)"
+rm p.loci
+expect 1 loci record -o p.loci --delay 100 ./parts 0
+has err "before --delay was over"
+expect 1 loci record -o p.loci --start-disabled --toggle USR2 ./parts 0
+has err "never turned on"
+[ ! -e p.loci ] || fail "a profile of nothing"
+
+# The second window begins in a function that was called when nobody looked: who called it is not
+# known, and it is not who did when the first window ended.
+cat >gaps.c <<'C'
+#include <signal.h>
+#include <unistd.h>
+volatile long first_cell, second_cell;
+
+static __attribute__((noinline)) void work(volatile long *cell)
+{
+	for (int i = 0; i < 100000; i++)
+		*cell = i;
+	kill(getppid(), SIGUSR2);
+	usleep(400000);
+	for (int i = 0; i < 100000; i++)
+		*cell = i;
+}
+static __attribute__((noinline)) void left(void)
+{
+	work(&first_cell);
+	first_cell = 1;
+}
+static __attribute__((noinline)) void right(void)
+{
+	work(&second_cell);
+	second_cell = 1;
+}
+int main(void)
+{
+	left();
+	right();
+	return 0;
+}
+C
+for flags in -O0 -O2; do
+	expect 0 cc "$major" -g $flags -o gaps gaps.c
+	expect 0 loci record -q -o p.loci --toggle USR2 ./gaps
+	sqlite3 p.loci "select function.name, ifnull(above.name, '-'), sum(context.refs)
+		from context join function on function.id = context.function_id
+		left join context parent on parent.id = context.parent_id
+		left join function above on above.id = parent.function_id
+		where context.refs > 10 group by 1, 2 order by 1, 2" >contexts
+	# -O0 keeps the counter in memory: three loads and a store of it, and the load of the pointer
+	awk -F '|' -v each=$([ $flags = -O0 ] && echo 6 || echo 1) '
+		{ seen = seen $1 "<" $2 " "; share[$2] = $3 / each }
+		END { exit !(seen == "work<- work<left " && share["left"] >= 100000 && share["left"] <= 111000 &&
+			share["-"] >= 89000 && share["-"] <= 100010) }' contexts || fail "$flags: contexts: $(cat contexts)"
+done
+finish
