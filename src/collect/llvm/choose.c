@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COPY_INSTRUCTIONS_MAX 6000
+#define COPY_INSTRUCTIONS_MAX 30000
 
 static bool matches(const char *patterns, const char *name)
 {
