@@ -25,6 +25,8 @@ static char *self;
 static char **rest;
 static sigjmp_buf landing;
 
+void store_many(volatile char *to, long n);
+
 /* The only code that is to count. */
 __attribute__((noinline)) void store_many(volatile char *to, long n)
 {
