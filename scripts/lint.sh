@@ -43,7 +43,7 @@ tidy() {
 			echo "tidy: $build has no compile_commands.json; run make first" >&2
 			return 1
 		}
-		grep -o '"file": "[^"]*"' "$build/compile_commands.json" | cut -d '"' -f 4 | sort -u |
+		grep -o '"file": "[^"]*"' "$build/compile_commands.json" | cut -d '"' -f 4 | grep -v '\.S$' | sort -u |
 			xargs -P "$jobs" -n 4 "$tool" --quiet -p "$build" 2>"$build/tidy.err" || {
 			grep -vE 'warnings? generated' "$build/tidy.err" >&2
 			return 1

@@ -43,16 +43,17 @@ struct by_hand {
 	}
 
 /* The two sections' contents; distances are filled in at the first call, since C cannot. */
-#define BY_HAND(name)                                                                             \
-	static struct by_hand definition_##name __attribute__((section("loci_def"))) =            \
-		BY_HAND_DEFINITION;                                                               \
-	static struct loci_cc_function function_##name __attribute__((section("loci_fn")));       \
-	static uint64_t calls_##name;                                                             \
-	static __attribute__((noinline)) void name(struct totals *to, uint64_t tag, uint64_t n)   \
-	{                                                                                         \
-		by_hand_link(&function_##name, &definition_##name, &calls_##name, (char *)&name); \
-		calls_##name++;                                                                   \
-		by_hand_run(&function_##name, to, tag, n, __builtin_frame_address(0));            \
+#define BY_HAND(name)                                                                           \
+	static struct by_hand definition_##name __attribute__((section("loci_def"))) =          \
+		BY_HAND_DEFINITION;                                                             \
+	static struct loci_cc_function function_##name __attribute__((section("loci_fn")));     \
+	static uint64_t calls_##name;                                                           \
+	static __attribute__((noinline)) void name(struct totals *to, uint64_t tag, uint64_t n) \
+	{                                                                                       \
+		by_hand_link(                                                                   \
+			&function_##name, &definition_##name, &calls_##name, (char *)&(name));  \
+		calls_##name++;                                                                 \
+		by_hand_run(&function_##name, to, tag, n, __builtin_frame_address(0));          \
 	}
 
 static inline void by_hand_link(struct loci_cc_function *function, struct by_hand *definition,

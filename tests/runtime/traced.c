@@ -34,7 +34,6 @@
 			_exit(__LINE__ % 199 + 1); \
 	while (0)
 
-extern char **environ;
 static struct totals *totals;
 static const char *totals_path, *self_path;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A program with a section of definitions as `loci cc` would put there, written by hand: see
  * src/collect/runtime/cc_abi.h. The function's code does not matter. */
-__attribute__((noinline, noipa)) int _Z5outeri(int n);
+__attribute__((noinline, used)) int _Z5outeri(int n);
 int _Z5outeri(int n)
 {
 	return n + 1;

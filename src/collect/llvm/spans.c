@@ -34,11 +34,11 @@ struct known {
 };
 
 /* clang-format off */
-#define BY(kind, to, n) { .measure = BY_ARGUMENT, .op = kind, .address = to, .length = n }
+#define BY(kind, to, n) { .measure = BY_ARGUMENT, .op = (kind), .address = (to), .length = (n) }
 #define READ(address, length) BY(LOCI_OP_LOAD, address, length)
 #define WRITE(address, length) BY(LOCI_OP_STORE, address, length)
 #define ASKED(kind, to, end, name, ...) \
-	{ .measure = BY_FUNCTION, .op = kind, .address = to, .is_at_end = end, \
+	{ .measure = BY_FUNCTION, .op = (kind), .address = (to), .is_at_end = (end), \
 		.function = "__loci_span_" #name, .argument = { __VA_ARGS__ } }
 #define READ_BY(name, address, ...) ASKED(LOCI_OP_LOAD, address, false, name, __VA_ARGS__)
 #define WRITE_BY(name, address, ...) ASKED(LOCI_OP_STORE, address, false, name, __VA_ARGS__)
