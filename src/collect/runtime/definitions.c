@@ -8,12 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
-#define SYS_MREMAP        25
-#define MREMAP_MAYMOVE_NR 1
-#define FIRST_BYTES       65536
+#define FIRST_BYTES 65536
 /* Sites in a DEFINE and a DEFINE_MORE. */
-#define MAX_FIRST         ((LOCI_RAW_MAX - 2) / 2)
-#define MAX_MORE          (LOCI_RAW_MAX / 2)
+#define MAX_FIRST   ((LOCI_RAW_MAX - 2) / 2)
+#define MAX_MORE    (LOCI_RAW_MAX / 2)
 
 struct known {
 	struct loci_cc_function *function;
@@ -102,14 +100,14 @@ static bool remember(struct loci_cc_function *function, uint64_t first)
 {
 	if ((table.n + 1) * sizeof(*table.known) > table.bytes) {
 		size_t bytes = table.bytes ? 2 * table.bytes : FIRST_BYTES;
-		void *more = table.known
-			? (void *)loci_syscall6(SYS_MREMAP, (long)table.known, (long)table.bytes,
-				  (long)bytes, MREMAP_MAYMOVE_NR, 0, 0)
-			: loci_sys_map(bytes, -1);
+		struct known *more = loci_sys_map(bytes, -1);
 
-		if (!more || (uintptr_t)more > (uintptr_t)-4096)
+		if (!more)
 			return false;
-		table.known = more;
+		for (size_t i = 0; i < table.n; i++)
+			more[i] = table.known[i];
+		/* The smaller one stays: a child that is made just now may have it. */
+		__atomic_store_n(&table.known, more, __ATOMIC_RELEASE);
 		table.bytes = bytes;
 	}
 	table.known[table.n] = (struct known){ function, first };
@@ -122,13 +120,15 @@ static void define(struct loci_cc_function *function)
 	const struct loci_cc_definition *definition = definition_of(function);
 	uint64_t first = table.n_ids;
 
+	/* Taken before they are given, lest a child made in between gives them again. */
+	if (definition)
+		__atomic_store_n(&table.n_ids, first + definition->n_blocks, __ATOMIC_RELEASE);
 	/* Without a definition its words would have no meaning: nothing of this process would. */
 	if (!definition || !remember(function, first)) {
 		rt_process_mark(LOCI_MARK_LOST, 1, 0, NULL);
 		rt_go_off();
 		return;
 	}
-	table.n_ids += definition->n_blocks;
 	tell(function, first);
 	__atomic_store_n(
 		&function->base, loci_mark_word(LOCI_MARK_BLOCK, 0, first), __ATOMIC_RELEASE);

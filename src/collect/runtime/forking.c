@@ -14,15 +14,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static uint64_t mask; /* of the thread that forks; it holds the lock */
+static __thread uint64_t mask __attribute__((tls_model("initial-exec")));
 static __thread bool is_forking __attribute__((tls_model("initial-exec")));
 
+/* Our lock is not taken: fork waits for locks of the C library's, and who holds those may be in a
+ * handler that waits for ours. The child finds tables as they were at that moment, perhaps in the
+ * middle of a change; they grow in an order in which this does no harm. */
 static void before(void)
 {
-	uint64_t was = rt_block();
-
-	rt_lock();
-	mask = was;
+	mask = rt_block();
 	is_forking = true;
 }
 
@@ -31,7 +31,6 @@ static void after(void)
 	uint64_t was = mask;
 
 	is_forking = false;
-	rt_unlock();
 	rt_unblock(was);
 }
 
@@ -63,11 +62,11 @@ static void in_child(void)
 	bool is_watched;
 
 	is_forking = false;
+	rt.lock = 0; /* of a thread that is not here */
 	forget_parent(self);
 	is_watched = begin_child();
 	if (!is_watched)
 		rt_go_off();
-	rt_unlock();
 	if (self && is_watched)
 		rt_thread_again(self);
 	else

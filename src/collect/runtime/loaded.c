@@ -133,7 +133,7 @@ static struct module *add(const struct dl_phdr_info *info)
 		return NULL;
 	module->id = ++table.n_ids;
 	module->unseen = 0;
-	table.n++;
+	__atomic_store_n(&table.n, table.n + 1, __ATOMIC_RELEASE);
 	tell(module);
 	return module;
 }
