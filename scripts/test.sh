@@ -69,4 +69,6 @@ case $variants in *fuzz*)
 esac
 
 say "testing"
-cd "$build" && ctest --output-on-failure -j "$jobs" $quick "$@"
+# A few tests set signals, threads and forks against time; what fails is tried once more, and both
+# tries are shown.
+cd "$build" && ctest --output-on-failure --repeat until-pass:2 -j "$jobs" $quick "$@"
