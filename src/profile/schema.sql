@@ -156,6 +156,59 @@ CREATE TABLE context ( -- a node of the calling context tree
 	refs INTEGER NOT NULL -- of this context itself, not of those below it
 );
 
+-- Operations, of code that was compiled to have them counted: how often a block ran, times what
+-- it does.
+
+CREATE TABLE block ( -- straight-line code; calls end it
+	id INTEGER PRIMARY KEY,
+	function_id INTEGER REFERENCES function,
+	loop_id INTEGER REFERENCES loop, -- the innermost around it
+	source_id INTEGER REFERENCES source,
+	line INTEGER,
+	entry INTEGER NOT NULL,      -- 1: executing it is an invocation of the function
+	executions INTEGER NOT NULL
+);
+
+CREATE TABLE operation ( -- what a block does each time it runs
+	id INTEGER PRIMARY KEY,
+	block_id INTEGER NOT NULL REFERENCES block,
+	kind TEXT NOT NULL,          -- load, store, int add, float mul, branch cond, ..
+	type TEXT,                   -- i32, f64, pointer; NULL: none
+	lanes INTEGER NOT NULL,      -- of a vector; 1: scalar
+	count INTEGER NOT NULL,
+	bits INTEGER NOT NULL        -- of operands and result of one of them
+);
+
+CREATE TABLE invocation ( -- direct calls in a block, each time it runs
+	id INTEGER PRIMARY KEY,
+	block_id INTEGER NOT NULL REFERENCES block,
+	callee TEXT NOT NULL,        -- as in the symbol table, instrumented or not
+	count INTEGER NOT NULL
+);
+
+CREATE TABLE execution ( -- a block's, by where and when; their sum is at most the block's
+	id INTEGER PRIMARY KEY,
+	block_id INTEGER NOT NULL REFERENCES block,
+	context_id INTEGER REFERENCES context,
+	region_id INTEGER REFERENCES region,
+	executions INTEGER NOT NULL
+);
+
+CREATE TABLE footprint ( -- distinct bytes
+	id INTEGER PRIMARY KEY,
+	owner TEXT NOT NULL,         -- whole, function
+	owner_id INTEGER NOT NULL,   -- 0 with whole
+	loaded_bytes NUMERIC NOT NULL,
+	stored_bytes NUMERIC NOT NULL,
+	touched_bytes NUMERIC NOT NULL, -- loaded or stored
+	error REAL NOT NULL          -- relative, 95 %; 0: exact
+);
+
+CREATE TABLE memory_use ( -- the smallest memory that holds this share of the accesses
+	percent INTEGER PRIMARY KEY, -- 5, 10, .. 100
+	bytes INTEGER NOT NULL       -- of 8-byte words, the most used first
+);
+
 -- Data.
 
 CREATE TABLE object (

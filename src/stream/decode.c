@@ -204,6 +204,7 @@ static const struct {
 	[LOCI_MARK_UNMAP] = { .min_raw = 3 },
 	[LOCI_MARK_OBJECT] = { .min_raw = 3 },
 	[LOCI_MARK_OBJECT_END] = { .min_raw = 2 },
+	[LOCI_MARK_OBJECT_PART] = { .min_raw = 4 },
 	[LOCI_MARK_MODULE_LOAD] = { .min_raw = 6, .module = true },
 	[LOCI_MARK_MODULE_UNLOAD] = { .min_raw = 1, .module = true },
 	[LOCI_MARK_SYNC] = { .min_raw = 2 },
@@ -217,6 +218,9 @@ static const struct {
 	[LOCI_MARK_SAMPLE_FIRE] = { .min_raw = 6 },
 	[LOCI_MARK_COUNT] = { .min_raw = 1 },
 	[LOCI_MARK_UNSEEN] = { .min_raw = 2 },
+	[LOCI_MARK_PHASE] = { .min_raw = 1 },
+	[LOCI_MARK_EXECUTED] = { .min_raw = 1 },
+	[LOCI_MARK_MISTAKE] = { .min_raw = 1 },
 };
 
 /* An address or length, of 63 bits or WIDE. */

@@ -41,6 +41,8 @@ static const uint8_t place[128] = {
 	[LOCI_MARK_UNMAP] = 2 + 1,
 	[LOCI_MARK_OBJECT] = 1 + 1,
 	[LOCI_MARK_OBJECT_END] = 1 + 1,
+	[LOCI_MARK_OBJECT_PART] = 2 + 1,
+	[LOCI_MARK_PHASE] = 0 + 1,
 	[LOCI_MARK_MODULE_LOAD] = 4 + 1,
 	[LOCI_MARK_MODULE_UNLOAD] = 0 + 1,
 };

@@ -94,8 +94,13 @@ enum loci_marker {
 	LOCI_MARK_MAP = 0x13,      /* PROT_* | MAP_* << 8  0: address, 1: bytes, 2: sequence, 3: site,
 	                              4: string id of the file, 0: none */
 	LOCI_MARK_UNMAP = 0x14,    /* -                  0: address, 1: bytes, 2: sequence */
-	LOCI_MARK_OBJECT = 0x15,   /* bytes              0: address, 1: sequence, 2: string id of name */
+	LOCI_MARK_OBJECT = 0x15,   /* bytes              0: address, 1: sequence, 2: string id of name,
+	                              3 (may be absent): bytes of an element, 0: not known */
 	LOCI_MARK_OBJECT_END = 0x16,  /* -               0: address, 1: sequence */
+	LOCI_MARK_OBJECT_PART = 0x17, /* bytes, 0: to the object's end
+	                                 0: address of the object, 1: address in it where the part
+	                                 begins, 2: sequence, 3: string id of name, 0: none. A new
+	                                 entry point: what is in the part belongs to the object */
 	LOCI_MARK_MODULE_LOAD = 0x18, /* module id       0: load bias, 1: lowest address, 2: bytes,
 	                                 3: string id of path, 4: sequence (0: before the
 	                                 definitions that follow), 5: build-id's length in
@@ -117,6 +122,8 @@ enum loci_marker {
 	LOCI_MARK_TIME = 0x25,     /* -                  0: ns, monotonic */
 	LOCI_MARK_REGION_BEGIN = 0x28, /* string id of name; regions nest per thread */
 	LOCI_MARK_REGION_END = 0x29,   /* string id of name */
+	LOCI_MARK_PHASE = 0x2a,    /* string id of name  a phase of the whole process begins here, as
+	                              the program says. 0: sequence */
 
 	/* Sampling. References are counted per thread from its start, the current one included;
 	 * frames are none. */
@@ -135,6 +142,10 @@ enum loci_marker {
 	LOCI_MARK_COUNT = 0x38,    /* -                  0: references executed so far by this thread */
 	LOCI_MARK_UNSEEN = 0x39,   /* string id of library  0: calls into it, 1: ns in it, 0 if unknown */
 	LOCI_MARK_LOST = 0x3a,     /* references lost here (a lower bound) */
+	LOCI_MARK_EXECUTED = 0x3b, /* block id           0: how often this thread executed it so far
+	                              without its words standing here; the last one counts */
+	LOCI_MARK_MISTAKE = 0x3c,  /* string id          what the program did wrong with marks, in
+	                              words; 0: how often so far */
 };
 /* clang-format on */
 
@@ -155,6 +166,8 @@ enum loci_block_flag {
 	LOCI_BLOCK_ENTRY = 1,  /* a function's first block: its first reference is a FRAME */
 	LOCI_BLOCK_LOOP = 2,   /* a loop's header */
 	LOCI_BLOCK_KERNEL = 4, /* memory touched by the kernel on the program's behalf */
+	LOCI_BLOCK_PLAIN = 8, /* its sites are code addresses, where the collector's others are not:
+				 code of another compiler in a program of `loci cc` */
 };
 
 enum loci_op {

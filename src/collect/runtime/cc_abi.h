@@ -85,7 +85,9 @@ _Static_assert(sizeof(struct loci_cc_function) == 16, "layout is fixed");
  * loaded.
  *
  * A definition is this header, then n_blocks blocks, n_sites sites, n_scopes scopes, n_loops loops,
- * n_calls calls, each table 8-aligned. */
+ * n_calls calls, each table 8-aligned. If n_ops is not 0, the function was compiled to have its
+ * operations counted: n_blocks struct loci_cc_block_ops follow, one beside each block, then n_ops
+ * operations and n_invocations invocations. */
 #define LOCI_CC_DEFINITIONS      "loci_def"
 #define LOCI_CC_DEFINITION_MAGIC 0x4346434cu /* "LCFC" */
 struct loci_cc_definition {
@@ -97,7 +99,8 @@ struct loci_cc_definition {
 	int32_t code; /* the function's first instruction less the address of this field */
 	int32_t name; /* as in the symbol table */
 	int32_t unit; /* text: the compiler ("clang 14.0.6 -O2") */
-	uint32_t reserved[5];
+	uint32_t n_ops, n_invocations; /* 0 in what was compiled before there were any */
+	uint32_t reserved[3];
 };
 _Static_assert(sizeof(struct loci_cc_definition) == 64, "layout is fixed");
 
@@ -109,7 +112,7 @@ struct loci_cc_block {
 	uint8_t flags;    /* enum loci_block_flag */
 	uint8_t depth;    /* loops around it */
 	uint32_t loop;    /* the innermost, or LOCI_CC_NONE */
-	uint32_t ops;     /* operation counts, of a later version; 0 */
+	uint32_t reserved;
 };
 _Static_assert(sizeof(struct loci_cc_block) == 16, "layout is fixed");
 
@@ -158,6 +161,99 @@ struct loci_cc_call {
 			   0: not counted */
 };
 _Static_assert(sizeof(struct loci_cc_call) == 8, "layout is fixed");
+
+/* Operations. What a block does is the same each time it runs to its end, so that operations are
+ * block executions times what stands here. A function compiled with operations numbers every block
+ * that has any, with references or not, and all of them stand in the stream. What runs in counting
+ * copies is counted by block (see LOCI_MARK_EXECUTED).
+ *
+ * Counted are the instructions of the compiler's intermediate code after optimising, before what
+ * loci puts there: architecture-independent, as Byfl counts. Debug and lifetime intrinsics, PHIs
+ * and casts that make no code (bitcast, ptrtoint, inttoptr, freeze) are none. */
+enum loci_cc_op_kind {
+	LOCI_CC_OP_LOAD = 1,
+	LOCI_CC_OP_STORE = 2, /* a read-modify-write is a load, a store and what it computes */
+	LOCI_CC_OP_INT_ADD = 3,
+	LOCI_CC_OP_INT_SUB = 4,
+	LOCI_CC_OP_INT_MUL = 5,
+	LOCI_CC_OP_INT_DIV = 6, /* and remainder */
+	LOCI_CC_OP_INT_LOGIC = 7,
+	LOCI_CC_OP_INT_SHIFT = 8,
+	LOCI_CC_OP_INT_COMPARE = 9, /* pointers too */
+	LOCI_CC_OP_INT_OTHER = 10,  /* min, max, abs, bit counts, saturating, reductions */
+	LOCI_CC_OP_FLOAT_ADD = 11,  /* and subtract */
+	LOCI_CC_OP_FLOAT_MUL = 12,
+	LOCI_CC_OP_FLOAT_DIV = 13, /* and remainder */
+	LOCI_CC_OP_FLOAT_FMA = 14, /* two floating-point operations a lane */
+	LOCI_CC_OP_FLOAT_SQRT = 15,
+	LOCI_CC_OP_FLOAT_COMPARE = 16,
+	LOCI_CC_OP_FLOAT_OTHER = 17, /* negate, abs, min, max, round, reductions, and the library's
+				      intrinsics (sin, exp, pow), one each */
+	LOCI_CC_OP_CONVERT = 18,     /* between types; type is the result's */
+	LOCI_CC_OP_SELECT = 19,
+	LOCI_CC_OP_ADDRESS = 20, /* getelementptr with an offset that is not all zero */
+	LOCI_CC_OP_LANES = 21,   /* insert, extract, shuffle */
+	LOCI_CC_OP_BRANCH = 22,  /* unconditional */
+	LOCI_CC_OP_BRANCH_COND = 23,
+	LOCI_CC_OP_BRANCH_INDIRECT = 24, /* computed goto */
+	LOCI_CC_OP_SWITCH = 25,
+	LOCI_CC_OP_RETURN = 26, /* and resume of unwinding */
+	LOCI_CC_OP_CALL = 27,   /* direct; of functions, not intrinsics */
+	LOCI_CC_OP_CALL_INDIRECT = 28,
+	LOCI_CC_OP_MEMSET = 29, /* calls; the bytes are those of the range reference */
+	LOCI_CC_OP_MEMCPY = 30, /* and memmove */
+	LOCI_CC_OP_ALLOCA = 31, /* of variable size, when the program runs */
+	LOCI_CC_OP_FENCE = 32,
+	LOCI_CC_OP_ASM = 33,
+	LOCI_CC_OP_OTHER = 34,
+};
+
+enum loci_cc_type {
+	LOCI_CC_TYPE_NONE = 0,
+	LOCI_CC_TYPE_I1 = 1,
+	LOCI_CC_TYPE_I8 = 2,
+	LOCI_CC_TYPE_I16 = 3,
+	LOCI_CC_TYPE_I32 = 4,
+	LOCI_CC_TYPE_I64 = 5,
+	LOCI_CC_TYPE_I128 = 6,
+	LOCI_CC_TYPE_INT = 7, /* any other width */
+	LOCI_CC_TYPE_F16 = 8, /* bfloat too */
+	LOCI_CC_TYPE_F32 = 9,
+	LOCI_CC_TYPE_F64 = 10,
+	LOCI_CC_TYPE_F80 = 11,
+	LOCI_CC_TYPE_F128 = 12,
+	LOCI_CC_TYPE_POINTER = 13,
+	LOCI_CC_TYPE_OTHER = 14, /* aggregates */
+};
+
+struct loci_cc_block_ops {
+	uint32_t first_op;
+	uint32_t n_ops;
+	uint32_t line; /* of its first instruction that has one; 0: not known */
+	uint16_t column;
+	uint16_t scope;
+};
+_Static_assert(sizeof(struct loci_cc_block_ops) == 16, "layout is fixed");
+
+struct loci_cc_op {
+	uint8_t kind;   /* enum loci_cc_op_kind */
+	uint8_t type;   /* enum loci_cc_type: of an operand, which a comparison's result is not */
+	uint16_t lanes; /* of a vector; 1: scalar */
+	uint32_t count; /* of these in the block */
+	uint32_t bits; /* of the operands and the result of one of them, all lanes (Byfl's op bits);
+			loads and stores: of what is moved */
+	uint32_t reserved;
+};
+_Static_assert(sizeof(struct loci_cc_op) == 16, "layout is fixed");
+
+/* The direct calls of one callee in a block, instrumented or not. */
+struct loci_cc_invocation {
+	uint32_t block;
+	uint32_t count;
+	int32_t callee; /* text: its name in the symbol table */
+	uint32_t reserved;
+};
+_Static_assert(sizeof(struct loci_cc_invocation) == 16, "layout is fixed");
 
 /* Functions of the runtime that the code calls. Those marked keep all registers but the flags, r11
  * and vectors (LLVM's preserve_most). They must be bound before they are called (nonlazybind): the
