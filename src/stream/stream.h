@@ -41,7 +41,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOCI_STREAM_VERSION 1
+#define LOCI_STREAM_VERSION 2
 
 #define LOCI_WORD_MARKER  (1ull << 63)
 #define LOCI_PAYLOAD_BITS 48
@@ -85,6 +85,14 @@ enum loci_marker {
 	LOCI_MARK_END = 0x0d,      /* exit status as wait(2) gives it; the stream ended in order */
 	LOCI_MARK_PROCESS = 0x0e,  /* process id         whose stream this is. 0: parent's process id,
 	                              1: ns, monotonic, 2: rank + 1 of a parallel job, 0: none */
+
+	LOCI_MARK_RUN = 0x0f,      /* block id           0: how often it ran, one time after the
+	                              other, 1: zero; then for each of its references, in order, its
+	                              address the first time and what is added to that each further
+	                              time (modulo 2^64). The same as a BLOCK and all those addresses;
+	                              afterwards all references of the block are used up. Only of
+	                              blocks that were defined with no ranges and no FRAME, CALLER or
+	                              TURN, and at most 126 references. From version 2 on */
 
 	/* Memory. Sequence numbers are global to the process and order these events between threads.
 	 * Memory that the kernel moves (mremap) is unmapped and mapped. */

@@ -38,6 +38,10 @@
  * calls, and whose header has no references, has a block flagged LOOP for the header all the same,
  * of one reference TURN, so that it shows in the stream when it goes round.
  *
+ * A loop of one block whose addresses go in equal steps, and that is known when it begins to go
+ *round at most LOCI_CC_RUN_TIMES times, is appended as one RUN where __loci_runs is not 0,
+ *when it has ended, and run without appending.
+ *
  * Sites. The number of a reference in the stream is the run-time address of its struct loci_cc_site
  * in the section of definitions; less the module's load bias it is an address in the file, from
  * which the reader of symbols takes file, line and all else. The code address of a block (DEFINE's
@@ -54,6 +58,7 @@
 
 #define LOCI_CC_VERSION    1
 #define LOCI_CC_ROOM_WORDS 256
+#define LOCI_CC_RUN_TIMES  (1u << 24)
 
 /* Of a thread, or of the signal handler that interrupted it. */
 struct loci_cc_state {
@@ -264,6 +269,8 @@ extern "C" {
 extern __thread struct loci_cc_thread __loci_thread __attribute__((tls_model("initial-exec")));
 /* Not 0: threads may count calls (struct loci_cc_call) at the same time. */
 extern uint32_t __loci_shared;
+/* Not 0: a loop may be told by a RUN. */
+extern uint32_t __loci_runs;
 /* preserve_most: there is no room at state->cursor. */
 void __loci_room(void);
 /* preserve_most: gives the function its base and the recorder its blocks. Its argument is in rdi.
