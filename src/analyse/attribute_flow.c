@@ -19,6 +19,7 @@ void loci_flow_count(struct loci_attribution *a)
 	a->walk.contexts.node[a->here.context].refs += a->here.refs;
 	a->walk.contexts.node[a->here.context].repeats += a->here.repeats;
 	a->thread_refs[a->here.thread] += a->here.refs;
+	a->thread_again[a->here.thread] += a->here.again;
 	a->here =
 		(struct loci_attribution_here){ .context = a->walk.context, .thread = a->walk.at };
 }

@@ -71,7 +71,9 @@ struct loci_ledger {
 	struct loci_pair_level *pair_level;
 	size_t pair_level_cap;
 	struct loci_level_tallies row_levels, context_levels;
-	struct loci_spread rows, contexts; /* distances */
+	struct loci_spread rows, contexts;                     /* distances */
+	struct loci_spread side_rows[LOCI_ANALYSE_GRAINS - 1]; /* at further block sizes */
+	unsigned n_sides;
 	bool contexts_full, rows_full, pairs_full;
 };
 

@@ -153,6 +153,18 @@ static int nothing(
 	return loci_err_set(err, ENOENT, "%.300s has no %s", path, kind);
 }
 
+static int unrecorded(const struct report *report, const struct loci_subject *subject,
+	const struct loci_blame_levels *levels, struct loci_err *err)
+{
+	char size[LOCI_UNITS_MAX];
+
+	return loci_err_set(err, ENOENT,
+		"%.300s: %s have no distances of %s-byte blocks, only those of the first size that "
+		"loci record -b was given; sites, lines, functions, loops, objects and fields do",
+		loci_profile_path(subject->profile), loci_blame_plural(report->kind),
+		loci_units_size(size, levels->block_bytes));
+}
+
 static int report_by(const struct report *report, const struct loci_subject *subject,
 	const struct loci_text *text, struct loci_json *json, struct loci_err *err)
 {
@@ -166,8 +178,11 @@ static int report_by(const struct report *report, const struct loci_subject *sub
 	int r;
 
 	if ((r = loci_catalogue_load(&c, subject->profile, err)) < 0 ||
-		(r = loci_blame_levels(subject, &c, report->level, &levels, err)) < 0 ||
-		(r = loci_blame_new(&c, subject, &levels, report->kind, &blame, err)) < 0)
+		(r = loci_blame_levels(subject, &c, report->level, &levels, err)) < 0)
+		return r;
+	if (!loci_blame_is_recorded(subject, report->kind, &levels))
+		return unrecorded(report, subject, &levels, err);
+	if ((r = loci_blame_new(&c, subject, &levels, report->kind, &blame, err)) < 0)
 		return r;
 	if (!blame->n_rows)
 		return nothing(report, &c, err);
