@@ -69,6 +69,4 @@ case $variants in *fuzz*)
 esac
 
 say "testing"
-# A few tests set signals, threads and forks against time; what fails is tried once more, and both
-# tries are shown.
-cd "$build" && ctest --output-on-failure --repeat until-pass:2 -j "$jobs" $quick "$@"
+cd "$build" && ctest --output-on-failure -j "$jobs" $quick "$@"
