@@ -156,6 +156,7 @@ static const struct {
 	[LOCI_MARK_COUNT] = { .min_raw = 1 },
 	[LOCI_MARK_UNSEEN] = { .min_raw = 2 },
 	[LOCI_MARK_PHASE] = { .min_raw = 1 },
+	[LOCI_MARK_PAUSE] = { .min_raw = 1 },
 	[LOCI_MARK_EXECUTED] = { .min_raw = 1 },
 	[LOCI_MARK_MISTAKE] = { .min_raw = 1 },
 };
