@@ -37,7 +37,7 @@ static int64_t recorded_as(const struct loci_catalogue *catalogue, const struct 
 	return 0;
 }
 
-static bool has_hists(
+bool loci_blame_has_hists(
 	const struct loci_profile *profile, enum loci_owner owner, uint64_t block_bytes)
 {
 	size_t n;
@@ -56,7 +56,7 @@ static uint64_t owners_block(
 	size_t n;
 	const struct loci_hist_key *key = loci_profile_hist_keys(subject->profile, &n);
 
-	if (has_hists(subject->profile, LOCI_OWNER_SITE, subject->grain->block_bytes))
+	if (loci_blame_has_hists(subject->profile, LOCI_OWNER_SITE, subject->grain->block_bytes))
 		return subject->grain->block_bytes;
 	if (catalogue->n_level)
 		return catalogue->level[0].line_bytes;
@@ -127,18 +127,6 @@ int loci_blame_levels(const struct loci_subject *subject, const struct loci_cata
 			"%.200s: the machine is not known; name its caches with --cache",
 			loci_profile_path(subject->profile));
 	return name ? choose(ret, name, err) : 0;
-}
-
-bool loci_blame_is_recorded(const struct loci_subject *subject, enum loci_blame_kind kind,
-	const struct loci_blame_levels *levels)
-{
-	enum loci_owner owner = kind == LOCI_BLAME_CONTEXT           ? LOCI_OWNER_CONTEXT
-		: kind == LOCI_BLAME_PAIR || kind == LOCI_BLAME_LINK ? LOCI_OWNER_PAIR
-								     : LOCI_OWNER_WHOLE;
-
-	if (owner == LOCI_OWNER_WHOLE || levels->level[levels->chosen].level_id)
-		return true;
-	return has_hists(subject->profile, owner, levels->block_bytes);
 }
 
 void loci_blame_level_of(const struct loci_subject *subject, const struct loci_catalogue *catalogue,
