@@ -50,7 +50,7 @@ _loci() {
 			*) words=$(_loci_formats "$program") ;;
 			esac
 			;;
-		--by) words='site line function loop file module object field context pair thread process' ;;
+		--by) words='site line function loop file module object field context pair thread process index' ;;
 		--sort) words='misses refs writebacks distance' ;;
 		--level) words='L1 L2 L3' ;;
 		--pairs) words='far all none' ;;
@@ -60,7 +60,7 @@ _loci() {
 		--collector) words='any cc' ;;
 		-m) words='exact count' ;;
 		--toggle) words='USR1 USR2' ;;
-		--fail-if | --sweep | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min) ;;
+		--fail-if | --sweep | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min | --object) ;;
 		-o | --output | --trace) files=any ;;
 		*)
 			case $command in

@@ -65,6 +65,8 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 			a->objects, a->symbols_lock, options->collector == LOCI_COLLECTOR_CC);
 	if (r == 0)
 		r = loci_measure_init(&a->measure, a->grain[0], a->options, a->shift, err);
+	if (r == 0 && a->options->index)
+		r = loci_pieces_new(a->objects, options->block_bytes[0], &a->pieces, err);
 	if (r == 0 && a->options->statement)
 		r = open_distinct(a, options->block_bytes, err);
 	for (unsigned i = 1; r == 0 && i < a->n_grains; i++)
@@ -79,7 +81,7 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 		return r;
 	}
 	a->batch = loci_relay_batch(a->relay);
-	a->joins = a->options->pairs != LOCI_PAIRS_ALL;
+	a->joins = a->options->pairs != LOCI_PAIRS_ALL && !a->pieces;
 	if (a->options->pairs != LOCI_PAIRS_NONE)
 		a->walk.log = a->batch->event;
 	return 0;
@@ -94,6 +96,7 @@ void loci_attribution_free(struct loci_attribution *a)
 	for (unsigned i = 0; i < LOCI_ARRAY_SIZE(a->side); i++)
 		loci_side_free(a->side[i]);
 	loci_distinct_free(a->distinct);
+	loci_pieces_free(a->pieces);
 	loci_objects_free(a->objects);
 	loci_rows_fini(&a->rows);
 	loci_walk_fini(&a->walk);
@@ -117,7 +120,7 @@ static void bear(struct loci_attribution *a, uint64_t address)
 
 /* What a body of the loop is compiled for. */
 struct refer_kind {
-	bool plain; /* blocks of 64 bytes, no other size is wanted, and every reference counts */
+	bool plain; /* blocks of 64 bytes, no other size, and nothing else is asked for */
 	bool flow;  /* as in the attribution */
 };
 
@@ -418,7 +421,8 @@ static int take_runs(struct loci_attribution *a, struct loci_runs *first, struct
 		r = switch_thread(a, thread, err);
 	if (r < 0)
 		return r;
-	kind = (struct refer_kind){ a->shift == 6 && a->n_grains == 1 && !a->distinct, a->flow };
+	kind = (struct refer_kind){ a->shift == 6 && a->n_grains == 1 && !a->distinct && !a->pieces,
+		a->flow };
 	if (a->paused)
 		r = pass_runs(a, &runs, err);
 	else if (kind.plain && kind.flow)

@@ -59,6 +59,7 @@ struct loci_attribution {
 	uint64_t *thread_refs; /* by number in walk */
 	uint64_t *thread_again;
 	size_t thread_cap, thread_again_cap;
+	struct loci_pieces *pieces;     /* NULL: not asked for */
 	struct loci_distinct *distinct; /* NULL: every reference counts */
 	bool paused;                    /* references are followed, and do not count */
 	uint64_t left_out;              /* so */

@@ -7,6 +7,7 @@ void loci_attribution_complete(struct loci_attribution *a)
 	a->batch->n_contexts = a->walk.contexts.n;
 	a->batch->n_stages = a->stages.n;
 	a->batch->n_events = a->walk.n_log;
+	a->batch->n_cells = a->pieces ? a->pieces->n_cells : 0;
 }
 
 void loci_attribution_put_stage(struct loci_attribution *a)
@@ -62,7 +63,8 @@ static int find(struct loci_attribution *a, const struct loci_code_ref *ref, uin
 	offset = address - a->walk.base[hit.framed] - hit.low;
 	if (!hit.bytes && !offset) /* nothing is known of where the object begins */
 		offset = LOCI_NO_OFFSET;
-	if (loci_rows_move(&a->rows, ref->site, &hit, offset, born_at(a, hit.epoch)) < 0)
+	if (loci_rows_move(&a->rows, ref->site, &hit, offset, born_at(a, hit.epoch)) < 0 ||
+		(a->pieces && loci_pieces_move(a->pieces, ref->site, &hit) < 0))
 		return loci_err_nomem(err);
 	return 0;
 }
@@ -103,6 +105,8 @@ static int put_blocks(struct loci_attribution *a, const struct loci_code_ref *re
 
 		if (e.second && address == e.second)
 			a->batch->second[a->batch->n_seconds++] = (uint32_t)a->batch->n;
+		if (r == 0 && a->pieces)
+			loci_touch_cells(a, ref->site, address);
 		if (r == 0)
 			r = loci_touch_put(a, site, address >> a->shift, ref->is_write,
 				loci_touch_bytes(a->shift, offset, n), err);

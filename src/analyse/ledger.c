@@ -36,6 +36,7 @@ void loci_ledger_fini(struct loci_ledger *ledger)
 		free(ledger->object[i].name);
 		free(ledger->object[i].type);
 		free(ledger->object[i].file);
+		free(ledger->object[i].cell);
 	}
 	for (size_t i = 0; i < ledger->n_modules; i++) {
 		free(ledger->module[i].path);
@@ -406,6 +407,8 @@ int loci_ledger_add(
 	r = add_rows(ledger, &maps, err);
 	if (r < 0)
 		return r;
+	if (loci_ledger_add_pieces(ledger, &maps) < 0)
+		return loci_err_nomem(err);
 	if (add_loops(ledger, &maps) < 0 || loci_ledger_add_stages(ledger, process) < 0)
 		return loci_err_nomem(err);
 	ledger->pairs_full |= pairs->full;

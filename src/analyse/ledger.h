@@ -24,6 +24,10 @@ struct loci_ledger_object {
 	bool touched; /* also by references that count where they begin */
 	bool nameless;
 	uint64_t refs;
+	/* Of its pieces, if it is cut, the outer first: as in piece.h. */
+	struct loci_piece_cell *cell;
+	uint32_t n_outer, n_inner;
+	struct loci_object_shape shape;
 };
 
 struct loci_ledger_loop {

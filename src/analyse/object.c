@@ -21,12 +21,14 @@ static uint64_t bytes_of(uint64_t low, uint64_t last)
 }
 
 /* Holds from low to last, where the generation is that of the address. */
-static void answer(struct loci_objects *objects, uint64_t address, uint32_t object, uint64_t low,
-	uint64_t last, const uint32_t *serial, struct loci_object_hit *ret)
+static inline __attribute__((always_inline)) void answer(struct loci_objects *objects,
+	uint64_t address, uint32_t object, uint64_t low, uint64_t last, const uint32_t *serial,
+	struct loci_object_hit *ret)
 {
 	*ret = (struct loci_object_hit){
 		.object = object, .begin = low, .serial = serial, .seen = *serial
 	};
+	ret->whole_bytes = bytes_of(low, last);
 	ret->generation = loci_generations_find(&objects->generations, address, &low, &last);
 	ret->low = low;
 	ret->bytes = bytes_of(low, last);
@@ -163,6 +165,7 @@ static void answer_top(struct loci_objects *objects, uint64_t address, uint64_t 
 
 	answer(objects, address, object, address, address, &objects->frame_serial, ret);
 	ret->bytes = 0;
+	ret->whole_bytes = place->variable ? place->variable->bytes : 0;
 	if (place->variable)
 		ret->begin = frame_address + (uint64_t)place->variable->low;
 	if (!place->variable) {
@@ -191,6 +194,7 @@ static int answer_frame(struct loci_objects *objects, const struct loci_shadow *
 
 	answer(objects, address, object, address, address, &objects->frame_serial, ret);
 	ret->bytes = 0;
+	ret->whole_bytes = place->variable ? place->variable->bytes : 0;
 	if (place->variable)
 		ret->begin = frame->address + (uint64_t)place->variable->low;
 	if (!shadow->pins || !place->variable || place->shared || objects->odd_stacks)
@@ -200,6 +204,7 @@ static int answer_frame(struct loci_objects *objects, const struct loci_shadow *
 		answer(objects, address, object, frame->address + (uint64_t)place->low,
 			frame->address + (uint64_t)place->high - 1, pin, ret);
 	ret->begin = frame->address + (uint64_t)place->variable->low;
+	ret->whole_bytes = place->variable->bytes;
 	return r;
 }
 
@@ -358,6 +363,22 @@ int loci_objects_find(struct loci_objects *objects, uint64_t address, uint64_t c
 	if (region)
 		return answer_region(objects, address, code_address, shadow, region, ret, err);
 	return answer_unknown(objects, address, code_address, shadow, ret, err);
+}
+
+bool loci_objects_shape(
+	const struct loci_objects *objects, uint32_t number, struct loci_object_shape *ret)
+{
+	const struct loci_object *object = &objects->table.object[number];
+	const struct loci_variable *variable = object->variable;
+
+	*ret = (struct loci_object_shape){ .element_bytes = object->element_bytes };
+	if (object->kind == LOCI_OBJECT_HEAP || object->kind == LOCI_OBJECT_REGISTERED)
+		return true;
+	if (!variable || variable->elements < 2 || !variable->type)
+		return false;
+	*ret = (struct loci_object_shape){ loci_type_bytes(variable->type), variable->elements,
+		variable->inner };
+	return ret->element_bytes > 0;
 }
 
 uint32_t loci_objects_epoch(const struct loci_objects *objects, uint64_t address)

@@ -188,6 +188,8 @@ static int on_object(struct loci_objects *objects, const struct event *event, st
 	if (r < 0)
 		return r;
 	loci_object_begin(&objects->table.object[object], bytes, objects->refs);
+	if (event->event->n_raw > 3 && event->raw[3] && event->raw[3] <= bytes)
+		objects->table.object[object].element_bytes = event->raw[3];
 	loci_heap_part(objects->heap, block->low, block->bytes);
 	part_layout(objects, block->low, block->low + (block->bytes - 1), false);
 	return 0;

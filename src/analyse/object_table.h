@@ -50,6 +50,7 @@ struct loci_object {
 	char *text;                 /* owned: path or name */
 	struct loci_origin *origin; /* owned */
 	uint64_t size_bytes, allocations, live;
+	uint64_t element_bytes; /* of a registered one, where it was said; else 0 */
 	uint64_t born_refs, died_refs;
 	char *name, *type; /* owned, made when asked for: object_name.c */
 };

@@ -455,7 +455,8 @@ int loci_publish(struct loci_ledger *ledger, const struct loci_publish_options *
 {
 	static int (*const parts[])(struct loci_publication *, struct loci_err *) = { put_levels,
 		loci_publish_loops, loci_publish_sites, loci_publish_contexts, loci_publish_objects,
-		loci_publish_pairs, loci_publish_regions, loci_publish_phases, put_whole };
+		loci_publish_pieces, loci_publish_pairs, loci_publish_regions, loci_publish_phases,
+		put_whole };
 	loci_cleanup(publication_fini) struct loci_publication p = {
 		.ledger = ledger, .options = options, .profile = profile
 	};

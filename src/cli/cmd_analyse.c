@@ -32,6 +32,7 @@ static const char help[] =
 	"      --instructions    count instruction fetches as references too\n"
 	"      --no-sets         skip per-set distances: faster, set-associative caches are\n"
 	"                        then modelled instead of exact\n"
+	"      --index           keep which parts of arrays are far apart, by index\n"
 	"      --statement       of a trace that loci record kept: count an element once per\n"
 	"                        execution of a source statement; elements are as large as the\n"
 	"                        smallest block size\n"
@@ -121,6 +122,7 @@ enum {
 	OPT_FORMATS,
 	OPT_INSTRUCTIONS,
 	OPT_NO_SETS,
+	OPT_INDEX,
 	OPT_STATEMENT,
 	OPT_MEMORY,
 	OPT_VERIFY,
@@ -132,6 +134,7 @@ static const struct option long_options[] = {
 	{ "formats", no_argument, NULL, OPT_FORMATS },
 	{ "instructions", no_argument, NULL, OPT_INSTRUCTIONS },
 	{ "no-sets", no_argument, NULL, OPT_NO_SETS },
+	{ "index", no_argument, NULL, OPT_INDEX },
 	{ "statement", no_argument, NULL, OPT_STATEMENT },
 	{ "max-memory", required_argument, NULL, OPT_MEMORY },
 	{ "verify", optional_argument, NULL, OPT_VERIFY },
@@ -168,6 +171,9 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 			break;
 		case OPT_NO_SETS:
 			options->no_sets = true;
+			break;
+		case OPT_INDEX:
+			options->index = true;
 			break;
 		case OPT_STATEMENT:
 			options->statement = true;

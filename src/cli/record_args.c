@@ -30,6 +30,7 @@ static const char help[] =
 	"                        (default: host)\n"
 	"      --sets            per-set distances too: slower, every set-associative cache is\n"
 	"                        then exact, not only those of --cache\n"
+	"      --index           keep which parts of arrays are far apart, by index\n"
 	"      --statement       count an element once per execution of a source statement, not\n"
 	"                        at each of its loads and stores; elements are as large as the\n"
 	"                        smallest block size of -b (needs debug information)\n"
@@ -128,6 +129,7 @@ enum {
 	OPT_COLLECTOR = 256,
 	OPT_CACHE,
 	OPT_SETS,
+	OPT_INDEX,
 	OPT_STATEMENT,
 	OPT_PAIRS,
 	OPT_ONLY,
@@ -148,6 +150,7 @@ static const struct option long_options[] = {
 	{ "collector", required_argument, NULL, OPT_COLLECTOR },
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "sets", no_argument, NULL, OPT_SETS },
+	{ "index", no_argument, NULL, OPT_INDEX },
 	{ "statement", no_argument, NULL, OPT_STATEMENT },
 	{ "pairs", required_argument, NULL, OPT_PAIRS },
 	{ "only", required_argument, NULL, OPT_ONLY },
@@ -183,6 +186,9 @@ static int parse_analysis(int option, struct loci_record_args *args, struct loci
 		return 0;
 	case OPT_SETS:
 		options->no_sets = false;
+		return 0;
+	case OPT_INDEX:
+		options->index = true;
 		return 0;
 	case OPT_STATEMENT:
 		options->statement = true;

@@ -238,6 +238,21 @@ CREATE TABLE field ( -- of an object's type
 	size_bytes INTEGER
 );
 
+CREATE TABLE piece ( -- of an array, cut by index: what its touches met; where it was asked for
+	id INTEGER PRIMARY KEY,
+	object_id INTEGER NOT NULL REFERENCES object,
+	axis TEXT NOT NULL,          -- index; of several dimensions inner, in which elements lie side by
+	                             -- side, and outer, all others; byte: elements are not known
+	low INTEGER NOT NULL,        -- holds low <= index < high
+	high INTEGER NOT NULL,
+	block_bytes INTEGER NOT NULL REFERENCES grain,
+	touches INTEGER NOT NULL,    -- of blocks of that size
+	cold INTEGER NOT NULL,       -- of touches: the first of a block
+	reuses INTEGER NOT NULL,     -- of touches: those whose stack distance is known ..
+	distance_blocks INTEGER NOT NULL, -- .. and the sum of these distances
+	misses INTEGER NOT NULL      -- of the first level
+);
+
 CREATE TABLE access ( -- one site's references to one object or field, and how it walks there
 	id INTEGER PRIMARY KEY,
 	site_id INTEGER NOT NULL REFERENCES site,
