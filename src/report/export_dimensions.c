@@ -158,6 +158,32 @@ static const struct member pair_members[] = {
 	MEMBER(pair, "references", COUNT, refs),
 };
 
+static const struct member region_members[] = {
+	MEMBER(region, "id", COUNT, id),
+	MEMBER(region, "parent_id", COUNT_0, parent_id),
+	MEMBER(region, "name", TEXT, name),
+	MEMBER(region, "entries", COUNT, entries),
+	MEMBER(region, "references", COUNT, refs),
+};
+
+static const struct member phase_members[] = {
+	MEMBER(phase, "id", COUNT, id),
+	MEMBER(phase, "name", TEXT, name),
+	MEMBER(phase, "references", COUNT, refs),
+};
+
+static const struct member stretch_members[] = {
+	MEMBER(stretch, "first_references", COUNT, first_refs),
+	MEMBER(stretch, "references", COUNT, refs),
+	MEMBER(stretch, "phase_id", COUNT_0, phase_id),
+};
+
+static const struct member mistake_members[] = {
+	MEMBER(mistake, "id", COUNT, id),
+	MEMBER(mistake, "what", TEXT, what),
+	MEMBER(mistake, "times", COUNT, times),
+};
+
 static const struct member level_members[] = {
 	MEMBER(level, "id", COUNT, id),
 	MEMBER(level, "name", TEXT, name),

@@ -32,7 +32,7 @@ run() { # MODE
 	WORD_LOG=words WORD_LOG_MODE=$1 EXPECTED=expected timeout 120 ./watched >printed 2>&1
 	[ $? = $status ] || fail "$1: exit status is not $status"
 	cmp -s printed native.printed || fail "$1: prints something else: $(diff native.printed printed | head -3)"
-	read -r _ counted _ traced _ errors < <(tail -1 words)
+	read -r _ counted _ traced _ errors _ runs < <(tail -1 words)
 	[ "$errors" = 0 ] || fail "$1: $(head -3 words)"
 }
 
