@@ -134,9 +134,12 @@ static int describe_variable(
 	ret->element = variable->type;
 	ret->type = type;
 	if (type && variable->elements > 1) {
-		if (!object->type &&
-			asprintf(&object->type, "%s[%llu]", type,
-				(unsigned long long)variable->elements) < 0) {
+		int n = object->type      ? 0
+			: variable->shape ? asprintf(&object->type, "%s%s", type, variable->shape)
+					  : asprintf(&object->type, "%s[%llu]", type,
+						    (unsigned long long)variable->elements);
+
+		if (n < 0) {
 			object->type = NULL;
 			return loci_err_nomem(err);
 		}
