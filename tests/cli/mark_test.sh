@@ -3,7 +3,7 @@
 # Not under sanitizers.
 . "$SRC/tests/cli/expect.sh"
 
-program=$SRC/tests/workloads/marked_steps.c
+program=$SRC/tests/marks/marked_steps.c
 mark="-I$SRC/include"
 
 # sql QUERY
@@ -197,13 +197,13 @@ languages() {
 	is "" "select what from mistake"
 }
 if command -v c++ >/dev/null; then
-	expect 0 c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -O1 -g $mark -o marks "$SRC/tests/workloads/marks_region.cpp"
+	expect 0 c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -O1 -g $mark -o marks "$SRC/tests/marks/marks_region.cpp"
 	[ ! -x "$BUILD/libexec/loci/loci-amd64-linux" ] || languages any
-	expect 0 c++ -Wall -Wextra -Werror -DLOCI_MARK_OFF -O1 $mark -o marks "$SRC/tests/workloads/marks_region.cpp"
+	expect 0 c++ -Wall -Wextra -Werror -DLOCI_MARK_OFF -O1 $mark -o marks "$SRC/tests/marks/marks_region.cpp"
 	expect 0 ./marks
 fi
 if ls "$BUILD"/lib/loci/loci-pass-*.so >/dev/null 2>&1; then
-	expect 0 loci c++ -O1 -g $mark -o marks "$SRC/tests/workloads/marks_region.cpp"
+	expect 0 loci c++ -O1 -g $mark -o marks "$SRC/tests/marks/marks_region.cpp"
 	languages cc
 fi
 
@@ -216,13 +216,13 @@ fortran() {
 		from field join access on field_id = field.id join object on object.id = field.object_id
 		where object.kind = 'registered' group by field.id"
 	is "rest" "select name from phase where name is not null"
-	is "store|8|1|$(grep -n 'call loci_access' "$SRC/tests/workloads/marks_fortran.f90" | cut -d: -f1)" "select op, site.size_bytes, site.refs, site.line from site
+	is "store|8|1|$(grep -n 'call loci_access' "$SRC/tests/marks/marks_fortran.f90" | cut -d: -f1)" "select op, site.size_bytes, site.refs, site.line from site
 		join access on site_id = site.id join object on object.id = object_id
 		where object.name = 'fortran a' and site.refs = 1"
 	is "" "select what from mistake"
 }
 module=$SRC/include/loci_mark.F90
-source=$SRC/tests/workloads/marks_fortran.f90
+source=$SRC/tests/marks/marks_fortran.f90
 if command -v gfortran >/dev/null && [ -x "$BUILD/libexec/loci/loci-amd64-linux" ]; then
 	expect 0 gfortran -Wall -O1 -g -o marks "$module" "$source" -L"$BUILD" -lloci-mark
 	fortran any
