@@ -50,7 +50,7 @@ _loci() {
 			*) words=$(_loci_formats "$program") ;;
 			esac
 			;;
-		--by) words='site line function loop file module object field context pair thread process' ;;
+		--by) words='site line function loop file module object field context pair thread process region phase' ;;
 		--sort) words='misses refs writebacks distance' ;;
 		--level) words='L1 L2 L3' ;;
 		--pairs) words='far all none' ;;

@@ -15,7 +15,9 @@ struct loci_ledger_object {
 	char *kind, *name, *type, *file;
 	unsigned line;
 	const struct loci_type *element;
-	uint64_t size_bytes, allocations;
+	uint64_t size_bytes, allocations, element_bytes;
+	uint32_t whole; /* of a part of a registered object: that; else itself */
+	uint64_t part_offset;
 	uint32_t module; /* the symbols' number */
 	uint64_t code_address;
 	uint32_t context; /* UINT32_MAX: none */

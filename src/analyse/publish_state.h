@@ -24,7 +24,7 @@ struct loci_publication {
 	const struct loci_publish_options *options;
 	struct loci_profile *profile;
 	struct loci_naming naming;
-	uint64_t refs; /* of all sites */
+	uint64_t refs;     /* of all sites */
 	uint64_t all_refs; /* those without a site included */
 	/* By number in the ledger; 0: not put. */
 	uint32_t *site_rank; /* in the order of code, from 1 */

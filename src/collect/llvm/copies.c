@@ -293,14 +293,15 @@ void loci_copies_make(
 	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_flow *flow)
 {
 	struct copying copying = { .emit = emit, .plan = plan, .flow = flow };
+	copying.runs = loci_runs_new(emit, plan, flow);
 	find_crossing(&copying);
 	copy_body(&copying);
+	loci_runs_copy(copying.runs, copying.copy);
 	loci_emit_slots(emit, plan->function);
 	add_slot(&copying, emit->budget);
 	add_slot(&copying, emit->cursor);
 	add_slot(&copying, emit->state);
 
-	copying.runs = loci_runs_copy(emit, plan, flow, copying.copy);
 	loci_counts_make(emit, plan, flow, NULL);
 	loci_counts_make(emit, plan, flow, copying.copy);
 	for (size_t i = 0; i < plan->n_pieces; i++)

@@ -10,6 +10,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 using namespace llvm;
@@ -48,6 +49,11 @@ LLVMValueRef loci_ir_first_place(LLVMBasicBlockRef block)
 LLVMValueRef loci_ir_first_code(LLVMBasicBlockRef block)
 {
 	return wrap(&*unwrap(block)->getFirstNonPHIOrDbg());
+}
+
+void loci_ir_erase_unused(LLVMValueRef value)
+{
+	RecursivelyDeleteTriviallyDeadInstructions(unwrap(value));
 }
 
 void loci_ir_move_before(LLVMValueRef instruction, LLVMValueRef place)

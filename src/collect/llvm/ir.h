@@ -26,6 +26,8 @@ void loci_ir_rename_predecessor(
 LLVMValueRef loci_ir_first_place(LLVMBasicBlockRef block);
 /* The first instruction that becomes code. */
 LLVMValueRef loci_ir_first_code(LLVMBasicBlockRef block);
+/* The instruction and what it alone needed, unless it is needed itself. */
+void loci_ir_erase_unused(LLVMValueRef value);
 void loci_ir_move_before(LLVMValueRef instruction, LLVMValueRef place);
 bool loci_ir_is_static_alloca(LLVMValueRef instruction);
 bool loci_ir_is_musttail(LLVMValueRef call);

@@ -33,11 +33,10 @@ bool loci_ir_loop_always(
  * turns beforehand. The step, if it is known now; otherwise NULL. */
 bool loci_ir_loop_steps(
 	struct loci_ir_loops *loops, size_t loop, LLVMValueRef address, LLVMValueRef *ret_step);
-/* How often the header of a counted loop executes, a word, computed before `place` from copies of
- * what is there; 0 where that is 2^64. The function may have been changed since, but what is
- * there must still be there. */
-LLVMValueRef loci_ir_loop_times(const struct loci_ir_loops *loops, size_t loop, LLVMValueRef place,
-	const struct loci_ir_copy *copy);
+/* How often the header of a counted loop executes, a word, computed before `place`; 0 where that is
+ * 2^64. */
+LLVMValueRef loci_ir_loop_times(
+	const struct loci_ir_loops *loops, size_t loop, LLVMValueRef place);
 
 /* Values of a loop in its first turns, computed outside of it. block[0] is its header. */
 struct loci_ir_start;

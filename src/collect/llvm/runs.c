@@ -120,8 +120,8 @@ struct run {
 	const struct loci_plan_run *plan;
 	LLVMBasicBlockRef *block; /* of the loop, its header first, its latch last */
 	size_t n_blocks;
-	struct loci_ir_copy *plain; /* of the tracing copy's loop */
-	LLVMValueRef times;
+	struct loci_ir_copy *plain;  /* of the tracing copy's loop */
+	LLVMValueRef counted, times; /* how often it goes round, in either copy */
 };
 
 struct loci_runs {
@@ -148,14 +148,12 @@ static LLVMValueRef plain_of(
 static void copy_run(struct loci_runs *runs, struct run *run)
 {
 	const struct loci_flow *flow = runs->flow;
-	LLVMValueRef entered = LLVMGetBasicBlockTerminator(flow->block[run->plan->entry].block);
 	run->block = loci_zeroed(flow->n_blocks, sizeof(*run->block));
 	for (size_t i = 1; i < flow->n_blocks; i++)
 		if (flow->block[i].loop == run->plan->loop)
 			run->block[run->n_blocks++] = block_copy(runs->copy, flow->block[i].block);
 	run->plain = loci_ir_copy_new(run->block, run->n_blocks);
-	run->times = loci_ir_loop_times(runs->plan->evolution, run->plan->loop,
-		loci_ir_copy_of(runs->copy, entered), runs->copy);
+	run->times = loci_ir_copy_of(runs->copy, run->counted);
 }
 
 /* Whether the loop's value is used behind it otherwise than where it is left. */
@@ -187,18 +185,28 @@ static void find_outliving(struct loci_runs *runs, const struct run *run)
 	}
 }
 
-struct loci_runs *loci_runs_copy(struct loci_emit *emit, const struct loci_plan *plan,
-	const struct loci_flow *flow, const struct loci_ir_copy *copy)
+struct loci_runs *loci_runs_new(
+	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_flow *flow)
 {
 	struct loci_runs *runs = loci_zeroed(1, sizeof(*runs));
-	*runs = (struct loci_runs){ .emit = emit, .plan = plan, .flow = flow, .copy = copy };
+	*runs = (struct loci_runs){ .emit = emit, .plan = plan, .flow = flow };
 	runs->run = loci_zeroed(plan->n_runs, sizeof(*runs->run));
 	for (size_t i = 0; i < plan->n_runs; i++) {
+		LLVMBasicBlockRef entry = flow->block[plan->run[i].entry].block;
 		runs->run[i].plan = &plan->run[i];
+		runs->run[i].counted = loci_ir_loop_times(
+			plan->evolution, plan->run[i].loop, LLVMGetBasicBlockTerminator(entry));
+	}
+	return runs;
+}
+
+void loci_runs_copy(struct loci_runs *runs, const struct loci_ir_copy *copy)
+{
+	runs->copy = copy;
+	for (size_t i = 0; i < runs->plan->n_runs; i++) {
 		copy_run(runs, &runs->run[i]);
 		find_outliving(runs, &runs->run[i]);
 	}
-	return runs;
 }
 
 /* Whether the loop is to be told by a run, for the end of the block from which it is entered. */
@@ -307,6 +315,8 @@ void loci_runs_make(struct loci_runs *runs)
 {
 	for (size_t i = 0; i < runs->plan->n_runs; i++)
 		make(runs, &runs->run[i]);
+	for (size_t i = 0; i < runs->plan->n_runs; i++)
+		loci_ir_erase_unused(runs->run[i].counted);
 }
 
 LLVMValueRef loci_runs_outliving(const struct loci_runs *runs, size_t number)

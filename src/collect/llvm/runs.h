@@ -13,9 +13,12 @@ void loci_runs_forget(struct loci_plan *plan);
 
 /* The plain copies of a function's runs. */
 struct loci_runs;
+/* Before anything else changes: computes how often they go round, in the body that is to be copied,
+ * so that what this is made of is known to be needed there. */
+struct loci_runs *loci_runs_new(
+	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_flow *flow);
 /* Right after the body was copied. */
-struct loci_runs *loci_runs_copy(struct loci_emit *emit, const struct loci_plan *plan,
-	const struct loci_flow *flow, const struct loci_ir_copy *copy);
+void loci_runs_copy(struct loci_runs *runs, const struct loci_ir_copy *copy);
 /* Connects them with the tracing copy, when it is complete but for where control crosses. */
 void loci_runs_make(struct loci_runs *runs);
 /* Values of the function's body whose tracing copies are used behind a loop that has a plain copy,
