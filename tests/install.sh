@@ -26,7 +26,7 @@ prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:[^=]*=//p' "$BUILD/CMakeCache.txt")
 root=$dir/root$prefix
 
 for file in bin/loci share/man/man1/loci.1 share/man/man1/loci-record.1 share/man/man1/loci-annotate.1 \
-	share/man/man1/loci-doctor.1 share/man/man1/loci-c++.1 bin/loci-cc bin/loci-mpicxx share/bash-completion/completions/loci; do
+	share/man/man1/loci-doctor.1 share/man/man1/loci-c++.1 bin/loci-cc bin/loci-flang bin/loci-mpicxx share/bash-completion/completions/loci; do
 	[ -f "$root/$file" ] || fail "$file is not installed"
 done
 must "$root/bin/loci" --version
@@ -62,6 +62,14 @@ if ls "$BUILD"/lib/loci/loci-pass-*.so >/dev/null 2>&1; then
 		[ "$stores" = 1000 ] || fail "the installed loci records $stores references of what it compiled ($kind)"
 	done
 	must "$moved/bin/loci-c++" -x c++ "$dir/hello.c" -o "$dir/hello"
+	if command -v flang-new-19 >/dev/null && [ -e "$BUILD/lib/loci/loci-pass-19.so" ]; then
+		printf "print '(a)', 'hello'\nend\n" >"$dir/hello.f90"
+		for kind in -O2 -static; do
+			must "$moved/bin/loci-flang" $kind "$dir/hello.f90" -o "$dir/hello90"
+			[ "$("$dir/hello90")" = hello ] || fail "what the installed loci flang $kind compiles does not run"
+			readelf -SW "$dir/hello90" | grep -q ' loci_fn ' || fail "the installed loci flang $kind does not instrument"
+		done
+	fi
 	readelf -d "$dir/hello" | grep -q "moved to$prefix/.*/libloci-rt.so" || fail "not linked to the installed runtime"
 	mv "$dir/moved to" "$dir/root"
 fi
@@ -104,6 +112,29 @@ if command -v c++ >/dev/null; then
 	must env LD_LIBRARY_PATH="$libdir" "$dir/cxx"
 else
 	echo "install.sh: c++ is missing: loci.h not tried from C++"
+fi
+
+# Marks: the example, from C and C++, and what Fortran compiles.
+must pkg-config --exists --print-errors loci-mark
+flags=$(pkg-config --cflags loci-mark)
+must cc -std=c99 $strict -O2 -g "$SRC/examples/marked.c" -o "$dir/marked" $flags
+[ "$("$dir/marked")" = 16.674 ] || fail "marked prints $("$dir/marked")"
+if [ -x "$BUILD/libexec/loci/loci-amd64-linux" ] && command -v valgrind >/dev/null; then
+	must "$root/bin/loci" record -q --collector any -o "$dir/marked.loci" "$dir/marked"
+	steps=$(sqlite3 "$dir/marked.loci" "select group_concat(name || entries) from (select * from region order by name)")
+	[ "$steps" = relax4,residual4,step4 ] || fail "the installed marks tell $steps"
+fi
+if command -v c++ >/dev/null; then
+	printf '#include <loci/mark.h>\nint main() { loci::region r("all"); loci_phase("x"); }\n' >"$dir/mark.cpp"
+	for standard in c++98 c++17; do
+		must c++ -std=$standard $strict "$dir/mark.cpp" -o "$dir/mark" $flags
+		must "$dir/mark"
+	done
+fi
+if command -v gfortran >/dev/null; then
+	must gfortran -J "$dir" -O1 "$(pkg-config --variable=fortran loci-mark)" \
+		"$SRC/tests/marks/marks_fortran.f90" -o "$dir/fortran" $(pkg-config --libs loci-mark)
+	must "$dir/fortran"
 fi
 
 # The libraries export the names of the map, and no other.

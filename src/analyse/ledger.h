@@ -15,7 +15,9 @@ struct loci_ledger_object {
 	char *kind, *name, *type, *file;
 	unsigned line;
 	const struct loci_type *element;
-	uint64_t size_bytes, allocations;
+	uint64_t size_bytes, allocations, element_bytes;
+	uint32_t whole; /* of a part of a registered object: that; else itself */
+	uint64_t part_offset;
 	uint32_t module; /* the symbols' number */
 	uint64_t code_address;
 	uint32_t context; /* UINT32_MAX: none */
@@ -96,7 +98,7 @@ struct loci_ledger {
 	size_t n_running;                              /* processes that have references */
 	struct loci_phase_stretch *stretch;            /* if that is one */
 	size_t n_stretches, stretch_cap;
-	bool contexts_full, rows_full, pairs_full, regions_full, stretches_full;
+	bool contexts_full, rows_full, pairs_full, regions_full, stages_full, stretches_full;
 };
 
 int loci_ledger_init(struct loci_ledger *ledger, unsigned n_levels, struct loci_err *err);

@@ -21,14 +21,12 @@ static uint64_t bytes_of(uint64_t low, uint64_t last)
 }
 
 /* Holds from low to last, where the generation is that of the address. */
-static inline __attribute__((always_inline)) void answer(struct loci_objects *objects,
-	uint64_t address, uint32_t object, uint64_t low, uint64_t last, const uint32_t *serial,
-	struct loci_object_hit *ret)
+static void answer(struct loci_objects *objects, uint64_t address, uint32_t object, uint64_t low,
+	uint64_t last, const uint32_t *serial, struct loci_object_hit *ret)
 {
 	*ret = (struct loci_object_hit){
-		.object = object, .begin = low, .serial = serial, .seen = *serial
+		.object = object, .begin = low, .last = last, .serial = serial, .seen = *serial
 	};
-	ret->whole_bytes = bytes_of(low, last);
 	ret->generation = loci_generations_find(&objects->generations, address, &low, &last);
 	ret->low = low;
 	ret->bytes = bytes_of(low, last);
@@ -165,9 +163,9 @@ static void answer_top(struct loci_objects *objects, uint64_t address, uint64_t 
 
 	answer(objects, address, object, address, address, &objects->frame_serial, ret);
 	ret->bytes = 0;
-	ret->whole_bytes = place->variable ? place->variable->bytes : 0;
 	if (place->variable)
 		ret->begin = frame_address + (uint64_t)place->variable->low;
+	ret->last = ret->begin + (place->variable ? place->variable->bytes : 0) - 1;
 	if (!place->variable) {
 		int64_t step = offset & -(int64_t)FRAME_STEP;
 
@@ -179,7 +177,9 @@ static void answer_top(struct loci_objects *objects, uint64_t address, uint64_t 
 	if (!mapped)
 		objects->unknown_stack = true;
 	ret->framed = true;
+	ret->last -= ret->begin;
 	ret->begin = (uint64_t)(place->variable ? place->variable->low : low);
+	ret->last += ret->begin;
 	ret->low = (uint64_t)low;
 	ret->bytes = (uint64_t)(high - low);
 }
@@ -194,9 +194,9 @@ static int answer_frame(struct loci_objects *objects, const struct loci_shadow *
 
 	answer(objects, address, object, address, address, &objects->frame_serial, ret);
 	ret->bytes = 0;
-	ret->whole_bytes = place->variable ? place->variable->bytes : 0;
 	if (place->variable)
 		ret->begin = frame->address + (uint64_t)place->variable->low;
+	ret->last = ret->begin + (place->variable ? place->variable->bytes : 0) - 1;
 	if (!shadow->pins || !place->variable || place->shared || objects->odd_stacks)
 		return 0;
 	r = loci_stack_pin(&objects->stack, frame, &pin, err);
@@ -204,7 +204,7 @@ static int answer_frame(struct loci_objects *objects, const struct loci_shadow *
 		answer(objects, address, object, frame->address + (uint64_t)place->low,
 			frame->address + (uint64_t)place->high - 1, pin, ret);
 	ret->begin = frame->address + (uint64_t)place->variable->low;
-	ret->whole_bytes = place->variable->bytes;
+	ret->last = ret->begin + place->variable->bytes - 1;
 	return r;
 }
 

@@ -68,14 +68,17 @@ static void cut(struct loci_pieces *pieces, uint32_t number, uint64_t whole_byte
 
 int loci_pieces_move(struct loci_pieces *pieces, uint32_t site, const struct loci_object_hit *hit)
 {
+	uint64_t whole_bytes;
+
 	if (loci_grow(&pieces->site, &pieces->site_cap, site + 1ul, sizeof(*pieces->site)) < 0 ||
 		loci_grow(&pieces->object, &pieces->object_cap, hit->object + 1ul,
 			sizeof(*pieces->object)) < 0)
 		return -ENOMEM;
+	whole_bytes = hit->last - hit->begin + 1;
 	if (!pieces->object[hit->object].asked)
-		cut(pieces, hit->object, hit->whole_bytes);
+		cut(pieces, hit->object, whole_bytes);
 	pieces->site[site] =
-		(struct loci_piece_site){ hit->begin, hit->whole_bytes, hit->object, hit->framed };
+		(struct loci_piece_site){ hit->begin, whole_bytes, hit->object, hit->framed };
 	return 0;
 }
 

@@ -108,6 +108,7 @@ static const struct column object_columns[] = {
 	COLUMN(object, "died_refs", U64_IF, died_refs,
 		.flag = offsetof(struct loci_object_row, released), FOLD(LAST)),
 	COLUMN(object, "refs", U64, refs, FOLD(SUM)),
+	COLUMN(object, "element_bytes", U64_0, element_bytes, LATER, FOLD(MOST)),
 };
 
 static const struct column field_columns[] = {

@@ -74,6 +74,7 @@ struct loci_object_row {
 	uint64_t born_refs, died_refs;
 	bool released; /* died_refs has a meaning */
 	uint64_t refs;
+	uint64_t element_bytes; /* as the program says; 0: it does not */
 };
 
 struct loci_field_row {

@@ -226,13 +226,14 @@ CREATE TABLE object (
 	context_id INTEGER REFERENCES context, -- of the allocation
 	born_refs INTEGER,    -- references executed before the first allocation ..
 	died_refs INTEGER,    -- .. and before the last release; NULL: never released
-	refs INTEGER NOT NULL
+	refs INTEGER NOT NULL,
+	element_bytes INTEGER -- of one that the program registered, as it says; NULL: it does not
 );
 
-CREATE TABLE field ( -- of an object's type
+CREATE TABLE field ( -- of an object's type, or of the object
 	id INTEGER PRIMARY KEY,
 	object_id INTEGER NOT NULL REFERENCES object,
-	name TEXT NOT NULL,   -- with its path: node.key[]
+	name TEXT NOT NULL,   -- with its path: node.key[]; or of a part that the program registered
 	type TEXT,
 	offset_bytes INTEGER NOT NULL,
 	size_bytes INTEGER

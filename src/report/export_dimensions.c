@@ -121,6 +121,7 @@ static const struct member object_members[] = {
 	MEMBER(object, "born_references", COUNT, born_refs),
 	MEMBER(object, "died_references", RELEASED, died_refs),
 	MEMBER(object, "references", COUNT, refs),
+	MEMBER(object, "element_bytes", COUNT_0, element_bytes),
 };
 
 static const struct member field_members[] = {

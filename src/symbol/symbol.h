@@ -99,6 +99,7 @@ struct loci_variable {
 	uint64_t elements;            /* 1: no array */
 	uint64_t inner; /* of an array of several dimensions: elements of the one in which they lie
 			   side by side; else 0 */
+	const char *shape; /* of a Fortran array, "(100,50)"; NULL: none, not known */
 	/* Locals: of all the pieces into which a compiler may part a variable, each of which is
 	 * here by itself; else as bytes, or 0. */
 	uint64_t whole_bytes;

@@ -55,8 +55,8 @@ static const struct loci_context_row context_[] = {
 	{ .id = 1000000000000 },
 };
 static const struct loci_object_row object_[] = {
-	{ 1, "heap", "a", "double", 8192, 3, 1, 3, 9, 2, 40, 5, 6, true, 7 },
-	{ 2, "heap", "b", "double", 8192, 3, 1, 3, 9, 2, 40, 5, 0, true, 7 },
+	{ 1, "heap", "a", "double", 8192, 3, 1, 3, 9, 2, 40, 5, 6, true, 7, 16 },
+	{ 2, "heap", "b", "double", 8192, 3, 1, 3, 9, 2, 40, 5, 0, true, 7, 0 },
 	{ .id = 4, .kind = "other" },
 };
 static const struct loci_field_row field_[] = {
@@ -171,10 +171,11 @@ static void say_context(int at, const struct loci_context_row *row)
 static void say_object(int at, const struct loci_object_row *row)
 {
 	SAY("%" PRId64 " %s %s %s %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64
-	    " %" PRId64 " %d %" PRIu64 " %" PRIu64 " %d %" PRIu64,
+	    " %" PRId64 " %d %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %" PRIu64,
 		row->id, TEXT(row->kind), TEXT(row->name), TEXT(row->type), row->size_bytes,
 		row->allocations, row->module_id, row->function_id, row->source_id, row->context_id,
-		(int)row->line, row->born_refs, row->died_refs, (int)row->released, row->refs);
+		(int)row->line, row->born_refs, row->died_refs, (int)row->released, row->refs,
+		row->element_bytes);
 }
 
 static void say_field(int at, const struct loci_field_row *row)

@@ -22,6 +22,8 @@ LLVMBasicBlockRef loci_ir_gather(
 /* The block's phis take from `to` what they took from `from`. */
 void loci_ir_rename_predecessor(
 	LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
+/* Removes a loop's last block if it does nothing but go round. */
+void loci_ir_fold_latch(LLVMBasicBlockRef latch);
 /* Where code may be put before anything else of the block. */
 LLVMValueRef loci_ir_first_place(LLVMBasicBlockRef block);
 /* The first instruction that becomes code. */

@@ -86,22 +86,46 @@ struct Flattening : SCEVRewriteVisitor<Flattening> {
 	explicit Flattening(ScalarEvolution &evolution) : SCEVRewriteVisitor(evolution)
 	{
 	}
+	/* How many times as far it goes each turn as the other. */
+	const SCEV *ratio(const SCEVAddRecExpr *steps, const SCEVAddRecExpr *other)
+	{
+		const SCEV *step = steps->getStepRecurrence(SE);
+		const SCEV *others = other->getStepRecurrence(SE);
+		if (step == others)
+			return SE.getOne(step->getType());
+		auto *n = dyn_cast<SCEVConstant>(step), *of = dyn_cast<SCEVConstant>(others);
+		if (!n || !of || n->getAPInt().isMinSignedValue() ||
+			n->getAPInt().srem(of->getAPInt()) != 0)
+			return nullptr;
+		return SE.getConstant(n->getAPInt().sdiv(of->getAPInt()));
+	}
+	/* steps = ratio * phi + what is the same each turn */
+	const SCEV *in_terms_of(PHINode &phi, const SCEVAddRecExpr *steps)
+	{
+		if (!SE.isSCEVable(phi.getType()))
+			return nullptr;
+		const SCEV *has = SE.getSCEV(&phi), *is = SE.getUnknown(&phi);
+		if (phi.getType()->isPointerTy()) {
+			has = SE.getPtrToIntExpr(has, steps->getType());
+			is = SE.getPtrToIntExpr(is, steps->getType());
+		}
+		auto *other = dyn_cast<SCEVAddRecExpr>(has);
+		if (!other || other->getLoop() != steps->getLoop() || !other->isAffine() ||
+			other->getType() != steps->getType())
+			return nullptr;
+		const SCEV *times = ratio(steps, other);
+		if (!times)
+			return nullptr;
+		const SCEV *rest =
+			SE.getMinusSCEV(steps->getStart(), SE.getMulExpr(times, other->getStart()));
+		return SE.getAddExpr(SE.getMulExpr(times, is), visit(rest));
+	}
 	const SCEV *visitAddRecExpr(const SCEVAddRecExpr *steps)
 	{
-		for (PHINode &phi : steps->getLoop()->getHeader()->phis()) {
-			if (!SE.isSCEVable(phi.getType()))
-				continue;
-			const SCEV *has = SE.getSCEV(&phi), *is = SE.getUnknown(&phi);
-			if (phi.getType()->isPointerTy() && !steps->getType()->isPointerTy()) {
-				has = SE.getPtrToIntExpr(has, steps->getType());
-				is = SE.getPtrToIntExpr(is, steps->getType());
-			}
-			if (has->getType() != steps->getType() || isa<SCEVCouldNotCompute>(has))
-				continue;
-			const SCEV *rest = SE.getMinusSCEV(steps, has);
-			if (isa<SCEVConstant>(rest))
-				return SE.getAddExpr(is, rest);
-		}
+		if (steps->isAffine() && steps->getType()->isIntegerTy())
+			for (PHINode &phi : steps->getLoop()->getHeader()->phis())
+				if (const SCEV *flat = in_terms_of(phi, steps))
+					return flat;
 		failed = true;
 		return steps;
 	}
@@ -214,7 +238,6 @@ bool loci_ir_loop_steps(
 
 struct Computing {
 	IRBuilder<> &builder;
-	const struct loci_ir_copy *copy;
 
 	Value *fold(const SCEVNAryExpr *what)
 	{
@@ -247,7 +270,7 @@ struct Computing {
 	}
 	Value *unknown(const SCEVUnknown *what)
 	{
-		Value *value = unwrap(loci_ir_copy_of(copy, wrap(what->getValue())));
+		Value *value = what->getValue();
 		return value->getType()->isPointerTy()
 			? builder.CreatePtrToInt(value, builder.getInt64Ty())
 			: value;
@@ -280,15 +303,35 @@ struct Computing {
 	}
 };
 
-LLVMValueRef loci_ir_loop_times(const struct loci_ir_loops *loops, size_t number,
-	LLVMValueRef place, const struct loci_ir_copy *copy)
+/* The end of the block before the outermost loop around this one in which it is always the same. */
+static Instruction *earliest(struct loci_ir_loops *loops, const Loop *loop, const SCEV *what)
 {
-	IRBuilder<> builder(unwrap<Instruction>(place));
+	Instruction *place = loop->getLoopPreheader()->getTerminator();
+	unsigned operations = 0;
+	while ((loop = loop->getParentLoop()) && loop->getLoopPreheader() &&
+		loops->evolution.isLoopInvariant(what, loop) &&
+		is_simple(loops, what, loop->getLoopPreheader()->getTerminator(), &operations))
+		place = loop->getLoopPreheader()->getTerminator();
+	return place;
+}
+
+LLVMValueRef loci_ir_loop_times(struct loci_ir_loops *loops, size_t number, uint64_t most,
+	uint32_t each, LLVMValueRef *ret_all)
+{
+	const SCEV *what = loops->turns.lookup((uint32_t)number);
+	Loop *loop = loops->list[number];
+	IRBuilder<> builder(earliest(loops, loop, what));
 	builder.SetCurrentDebugLocation(DebugLoc());
-	Value *turns = Computing{ builder, copy }.make(loops->turns.lookup((uint32_t)number));
+	Value *turns = Computing{ builder }.make(what);
 	turns = builder.CreateZExtOrTrunc(turns, builder.getInt64Ty());
-	/* The same wherever it is used, whatever it is made of. */
-	return wrap(builder.CreateFreeze(builder.CreateAdd(turns, builder.getInt64(1))));
+	Value *times = builder.CreateAdd(turns, builder.getInt64(1));
+	Value *all = builder.CreateSelect(builder.CreateICmpULT(turns, builder.getInt64(most)),
+		builder.CreateMul(times, builder.getInt64(each)), builder.getInt64(INT64_MAX));
+	/* The same wherever they are used, whatever they are made of. */
+	builder.SetInsertPoint(loop->getLoopPreheader()->getTerminator());
+	builder.SetCurrentDebugLocation(DebugLoc());
+	*ret_all = wrap(builder.CreateFreeze(all));
+	return wrap(builder.CreateFreeze(times));
 }
 
 struct loci_ir_start {
