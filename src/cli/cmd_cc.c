@@ -6,13 +6,12 @@
  * that compiles and does not link, or the other way round, clang uses what it needs. */
 #include "cli/command.h"
 
-#include "base/cleanup.h"
 #include "cli/compile_line.h"
+#include "cli/link_runtime.h"
 #include "cli/wrapper.h"
 #include "collect/toolchain.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #define OWN_OPTIONS                                                                        \
 	"      --loci-clang=CLANG    with this clang: a name, a path or a major version\n" \
@@ -47,70 +46,9 @@ static void end(struct making *making)
 	loci_words_add(&making->words, "--end-no-unused-arguments");
 }
 
-/* As it is, whatever commas or spaces it has, and whatever -x says of files. */
-static void add_for_linker(struct making *making, const char *word)
-{
-	loci_words_add(&making->words, "-Xlinker");
-	loci_words_add(&making->words, "%s", word);
-}
-
-static bool wants_runtime(const struct loci_compile_line *line)
-{
-	if (!line->links || line->relocatable || (line->freestanding && line->without_libc))
-		return false;
-	return !(line->makes_static && line->makes_shared); /* leaves names open anyway */
-}
-
-static int add_shared(struct making *making, struct loci_err *err)
-{
-	char path[PATH_MAX];
-	int r = loci_toolchain_runtime(&making->toolchain, "libloci-rt.so", path, err);
-
-	add_for_linker(making, "--push-state");
-	add_for_linker(making, making->line.without_libc ? "--as-needed" : "--no-as-needed");
-	add_for_linker(making, path);
-	add_for_linker(making, "--pop-state");
-	return r;
-}
-
-/* In a static program nothing stands before the C library's functions: the linker leads calls of
- * some of them to the runtime. */
-static int add_wraps(struct making *making, struct loci_err *err)
-{
-	char path[PATH_MAX];
-	loci_autofree char *text = NULL;
-	size_t size = 0;
-	int r = loci_toolchain_runtime(&making->toolchain, "wrapped.txt", path, err);
-	loci_autofclose FILE *file = r < 0 ? NULL : fopen(path, "re");
-
-	while (file && getline(&text, &size, file) > 0) {
-		text[strcspn(text, " \t\n#")] = 0;
-		if (!text[0])
-			continue;
-		loci_words_add(&making->words, "-Xlinker");
-		loci_words_add(&making->words, "--wrap=%s", text);
-	}
-	return r;
-}
-
-static int add_static(struct making *making, struct loci_err *err)
-{
-	char path[PATH_MAX];
-	int r = loci_toolchain_runtime(&making->toolchain, "libloci-rt.a", path, err);
-
-	add_for_linker(making, "--push-state");
-	if (!making->line.without_libc)
-		add_for_linker(making, "--whole-archive");
-	add_for_linker(making, path);
-	add_for_linker(making, "--pop-state");
-	return r < 0 || making->line.without_libc ? r : add_wraps(making, err);
-}
-
 static int add_runtime(struct making *making, struct loci_err *err)
 {
-	if (!wants_runtime(&making->line))
-		return 0;
-	return making->line.makes_static ? add_static(making, err) : add_shared(making, err);
+	return loci_link_runtime(&making->words, making->toolchain.dir, &making->line, err);
 }
 
 /* Before everything: its malloc is then found before any library's. */
@@ -186,7 +124,7 @@ static int compile(int argc, char **argv, const char *help, bool cxx)
 	struct loci_err err = { "" };
 	struct loci_wrapper wrapper;
 	struct making making = { 0 };
-	int status = loci_wrapper_read(&wrapper, help, false, argc, argv), r;
+	int status = loci_wrapper_read(&wrapper, help, LOCI_WRAPPER_CLANG, argc, argv), r;
 
 	if (status >= 0)
 		return status;

@@ -94,7 +94,7 @@ static int compile(int argc, char **argv, const struct language *language)
 	struct loci_words words = { 0 };
 	struct loci_wrapper wrapper;
 	char path[PATH_MAX];
-	int status = loci_wrapper_read(&wrapper, language->help, true, argc, argv);
+	int status = loci_wrapper_read(&wrapper, language->help, LOCI_WRAPPER_MPI, argc, argv);
 
 	if (status >= 0)
 		return status;

@@ -22,28 +22,32 @@ static const char *value_of(const char *word, const char *name)
 	return !strncmp(word, name, n) && word[n] == '=' ? word + n + 1 : NULL;
 }
 
-static int take(struct loci_wrapper *wrapper, const char *word, bool mpi)
+static int take(struct loci_wrapper *wrapper, const char *word, enum loci_wrapper_kind kind)
 {
+	bool is_clang = kind != LOCI_WRAPPER_GCC;
 	const char *value;
 
-	if ((value = value_of(word, "clang")))
+	if (is_clang && (value = value_of(word, "clang")))
 		wrapper->clang = value;
-	else if ((value = value_of(word, "only")))
+	else if (is_clang && (value = value_of(word, "only")))
 		wrapper->only = value;
-	else if ((value = value_of(word, "skip")))
+	else if (is_clang && (value = value_of(word, "skip")))
 		wrapper->skip = value;
-	else if (mpi && (value = value_of(word, "mpi")))
+	else if (kind == LOCI_WRAPPER_MPI && (value = value_of(word, "mpi")))
 		wrapper->mpi = value;
+	else if (!is_clang && (value = value_of(word, "gcc")))
+		wrapper->gcc = value;
 	else
 		return -EINVAL;
 	return *value ? 0 : -ENODATA;
 }
 
-int loci_wrapper_read(struct loci_wrapper *ret, const char *help, bool mpi, int argc, char **argv)
+int loci_wrapper_read(struct loci_wrapper *ret, const char *help, enum loci_wrapper_kind kind,
+	int argc, char **argv)
 {
 	*ret = (struct loci_wrapper){ .command = argv[0], .argv = argv + 1 };
 	for (int i = 1; i < argc; i++) {
-		/* clang has no -h; with more on the line it shall say so itself */
+		/* Compilers have no -h; with more on the line it shall say so itself */
 		if (!strcmp(argv[i], PREFIX "help") || (argc == 2 && !strcmp(argv[i], "-h"))) {
 			fputs(help, stdout);
 			return loci_finish(LOCI_EXIT_OK);
@@ -52,7 +56,7 @@ int loci_wrapper_read(struct loci_wrapper *ret, const char *help, bool mpi, int 
 			ret->argv[ret->argc++] = argv[i];
 			continue;
 		}
-		switch (take(ret, argv[i], mpi)) {
+		switch (take(ret, argv[i], kind)) {
 		case -EINVAL:
 			return loci_usage(ret->command, "there is no option %s", argv[i]);
 		case -ENODATA:

@@ -8,15 +8,23 @@
 #include <stddef.h>
 
 struct loci_wrapper {
-	const char *command;                   /* "cc" */
-	const char *clang, *only, *skip, *mpi; /* borrowed from argv; NULL: not given */
-	char **argv;                           /* the compiler's part, without a name at its head */
+	const char *command;                         /* "cc" */
+	const char *clang, *only, *skip, *mpi, *gcc; /* borrowed from argv; NULL: not given */
+	char **argv; /* the compiler's part, without a name at its head */
 	int argc;
 };
 
+/* Whose options are taken. */
+enum loci_wrapper_kind {
+	LOCI_WRAPPER_CLANG,
+	LOCI_WRAPPER_MPI, /* the same, and MPI's */
+	LOCI_WRAPPER_GCC,
+};
+
 /* Takes loci's own options out of argv, which is changed. -1: go on; otherwise the exit status,
- * after help or a mistake. --loci-mpi is taken if `mpi`. */
-int loci_wrapper_read(struct loci_wrapper *ret, const char *help, bool mpi, int argc, char **argv);
+ * after help or a mistake. */
+int loci_wrapper_read(struct loci_wrapper *ret, const char *help, enum loci_wrapper_kind kind,
+	int argc, char **argv);
 
 /* A command line that is being made. All zero: empty. */
 struct loci_words {

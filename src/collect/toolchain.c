@@ -78,34 +78,66 @@ static const char *listed(const struct passes *passes, const char *and, char tex
 	return text;
 }
 
-static int find_passes(
-	struct loci_toolchain *toolchain, struct passes *passes, struct loci_err *err)
+/* Calls for each directory that there is, until one serves. */
+static bool find_dir(char dir[PATH_MAX], char self[PATH_MAX],
+	bool (*serves)(const char *dir, void *data), void *data)
 {
-	char self[PATH_MAX] = "";
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
 
 	self[n > 0 ? n : 0] = 0;
 	if (strrchr(self, '/'))
 		*strrchr(self, '/') = 0;
 	for (size_t i = 0; i < LOCI_ARRAY_SIZE(pass_dirs); i++) {
-		char dir[PATH_MAX];
+		char path[PATH_MAX];
 
-		if (snprintf(dir, sizeof(dir), "%s/%s", self, pass_dirs[i]) >= (int)sizeof(dir) ||
-			!realpath(dir, toolchain->dir))
-			continue;
-		list_passes(toolchain->dir, passes);
-		if (passes->n)
-			return 0;
+		if (snprintf(path, sizeof(path), "%s/%s", self, pass_dirs[i]) < (int)sizeof(path) &&
+			realpath(path, dir) && serves(dir, data))
+			return true;
 	}
+	return false;
+}
+
+static bool has_passes(const char *dir, void *data)
+{
+	list_passes(dir, data);
+	return ((const struct passes *)data)->n > 0;
+}
+
+static bool has_runtime(const char *dir, void *data)
+{
+	char path[PATH_MAX + sizeof("/libloci-rt.so")];
+
+	(void)data;
+	snprintf(path, sizeof(path), "%s/libloci-rt.so", dir);
+	return access(path, R_OK) == 0;
+}
+
+static int find_passes(
+	struct loci_toolchain *toolchain, struct passes *passes, struct loci_err *err)
+{
+	char self[PATH_MAX];
+
+	if (find_dir(toolchain->dir, self, has_passes, passes))
+		return 0;
 	return loci_err_set(err, ENOENT,
 		"loci's pass for clang (loci-pass-N.so) is not in %s/../lib/loci: install loci "
 		"whole, or build it where LLVM's headers are (apt install clang-14 llvm-14-dev)",
 		self);
 }
 
-/* Runs a program and keeps the beginning of what it says. Returns its status as waitpid(2) gives
- * it. */
-static int ask(char *const argv[], char *text, size_t size)
+int loci_toolchain_dir(char dir[PATH_MAX], struct loci_err *err)
+{
+	char self[PATH_MAX];
+
+	if (find_dir(dir, self, has_runtime, NULL))
+		return 0;
+	return loci_err_set(err, ENOENT,
+		"the runtime that programs are linked to, libloci-rt.so, is not in %s/../lib/loci: "
+		"install loci whole",
+		self);
+}
+
+int loci_toolchain_ask(char *const argv[], char *text, size_t size)
 {
 	size_t used = 0;
 	int fds[2], status = -1;
@@ -144,7 +176,7 @@ static unsigned ask_version(char *clang)
 	unsigned version = 0;
 	const char *at;
 
-	ask(argv, text, sizeof(text));
+	loci_toolchain_ask(argv, text, sizeof(text));
 	at = strstr(text, word);
 	return at && sscanf(at + strlen(word), "%u", &version) == 1 ? version : 0;
 }
@@ -231,11 +263,11 @@ int loci_toolchain_find(struct loci_toolchain *ret, const char *named, struct lo
 		listed(&passes, "or", all), passes.version[0]);
 }
 
-int loci_toolchain_runtime(const struct loci_toolchain *toolchain, const char *file,
-	char path[PATH_MAX], struct loci_err *err)
+int loci_toolchain_file(
+	const char *dir, const char *file, char path[PATH_MAX], struct loci_err *err)
 {
-	if (snprintf(path, PATH_MAX, "%s/%s", toolchain->dir, file) >= PATH_MAX)
-		return loci_err_set(err, ENAMETOOLONG, "%s/%s: too long", toolchain->dir, file);
+	if (snprintf(path, PATH_MAX, "%s/%s", dir, file) >= PATH_MAX)
+		return loci_err_set(err, ENAMETOOLONG, "%s/%s: too long", dir, file);
 	if (access(path, R_OK) < 0)
 		return loci_err_set(err, errno,
 			"the runtime that programs are linked to, %s: %s; install loci whole", path,
@@ -248,12 +280,12 @@ int loci_toolchain_try(struct loci_toolchain *toolchain, struct loci_err *err)
 	char option[PATH_MAX + 32], path[PATH_MAX], text[512];
 	char *argv[] = { toolchain->clang, option, "-x", "c", "-c", "/dev/null", "-o", "/dev/null",
 		NULL };
-	int r = loci_toolchain_runtime(toolchain, "libloci-rt.so", path, err);
+	int r = loci_toolchain_file(toolchain->dir, "libloci-rt.so", path, err);
 
 	if (r < 0)
 		return r;
 	snprintf(option, sizeof(option), "-fpass-plugin=%s", toolchain->plugin);
-	if (ask(argv, text, sizeof(text)) == 0)
+	if (loci_toolchain_ask(argv, text, sizeof(text)) == 0)
 		return 0;
 	text[strcspn(text, "\n")] = 0;
 	return loci_err_set(err, ENOEXEC,
