@@ -4,7 +4,7 @@
 #ifndef LOCI_TESTS_CC_IMAGE_H
 #define LOCI_TESTS_CC_IMAGE_H
 
-#include "symbol/cc_section.h"
+#include "symbol/cc_ops.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -73,7 +73,41 @@ static inline struct cc_image_definition cc_image_begin(struct cc_image *image, 
 	return result;
 }
 
-/* Two functions: one with an inlined call and two loops, one that is small. */
+/* The tables of operations, behind the others of the definition begun last. */
+static inline void cc_image_ops(struct cc_image *image, struct loci_cc_definition *header)
+{
+	struct loci_cc_block_ops *block = cc_image_room(image, header->n_blocks * sizeof(*block));
+	struct loci_cc_op *op = cc_image_room(image, 4 * sizeof(*op));
+	struct loci_cc_invocation *invocation = cc_image_room(image, 3 * sizeof(*invocation));
+	struct loci_cc_term *term = cc_image_room(image, 4 * sizeof(*term));
+
+	header->n_ops = 4;
+	header->n_invocations = 3;
+	header->n_terms = 4;
+	header->n_counters = 2;
+	header->bytes = (uint32_t)(image->section + image->n_section - (uint8_t *)header);
+	block[0] = (struct loci_cc_block_ops){ 0, 2, 9, 1, 0 };
+	block[1] = (struct loci_cc_block_ops){ 2, 0, 0, 0, 0 };
+	block[2] = (struct loci_cc_block_ops){ 2, 2, 40, 5, 2 };
+	op[0] = (struct loci_cc_op){ LOCI_CC_OP_LOAD, LOCI_CC_TYPE_I32, 1, 3, 32, 0 };
+	op[1] = (struct loci_cc_op){ LOCI_CC_OP_CALL, LOCI_CC_TYPE_NONE, 1, 2, 0, 0 };
+	op[2] = (struct loci_cc_op){ LOCI_CC_OP_FLOAT_MUL, LOCI_CC_TYPE_F32, 4, 1, 384, 0 };
+	op[3] = (struct loci_cc_op){ LOCI_CC_OP_CALL, LOCI_CC_TYPE_NONE, 1, 3, 0, 0 };
+	invocation[0] = (struct loci_cc_invocation){ .block = 0, .count = 2 };
+	invocation[1] = (struct loci_cc_invocation){ .block = 2, .count = 1 };
+	invocation[2] = (struct loci_cc_invocation){ .block = 2, .count = 2 };
+	for (uint32_t i = 0; i < 3; i++)
+		invocation[i].callee = cc_image_text(image, &invocation[i].callee,
+			i == 0           ? "puts"
+				: i == 1 ? "exit"
+					 : "_Z6middlev");
+	term[0] = (struct loci_cc_term){ 0, 0 };
+	term[1] = (struct loci_cc_term){ 1, 0 };
+	term[2] = (struct loci_cc_term){ 1, 1 | LOCI_CC_TERM_MINUS };
+	term[3] = (struct loci_cc_term){ 2, 1 };
+}
+
+/* Two functions: one with an inlined call, two loops and operations, one that is small. */
 static inline void cc_image_make(struct cc_image *image)
 {
 	struct cc_image_definition d;
@@ -105,12 +139,45 @@ static inline void cc_image_make(struct cc_image *image)
 	d.loop[0] = (struct loci_cc_loop){ .line = 11, .parent = LOCI_CC_NONE, .depth = 1 };
 	d.loop[1] = (struct loci_cc_loop){ .line = 12, .parent = 0, .depth = 2 };
 	d.call[0].callee = cc_image_text(image, &d.call[0].callee, "puts");
+	cc_image_ops(image, d.header);
 	cc_image_room(image, 16); /* a gap */
 	d = cc_image_begin(image, 1, 2, 1, 0, 0);
 	d.header->code = -0x1100;
 	d.header->name = cc_image_text(image, &d.header->name, "small");
 	d.block[0] = (struct loci_cc_block){ 0, 2, 1, 0, LOCI_CC_NONE, 0 };
 	d.scope[0].parent = UINT16_MAX;
+}
+
+static inline size_t cc_image_ask_ops(
+	const struct loci_cc_section *section, const struct loci_cc_known *known)
+{
+	size_t texts = 0, n_invocations = 0;
+
+	for (uint32_t i = 0; loci_cc_has_ops(known) && i < known->header.n_blocks; i++) {
+		struct loci_cc_block_ops block = loci_cc_block_ops(known, i);
+		uint32_t first, n = loci_cc_invocations(known, i, &first);
+
+		if (block.scope >= known->header.n_scopes)
+			abort();
+		for (uint32_t k = 0; k < block.n_ops; k++) {
+			struct loci_cc_op op = loci_cc_op(known, block.first_op + k);
+			const char *kind = loci_cc_op_kind_text(op.kind);
+			const char *type = loci_cc_type_text(op.type);
+
+			texts += (kind ? strlen(kind) : 0) + (type ? strlen(type) : 0);
+		}
+		for (uint32_t k = first; k < first + n; k++) {
+			const char *callee = loci_cc_invocation_callee(section, known, k);
+
+			if (loci_cc_invocation(known, k).block != i)
+				abort();
+			texts += callee ? strlen(callee) : 0;
+		}
+		n_invocations += n;
+	}
+	if (n_invocations != known->header.n_invocations)
+		abort();
+	return texts;
 }
 
 /* Asks for everything, so that a checker of memory sees what is touched, and that what the reader
@@ -133,6 +200,7 @@ static inline size_t cc_image_ask(const struct loci_cc_section *section)
 		before = known->high;
 		text = loci_cc_name(section, known);
 		texts += text ? strlen(text) : 0;
+		texts += cc_image_ask_ops(section, known);
 		for (uint32_t k = 0; k < header->n_sites; k++) {
 			uint32_t block = loci_cc_block_of(known, k);
 			uint16_t scope = loci_cc_site(known, k).scope;

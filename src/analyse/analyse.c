@@ -42,6 +42,7 @@ void loci_analysis_free(struct loci_analysis *a)
 	}
 	free(a->process);
 	loci_unseen_fini(&a->unseen);
+	loci_mistakes_fini(&a->mistakes);
 	if (a->attributed)
 		loci_ledger_fini(&a->ledger);
 	pthread_mutex_destroy(&a->lock);
@@ -150,6 +151,7 @@ static bool is_approximate(const struct loci_analysis *a)
 static uint32_t note_unseen(struct loci_analysis *a)
 {
 	uint32_t has = a->info.capabilities;
+	char text[96];
 
 	if (is_approximate(a))
 		loci_analysis_add_note(a,
@@ -160,6 +162,13 @@ static uint32_t note_unseen(struct loci_analysis *a)
 			"seen is what loci cc compiled: no other code, and nothing of the kernel");
 	if (loci_collector_is_inside(a->info.collector) && (a->options->only || a->options->skip))
 		has &= ~(uint32_t)LOCI_CAP_COMPLETE;
+	if (a->has_paused) {
+		snprintf(text, sizeof(text),
+			"the program disabled recording: %" PRIu64 " references are left out",
+			a->left_out);
+		loci_analysis_add_note(a, text);
+		has = (has & ~(uint32_t)LOCI_CAP_COMPLETE) | LOCI_CAP_WINDOWS;
+	}
 	return has;
 }
 
@@ -323,6 +332,8 @@ static int write_profile(
 		r = put_threads(a, profile, err);
 	if (r == 0)
 		r = loci_unseen_put(&a->unseen, profile, err);
+	if (r == 0)
+		r = loci_mistakes_put(&a->mistakes, profile, err);
 	if (r == 0)
 		r = put_attributed(a, profile, err);
 	if (r == 0)

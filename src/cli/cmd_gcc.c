@@ -53,25 +53,25 @@ static const char *find_sanitizer(const struct loci_wrapper *wrapper)
 
 /* Before everything: its malloc is then found before any library's. A caller who names the C
  * library himself may have none: the runtime then comes in only if something before asks for it. */
-static int add_runtime(struct loci_words *words, const struct loci_gcc_toolchain *gcc,
-	const struct loci_compile_line *line, struct loci_err *err)
+static int add_runtime(
+	const struct loci_link *link, const struct loci_compile_line *line, struct loci_err *err)
 {
 	bool is_static = line->makes_static;
-	int r = loci_link_runtime(words, gcc->dir, line, err);
+	int r = loci_link_runtime(link, line, err);
 
 	if (r < 0 || !loci_link_wants_runtime(line))
 		return r;
 	if (is_static) /* where gcc's own way to find unwinding information is another */
-		loci_link_word(words, "--eh-frame-hdr");
+		loci_link_word(link, "--eh-frame-hdr");
 	if (is_static && !line->without_libc)
-		r = loci_link_archive(words, gcc->dir, "libloci-rt-gcc.a", true, err);
-	return r < 0 || line->without_libc ? r
-					   : loci_link_wraps(words, gcc->dir, "touched.txt", err);
+		r = loci_link_archive(link, "libloci-rt-gcc.a", true, err);
+	return r < 0 || line->without_libc ? r : loci_link_wraps(link, "touched.txt", err);
 }
 
 static int make(struct loci_words *words, const struct loci_gcc_toolchain *gcc,
 	const struct loci_wrapper *wrapper, struct loci_err *err)
 {
+	const struct loci_link link = { words, gcc->dir, false };
 	struct loci_compile_line line;
 	bool plain;
 	int r = 0;
@@ -82,11 +82,11 @@ static int make(struct loci_words *words, const struct loci_gcc_toolchain *gcc,
 	if (!plain && !line.freestanding)
 		loci_words_add(words, "-specs=%s", gcc->specs);
 	if (!plain && !line.without_libc)
-		r = add_runtime(words, gcc, &line, err);
+		r = add_runtime(&link, &line, err);
 	for (int i = 0; i < wrapper->argc; i++)
 		loci_words_add(words, "%s", wrapper->argv[i]);
 	if (!plain && line.without_libc && r == 0)
-		r = add_runtime(words, gcc, &line, err);
+		r = add_runtime(&link, &line, err);
 	return r;
 }
 
@@ -96,7 +96,7 @@ static int compile(int argc, char **argv, const char *help, const char *driver)
 	struct loci_wrapper wrapper;
 	struct loci_gcc_toolchain gcc;
 	struct loci_words words = { 0 };
-	int status = loci_wrapper_read(&wrapper, help, LOCI_WRAPPER_GCC, argc, argv), r;
+	int status = loci_wrapper_read(&wrapper, help, LOCI_GCC, false, argc, argv), r;
 	const char *sanitizer;
 
 	if (status >= 0)
@@ -107,7 +107,7 @@ static int compile(int argc, char **argv, const char *help, const char *driver)
 			"%s: gcc does not do that together with -fsanitize=thread, which loci uses "
 			"for itself; leave it out, or compile with loci cc",
 			sanitizer);
-	r = loci_gcc_toolchain_find(&gcc, driver, wrapper.gcc, false, &err);
+	r = loci_gcc_toolchain_find(&gcc, driver, wrapper.compiler, false, &err);
 	if (r == 0)
 		r = make(&words, &gcc, &wrapper, &err);
 	status = r == 0 ? loci_words_execute(&words, wrapper.command) : loci_fail(&err);

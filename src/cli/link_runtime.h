@@ -7,20 +7,23 @@
 #include "cli/compile_line.h"
 #include "cli/wrapper.h"
 
-/* As it is, whatever commas or spaces it has, and whatever -x says of files. */
-void loci_link_word(struct loci_words *words, const char *word);
+struct loci_link {
+	struct loci_words *words; /* where the words go */
+	const char *dir;          /* of the runtime */
+	bool joins; /* the compiler hands on by -Wl, only, and has no -Xlinker: flang */
+};
 
-/* A static library of that directory; whole: all of it. */
-int loci_link_archive(struct loci_words *words, const char *dir, const char *file, bool whole,
-	struct loci_err *err);
-
-/* Adds the words of the runtime in that directory, if the line links anything that can have it. */
-bool loci_link_wants_runtime(const struct loci_compile_line *line);
-int loci_link_runtime(struct loci_words *words, const char *dir,
-	const struct loci_compile_line *line, struct loci_err *err);
-
+/* One of the linker's options. */
+void loci_link_word(const struct loci_link *link, const char *word);
+/* A static library of the runtime's; whole: all of it. */
+int loci_link_archive(
+	const struct loci_link *link, const char *file, bool whole, struct loci_err *err);
 /* Has the linker lead calls of the functions that a file of the directory lists to the runtime. */
-int loci_link_wraps(
-	struct loci_words *words, const char *dir, const char *list, struct loci_err *err);
+int loci_link_wraps(const struct loci_link *link, const char *list, struct loci_err *err);
+
+/* Adds the words of the runtime, if the line links anything that can have it. */
+bool loci_link_wants_runtime(const struct loci_compile_line *line);
+int loci_link_runtime(
+	const struct loci_link *link, const struct loci_compile_line *line, struct loci_err *err);
 
 #endif

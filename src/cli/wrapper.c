@@ -22,32 +22,30 @@ static const char *value_of(const char *word, const char *name)
 	return !strncmp(word, name, n) && word[n] == '=' ? word + n + 1 : NULL;
 }
 
-static int take(struct loci_wrapper *wrapper, const char *word, enum loci_wrapper_kind kind)
+static int take(
+	struct loci_wrapper *wrapper, const char *word, enum loci_compiler compiler, bool mpi)
 {
-	bool is_clang = kind != LOCI_WRAPPER_GCC;
 	const char *value;
 
-	if (is_clang && (value = value_of(word, "clang")))
-		wrapper->clang = value;
-	else if (is_clang && (value = value_of(word, "only")))
+	if ((value = value_of(word, loci_compiler_name(compiler))))
+		wrapper->compiler = value;
+	else if (compiler != LOCI_GCC && (value = value_of(word, "only")))
 		wrapper->only = value;
-	else if (is_clang && (value = value_of(word, "skip")))
+	else if (compiler != LOCI_GCC && (value = value_of(word, "skip")))
 		wrapper->skip = value;
-	else if (kind == LOCI_WRAPPER_MPI && (value = value_of(word, "mpi")))
+	else if (mpi && (value = value_of(word, "mpi")))
 		wrapper->mpi = value;
-	else if (!is_clang && (value = value_of(word, "gcc")))
-		wrapper->gcc = value;
 	else
 		return -EINVAL;
 	return *value ? 0 : -ENODATA;
 }
 
-int loci_wrapper_read(struct loci_wrapper *ret, const char *help, enum loci_wrapper_kind kind,
-	int argc, char **argv)
+int loci_wrapper_read(struct loci_wrapper *ret, const char *help, enum loci_compiler compiler,
+	bool mpi, int argc, char **argv)
 {
 	*ret = (struct loci_wrapper){ .command = argv[0], .argv = argv + 1 };
 	for (int i = 1; i < argc; i++) {
-		/* Compilers have no -h; with more on the line it shall say so itself */
+		/* the compilers have no -h; with more on the line it shall say so itself */
 		if (!strcmp(argv[i], PREFIX "help") || (argc == 2 && !strcmp(argv[i], "-h"))) {
 			fputs(help, stdout);
 			return loci_finish(LOCI_EXIT_OK);
@@ -56,7 +54,7 @@ int loci_wrapper_read(struct loci_wrapper *ret, const char *help, enum loci_wrap
 			ret->argv[ret->argc++] = argv[i];
 			continue;
 		}
-		switch (take(ret, argv[i], kind)) {
+		switch (take(ret, argv[i], compiler, mpi)) {
 		case -EINVAL:
 			return loci_usage(ret->command, "there is no option %s", argv[i]);
 		case -ENODATA:

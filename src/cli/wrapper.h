@@ -4,27 +4,24 @@
 #ifndef LOCI_CLI_WRAPPER_H
 #define LOCI_CLI_WRAPPER_H
 
+#include "collect/toolchain.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 struct loci_wrapper {
-	const char *command;                         /* "cc" */
-	const char *clang, *only, *skip, *mpi, *gcc; /* borrowed from argv; NULL: not given */
+	const char *command; /* "cc" */
+	/* borrowed from argv; NULL: not given */
+	const char *compiler, *only, *skip, *mpi;
 	char **argv; /* the compiler's part, without a name at its head */
 	int argc;
 };
 
-/* Whose options are taken. */
-enum loci_wrapper_kind {
-	LOCI_WRAPPER_CLANG,
-	LOCI_WRAPPER_MPI, /* the same, and MPI's */
-	LOCI_WRAPPER_GCC,
-};
-
 /* Takes loci's own options out of argv, which is changed. -1: go on; otherwise the exit status,
- * after help or a mistake. */
-int loci_wrapper_read(struct loci_wrapper *ret, const char *help, enum loci_wrapper_kind kind,
-	int argc, char **argv);
+ * after help or a mistake. --loci-clang, --loci-flang or --loci-gcc names the compiler, whichever
+ * it is; --loci-mpi is taken if `mpi`. gcc cannot be told what to leave out. */
+int loci_wrapper_read(struct loci_wrapper *ret, const char *help, enum loci_compiler compiler,
+	bool mpi, int argc, char **argv);
 
 /* A command line that is being made. All zero: empty. */
 struct loci_words {

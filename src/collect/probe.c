@@ -182,7 +182,7 @@ int loci_probe_cc(
 	struct loci_toolchain *ret_toolchain, uint64_t *ret_references, struct loci_err *err)
 {
 	char pass[PATH_MAX + 32];
-	int r = loci_toolchain_find(ret_toolchain, NULL, err);
+	int r = loci_toolchain_find(ret_toolchain, LOCI_CLANG, NULL, err);
 
 	*ret_references = 0;
 	if (r == 0)
@@ -190,7 +190,7 @@ int loci_probe_cc(
 	if (r < 0)
 		return r;
 	snprintf(pass, sizeof(pass), "-fpass-plugin=%s", ret_toolchain->plugin);
-	return try_recipe(&(struct recipe){ ret_toolchain->clang, pass, ret_toolchain->dir,
+	return try_recipe(&(struct recipe){ ret_toolchain->program, pass, ret_toolchain->dir,
 				  LOCI_COLLECTOR_CC },
 		ret_references, err);
 }

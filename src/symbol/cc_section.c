@@ -5,6 +5,8 @@
  * their children, so that following them ends. */
 #include "symbol/cc_section.h"
 
+#include "symbol/cc_ops.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,16 +123,17 @@ static bool accept(
 
 	memcpy(header, bytes, sizeof(*header));
 	if (header->version != LOCI_CC_VERSION || header->bytes > room || !header->n_scopes ||
-		header->bytes != tables_bytes(header, TABLES))
+		header->bytes != tables_bytes(header, TABLES) + loci_cc_ops_bytes(header))
 		return false;
 	known->bytes = bytes;
 	known->low = address;
 	known->high = address + header->bytes;
+	known->ops = bytes + tables_bytes(header, TABLES);
 	known->sites = address + tables_bytes(header, SITES);
 	known->loops = address + tables_bytes(header, LOOPS);
 	known->code = address + offsetof(struct loci_cc_definition, code) +
 		(uint64_t)(int64_t)header->code;
-	return blocks_sound(known) && rest_sound(known);
+	return blocks_sound(known) && rest_sound(known) && loci_cc_ops_sound(known);
 }
 
 static bool append(struct loci_cc_section *section, const struct loci_cc_known *item, size_t *cap)
@@ -258,8 +261,7 @@ uint32_t loci_cc_block_of(const struct loci_cc_known *known, uint32_t site)
 		: LOCI_CC_NONE;
 }
 
-/* Of a field that stands so far into a definition. */
-static const char *text_at(
+const char *loci_cc_text_at(
 	const struct loci_cc_section *section, const struct loci_cc_known *known, size_t field)
 {
 	const struct loci_cc_part *part;
@@ -279,13 +281,13 @@ static const char *text_at(
 
 const char *loci_cc_name(const struct loci_cc_section *section, const struct loci_cc_known *known)
 {
-	return text_at(section, known, offsetof(struct loci_cc_definition, name));
+	return loci_cc_text_at(section, known, offsetof(struct loci_cc_definition, name));
 }
 
 const char *loci_cc_variable(
 	const struct loci_cc_section *section, const struct loci_cc_known *known, uint32_t site)
 {
-	return text_at(section, known,
+	return loci_cc_text_at(section, known,
 		tables_bytes(&known->header, SITES) + site * sizeof(struct loci_cc_site) +
 			offsetof(struct loci_cc_site, variable));
 }
@@ -296,7 +298,7 @@ const char *loci_cc_scope_text(const struct loci_cc_section *section,
 	static const size_t field[] = { offsetof(struct loci_cc_scope, name),
 		offsetof(struct loci_cc_scope, linkage), offsetof(struct loci_cc_scope, file) };
 
-	return text_at(section, known,
+	return loci_cc_text_at(section, known,
 		tables_bytes(&known->header, SCOPES) + scope * sizeof(struct loci_cc_scope) +
 			field[which]);
 }

@@ -26,6 +26,7 @@ struct loci_cc_known {
 	uint64_t loops;     /* of its first loop */
 	uint64_t code;      /* the function's first instruction */
 	const uint8_t *bytes;
+	const uint8_t *ops; /* the tables of operations, if there are any: see cc_ops.h */
 	struct loci_cc_definition header;
 };
 
@@ -57,7 +58,10 @@ struct loci_cc_loop loci_cc_loop(const struct loci_cc_known *known, uint32_t ind
 /* The block that a site is part of; LOCI_CC_NONE: none. */
 uint32_t loci_cc_block_of(const struct loci_cc_known *known, uint32_t site);
 
-/* The text that a field gives; NULL: none. Lives as long as the bytes. */
+/* The text that a field gives; NULL: none. Lives as long as the bytes. The first: of a field that
+ * stands so far into a definition. */
+const char *loci_cc_text_at(
+	const struct loci_cc_section *section, const struct loci_cc_known *known, size_t field);
 const char *loci_cc_name(const struct loci_cc_section *section, const struct loci_cc_known *known);
 const char *loci_cc_variable(
 	const struct loci_cc_section *section, const struct loci_cc_known *known, uint32_t site);

@@ -19,7 +19,7 @@ offers "$LOCI" ''
 for command in record analyse report cache diff summary info doctor merge export help; do
 	has out "$command"
 done
-for command in cc c++ mpicc mpicxx; do
+for command in cc c++ flang mpicc mpicxx mpifort; do
 	grep -qxF "$command" out || fail "$command is not offered"
 done
 offers "$LOCI" rep

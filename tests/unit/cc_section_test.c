@@ -65,6 +65,40 @@ static void check_whole(void)
 	close_image(&section);
 }
 
+static void check_ops(void)
+{
+	struct loci_cc_section section;
+	const struct loci_cc_known *known;
+	struct loci_cc_op op;
+	uint32_t first;
+
+	cc_image_make(&image);
+	open_image(&section);
+	known = &section.known[0];
+	CHECK(loci_cc_has_ops(known) && !loci_cc_has_ops(&section.known[1]));
+	CHECK_U64(loci_cc_invocations(&section.known[1], 0, &first), 0);
+	CHECK_U64(loci_cc_block_ops(known, 0).line, 9);
+	CHECK_U64(loci_cc_block_ops(known, 1).n_ops, 0);
+	CHECK_U64(loci_cc_block_ops(known, 2).scope, 2);
+	op = loci_cc_op(known, loci_cc_block_ops(known, 2).first_op);
+	CHECK_STR(loci_cc_op_kind_text(op.kind), "float mul");
+	CHECK_STR(loci_cc_type_text(op.type), "f32");
+	CHECK(op.lanes == 4 && op.count == 1 && op.bits == 384);
+	CHECK_U64(loci_cc_invocations(known, 0, &first), 1);
+	CHECK_U64(first, 0);
+	CHECK_U64(loci_cc_invocations(known, 1, &first), 0);
+	CHECK_U64(loci_cc_invocations(known, 2, &first), 2);
+	CHECK_U64(first, 1);
+	CHECK_U64(loci_cc_invocation(known, 2).count, 2);
+	CHECK_STR(loci_cc_invocation_callee(&section, known, 1), "exit");
+	CHECK_STR(loci_cc_invocation_callee(&section, known, 2), "_Z6middlev");
+	CHECK_STR(loci_cc_op_kind_text(LOCI_CC_OP_OTHER), "other");
+	CHECK_STR(loci_cc_type_text(LOCI_CC_TYPE_OTHER), "other");
+	CHECK(!loci_cc_op_kind_text(0) && !loci_cc_op_kind_text(LOCI_CC_OP_OTHER + 1));
+	CHECK(!loci_cc_type_text(0) && !loci_cc_type_text(LOCI_CC_TYPE_OTHER + 1));
+	close_image(&section);
+}
+
 /* One field of the first definition is wrong: it is left out, and the second is not. */
 static void check_refused(const char *what, size_t at, uint32_t value, size_t bytes)
 {
@@ -86,7 +120,7 @@ static void check_refused(const char *what, size_t at, uint32_t value, size_t by
 static void check_fields(void)
 {
 	size_t blocks = 64, sites = blocks + 3 * 16, scopes = sites + 5 * 24,
-	       loops = scopes + 3 * 24;
+	       loops = scopes + 3 * 24, ops = loops + 2 * 16 + 8;
 
 	check_refused("magic", 0, 0x12345678, 4);
 	check_refused("version", HEADER(version), 2, 2);
@@ -108,6 +142,19 @@ static void check_fields(void)
 	check_refused("a loop's scope", loops + 6, 3, 2);
 	check_refused("a loop that is its own parent", loops + 16 + 8, 1, 4);
 	check_refused("a loop whose parent is not there", loops + 8, 7, 4);
+	check_refused("no operations", HEADER(n_ops), 0, 4);
+	check_refused("operations", HEADER(n_ops), UINT32_MAX, 4);
+	check_refused("invocations", HEADER(n_invocations), UINT32_MAX, 4);
+	check_refused("terms", HEADER(n_terms), UINT32_MAX, 4);
+	check_refused("counters", HEADER(n_counters), 1, 4);
+	check_refused("operations that begin in another block's", ops + 2 * 16, 1, 4);
+	check_refused("a block's number of operations", ops + 2 * 16 + 4, 3, 4);
+	check_refused("the scope of a block's operations", ops + 14, 3, 2);
+	check_refused("an invocation of no block", ops + 9 * 16, 3, 4);
+	check_refused("an invocation of a block before", ops + 9 * 16, 1, 4);
+	check_refused("a term of no block", ops + 10 * 16 + 3 * 8, 3, 4);
+	check_refused("a term of a block before", ops + 10 * 16, 2, 4);
+	check_refused("a term of no counter", ops + 10 * 16 + 4, 2, 4);
 }
 
 /* A text that leads nowhere is none; the rest holds. */
@@ -206,6 +253,7 @@ static void check_places(void)
 int main(void)
 {
 	check_whole();
+	check_ops();
 	check_fields();
 	check_texts();
 	check_bytes();

@@ -6,6 +6,7 @@
 
 #include "collect/llvm/order.h"
 #include "collect/llvm/outside.h"
+#include "collect/llvm/runs.h"
 
 #include <stdlib.h>
 
@@ -19,6 +20,7 @@ struct copying {
 	LLVMValueRef *crossing; /* values that live into a target */
 	size_t n_crossing;
 	bool *is_target; /* of basic blocks */
+	struct loci_runs *runs;
 };
 
 static LLVMBasicBlockRef copied_block(const struct copying *copying, LLVMBasicBlockRef block)
@@ -275,6 +277,14 @@ static void keep_in_slots(struct copying *copying)
 		LLVMValueRef slot = loci_emit_slot(copying->emit, LLVMTypeOf(value));
 		loci_ir_demote(value, slot);
 		loci_ir_demote(loci_ir_copy_of(copying->copy, value), slot);
+		loci_runs_demote(copying->runs, value, slot);
+		add_slot(copying, slot);
+	}
+	LLVMValueRef value;
+	for (size_t i = 0; (value = loci_runs_outliving(copying->runs, i)); i++) {
+		LLVMValueRef slot = loci_emit_slot(copying->emit, LLVMTypeOf(value));
+		loci_ir_demote(loci_ir_copy_of(copying->copy, value), slot);
+		loci_runs_demote(copying->runs, value, slot);
 		add_slot(copying, slot);
 	}
 }
@@ -283,8 +293,10 @@ void loci_copies_make(
 	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_flow *flow)
 {
 	struct copying copying = { .emit = emit, .plan = plan, .flow = flow };
+	copying.runs = loci_runs_new(emit, plan, flow);
 	find_crossing(&copying);
 	copy_body(&copying);
+	loci_runs_copy(copying.runs, copying.copy);
 	loci_emit_slots(emit, plan->function);
 	add_slot(&copying, emit->budget);
 	add_slot(&copying, emit->cursor);
@@ -295,11 +307,13 @@ void loci_copies_make(
 	for (size_t i = 0; i < plan->n_pieces; i++)
 		append_piece(&copying, &plan->piece[i]);
 	loci_outside_make(emit, plan, copying.copy);
+	loci_runs_make(copying.runs);
 	enter(&copying);
 	cross_all(&copying);
 	keep_in_slots(&copying);
 	loci_ir_promote(plan->function, copying.slot, copying.n_slots);
 
+	loci_runs_free(copying.runs);
 	loci_ir_copy_free(copying.copy);
 	free(copying.slot);
 	free(copying.crossing);

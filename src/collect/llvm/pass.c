@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/llvm/pass.h"
 
+#include "collect/llvm/allocating.h"
 #include "collect/llvm/choose.h"
 #include "collect/llvm/copies.h"
 #include "collect/llvm/outside.h"
@@ -24,6 +25,7 @@ static void instrument(struct loci_emit *emit, LLVMValueRef function)
 	struct loci_plan plan;
 	bool by_piece = loci_choose_by_piece(function);
 
+	loci_allocating_mark(function);
 	loci_prepare(function, by_piece, &flow);
 	loci_plan_init(&plan, function, &flow, by_piece);
 	emit->counter = loci_outside_counters(&plan);

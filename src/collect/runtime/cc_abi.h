@@ -30,13 +30,14 @@
  *__loci_room, wanted or not. The check of an entry or a back edge is also how a thread comes to the
  *runtime for the first time: unless words are wanted, cursor > limit.
  *
- * Words. A block's marker is loci_cc_function.base + its number in the function; blocks without
- * references have no number. If base is 0 when a function is entered (tracing copy), __loci_define
- * is called first. A function's first block is flagged ENTRY, exists even without references, and
- * begins with a FRAME reference, the address where the return address stands, and a CALLER, what
- * stands there. Both are written but not counted, and so is TURN: a loop that holds other loops or
- * calls, and whose header has no references, has a block flagged LOOP for the header all the same,
- * of one reference TURN, so that it shows in the stream when it goes round.
+ * Words. A block's marker is loci_cc_function.base + its number in the function, so that ids of a
+ * function's blocks follow one another, the first of them that of its ENTRY; blocks without
+ * references have no number, unless operations are counted. If base is 0 when a function is entered
+ *(tracing copy), __loci_define is called first. A function's first block is flagged ENTRY, exists
+ *even without references, and begins with a FRAME reference, the address where the return address
+ *stands, and a CALLER, what stands there. Both are written but not counted, and so is TURN: a loop
+ *that holds other loops or calls, and whose header has no references, has a block flagged LOOP for
+ *the header all the same, of one reference TURN, so that it shows in the stream when it goes round.
  *
  * A loop of one block whose addresses go in equal steps, and that is known when it begins to go
  *round at most LOCI_CC_RUN_TIMES times, is appended as one RUN where __loci_runs is not 0,
@@ -92,7 +93,7 @@ _Static_assert(sizeof(struct loci_cc_function) == 16, "layout is fixed");
  * A definition is this header, then n_blocks blocks, n_sites sites, n_scopes scopes, n_loops loops,
  * n_calls calls, each table 8-aligned. If n_ops is not 0, the function was compiled to have its
  * operations counted: n_blocks struct loci_cc_block_ops follow, one beside each block, then n_ops
- * operations and n_invocations invocations. */
+ * operations, n_invocations invocations and n_terms terms. */
 #define LOCI_CC_DEFINITIONS      "loci_def"
 #define LOCI_CC_DEFINITION_MAGIC 0x4346434cu /* "LCFC" */
 struct loci_cc_definition {
@@ -104,8 +105,10 @@ struct loci_cc_definition {
 	int32_t code; /* the function's first instruction less the address of this field */
 	int32_t name; /* as in the symbol table */
 	int32_t unit; /* text: the compiler ("clang 14.0.6 -O2") */
-	uint32_t n_ops, n_invocations; /* 0 in what was compiled before there were any */
-	uint32_t reserved[3];
+	/* 0 in what was compiled before there were any: */
+	uint32_t n_ops, n_invocations;
+	uint32_t n_counters, n_terms; /* of the counting copy: see struct loci_cc_term */
+	uint32_t reserved;
 };
 _Static_assert(sizeof(struct loci_cc_definition) == 64, "layout is fixed");
 
@@ -265,6 +268,15 @@ struct loci_cc_invocation {
 };
 _Static_assert(sizeof(struct loci_cc_invocation) == 16, "layout is fixed");
 
+/* How often a block ran in the counting copy: the sum of its terms, modulo 2^64. A counter may
+ * serve several blocks, and a block may have none of its own. Ascending by block. */
+#define LOCI_CC_TERM_MINUS (1u << 31)
+struct loci_cc_term {
+	uint32_t block;
+	uint32_t counter; /* its number; with LOCI_CC_TERM_MINUS it is subtracted */
+};
+_Static_assert(sizeof(struct loci_cc_term) == 8, "layout is fixed");
+
 /* Functions of the runtime that the code calls. Those marked keep all registers but the flags, r11
  * and vectors (LLVM's preserve_most). They must be bound before they are called (nonlazybind): the
  * loader's lazy way does not keep r10. */
@@ -285,6 +297,9 @@ void __loci_define(struct loci_cc_function *function);
  * signal handler was left by longjmp. */
 struct loci_cc_state *__loci_mark(void);
 void __loci_landed(struct loci_cc_state *state);
+/* Around a call of a library that allocates for the program (begins 1, then 0): the first
+ * allocation in between is this place's. */
+void __loci_allocating(uint32_t begins);
 /* Bytes that a function of the C library touches, for the tracing copy: asked before the call with
  * the call's own arguments. A range of n bytes counts as one reference. */
 size_t __loci_span_string(const char *s);                             /* strlen + 1 */
