@@ -147,6 +147,27 @@ static int add_each(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
+#ifdef LOCI_RT_STATIC
+extern const struct loci_cc_function __start_loci_fn[] __attribute__((weak, visibility("hidden")));
+
+bool rt_has_definitions(void)
+{
+	return __start_loci_fn != NULL;
+}
+#else
+static int asks_for_room(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	(void)data;
+	return rt_is_imported(info, "__loci_define");
+}
+
+bool rt_has_definitions(void)
+{
+	return dl_iterate_phdr(asks_for_room, NULL);
+}
+#endif
+
 void rt_modules_begin(void)
 {
 	table.module = loci_sys_map(MAX_MODULES * sizeof(*table.module), -1);
