@@ -135,6 +135,11 @@ main 1 500' ] || fail "$collector: threads: $(sql "$regions order by 1")"
 	[ "$(sql "$regions order by 1" | head -1 | cut -d' ' -f1,2)" = "interrupted 1" ] || fail "$collector: signals"
 	is "" "select what from mistake"
 
+	run 0 hammer
+	is "5|12000|36000" "select count(distinct name), sum(entries), sum(refs) from region where name like 'h _'"
+	is 1 "select sum(entries) > 0 and sum(refs) = 21 * sum(entries) from region where name = 'handler'"
+	is "" "select what from mistake"
+
 	run 0 forks
 	[ "$(sql "$regions order by 1" | sed 's/^\(parent and child [0-9]*\) .*/\1/')" = 'parent and child 2
 parent and child/child 1 7
