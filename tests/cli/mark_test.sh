@@ -63,7 +63,23 @@ try() {
 		assert rows["outer/inner"]["parent"] == outer["id"], rows
 	END
 
+	cp p.loci nest.loci
+	expect 0 loci merge -o p.loci nest.loci nest.loci
+	is "inner 2 10 outer 2 222 outer/inner 6 1200" "$regions order by 1"
+	is "10 222 1200" "select total from v_histogram where owner = 'region' order by total"
+	expect 0 loci record -q --collector "$collector" --trace p.trace -o p.loci ./marks nest
+	expect 0 loci analyse -o p.loci p.trace
+	is "inner 1 5 outer 1 111 outer/inner 3 600" "$regions order by 1"
+
 	run 0 phases
+	expect 0 loci diff --json nest.loci p.loci
+	python3 - out <<-'END' || fail "$collector: diff by region: $(cat out)"
+		import json, sys
+		moved = {row["name"]: row["misses"] for row in json.load(open(sys.argv[1]))["regions"]}
+		assert moved["outer"]["before"] > 0 and moved["outer"]["after"] == 0, moved
+	END
+	expect 1 loci report nest.loci --by phase
+	has err "has no phases: the program marks none"
 	is "one 40 two 20" "select name || ' ' || refs from phase where name in ('one', 'two') order by 1"
 	is "one 10 two 20 one 30" "select name || ' ' || stretch.refs from stretch join phase on phase.id = phase_id
 		where name in ('one', 'two') order by first_refs"
