@@ -41,7 +41,7 @@ configure_file(cmake/loci.pc.in loci.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/loci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
   COMPONENT libloci-dev)
 install_pages(3 libloci-dev)
-install(FILES examples/misses.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+install(FILES examples/misses.c examples/marked.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
   COMPONENT libloci-dev)
 
 if(LOCI_DEB)
