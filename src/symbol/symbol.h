@@ -39,6 +39,7 @@ struct loci_frame_name {
 	const char *decl_file; /* of the function */
 	unsigned decl_line;
 	uint64_t entry; /* of the outermost function: its first address. Of others 0 */
+	bool fortran;   /* of code, not of sites */
 };
 #define LOCI_FRAMES_MAX 32
 /* *ret_n 0: nothing is known. The address may be one of code, or that of a site (below). */
