@@ -26,6 +26,10 @@ static int take(struct loci_wrapper *wrapper, const char *word, bool mpi)
 {
 	const char *value;
 
+	if (!strcmp(word, PREFIX "ops")) {
+		wrapper->ops = true;
+		return 0;
+	}
 	if ((value = value_of(word, "clang")))
 		wrapper->clang = value;
 	else if ((value = value_of(word, "only")))

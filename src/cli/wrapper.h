@@ -10,7 +10,8 @@
 struct loci_wrapper {
 	const char *command;                   /* "cc" */
 	const char *clang, *only, *skip, *mpi; /* borrowed from argv; NULL: not given */
-	char **argv;                           /* the compiler's part, without a name at its head */
+	bool ops;
+	char **argv; /* the compiler's part, without a name at its head */
 	int argc;
 };
 

@@ -72,6 +72,7 @@ struct loci_cc_state {
 struct loci_cc_thread {
 	int64_t budget;              /* references until the next event; from -1 */
 	struct loci_cc_state *state; /* from one that has no room */
+	uint64_t counters; /* address of its counters of executions; LOCI_CC_COUNTERS_UNKNOWN */
 };
 
 /* Section LOCI_CC_FUNCTIONS: one for each function, writable, 8-aligned. Comdat and --gc-sections
@@ -272,6 +273,13 @@ struct loci_cc_term {
 };
 _Static_assert(sizeof(struct loci_cc_term) == 8, "layout is fixed");
 
+/* Section LOCI_CC_COUNTERS: an uint64_t for each function compiled with operations, writable: the
+ * place of its n_counters counters among those of every thread, in bytes. An address of a counter
+ * is loci_cc_thread.counters + that + 8 * its number, and negative while either is not known yet.
+ */
+#define LOCI_CC_COUNTERS         "loci_cnt"
+#define LOCI_CC_COUNTERS_UNKNOWN 0xc000000000000000u
+
 /* Functions of the runtime that the code calls. Those marked keep all registers but the flags, r11
  * and vectors (LLVM's preserve_most). They must be bound before they are called (nonlazybind): the
  * loader's lazy way does not keep r10. */
@@ -288,6 +296,9 @@ void __loci_room(void);
 /* preserve_most: gives the function its base and the recorder its blocks. Its argument is in rdi.
  */
 void __loci_define(struct loci_cc_function *function);
+/* preserve_most: makes known where the function's and this thread's counters are. Arguments are in
+ * rdi and rsi. */
+void __loci_counters(struct loci_cc_function *function, uint64_t *counters);
 /* Before a call that may return twice, and after it: the state that was current comes back, when a
  * signal handler was left by longjmp. */
 struct loci_cc_state *__loci_mark(void);

@@ -60,6 +60,7 @@ struct rt_thread {
 	void *(*start)(void *);
 	int (*start_c11)(void *);
 	void *argument;
+	uint64_t *counters;          /* of executions; NULL: none yet */
 	uintptr_t new_site;          /* of an operator new that is on its way to malloc */
 	char path[2][RT_PATH_BYTES]; /* stacks may be small */
 	struct rt_level level[RT_LEVELS];
@@ -161,7 +162,16 @@ void rt_window_look(struct rt_thread *thread);
 bool rt_window_is_shut(const struct rt_thread *thread);   /* and the thread has run out of budget */
 int64_t rt_window_budget(const struct rt_thread *thread); /* until that is to be asked again */
 
+/* counters.c: how often blocks executed in counting copies. */
+void rt_counters_tell(struct rt_thread *thread);   /* by this thread */
+void rt_counters_gather(struct rt_thread *thread); /* .. and those that it did not wait for */
+void rt_counters_clear(struct rt_thread *thread);
+
 /* definitions.c, loaded.c; lock held. */
+bool rt_define_now(struct loci_cc_function *function); /* false: nothing is written any more */
+/* NULL: of a version that this runtime does not know, or none. */
+const struct loci_cc_definition *rt_definition_of(const struct loci_cc_function *function);
+const struct loci_cc_term *rt_terms_of(const struct loci_cc_definition *definition);
 void rt_define_all_again(void);
 void rt_forget_functions(uintptr_t start, size_t bytes);
 bool rt_is_defined(uintptr_t code);
@@ -187,5 +197,6 @@ void rt_end(int status, bool with_loader); /* the process's last words */
 /* Called by stubs_x86_64.S. */
 void rt_room(void);
 void rt_define(struct loci_cc_function *function);
+void rt_counters(struct loci_cc_function *function, uint64_t *place);
 
 #endif
