@@ -2,10 +2,11 @@
 /* Runs a program built by `loci cc` with every reference streamed, and throws the words away: what
  * streaming costs, without what becomes of the words.
  *
- *	drain [-c] PROGRAM [ARGUMENT..]
+ *	drain [-c|-b] PROGRAM [ARGUMENT..]
  *
- * With -c the program counts only. Words and seconds are told on standard error. Exits as the
- *program does, by its status or 128 and the signal. */
+ * With -c the program counts only; with -b each loop's blocks are streamed one by one. Words and
+ *seconds are told on standard error. Exits as the program does, by its status or 128 and the
+ *signal. */
 #include "collect/run_control.h"
 #include "stream/ring.h"
 #include "stream/rundir.h"
@@ -99,9 +100,9 @@ static void take_new(void)
 		closedir(d);
 }
 
-static void make_control(enum loci_control_mode mode)
+static void make_control(enum loci_control_mode mode, bool runs)
 {
-	struct loci_control control = { .recording = 1, .mode = mode };
+	struct loci_control control = { .recording = 1, .mode = mode, .runs = runs };
 	char path[PATH_MAX];
 	int fd;
 
@@ -123,20 +124,21 @@ static double now(void)
 int main(int argc, char **argv)
 {
 	bool count = argc > 1 && !strcmp(argv[1], "-c");
+	bool singly = argc > 1 && !strcmp(argv[1], "-b");
 	struct loci_err err = { 0 };
 	uint64_t n_words = 0;
 	int status = 0;
 	double begun;
 	pid_t pid;
 
-	argv += 1 + count;
+	argv += 1 + count + singly;
 	if (!argv[0]) {
-		fprintf(stderr, "usage: drain [-c] PROGRAM [ARGUMENT..]\n");
+		fprintf(stderr, "usage: drain [-c|-b] PROGRAM [ARGUMENT..]\n");
 		return 99;
 	}
 	if (loci_rundir_new(&dir, &err) < 0)
 		die("run directory", &err);
-	make_control(count ? LOCI_CONTROL_COUNT : LOCI_CONTROL_TRACE);
+	make_control(count ? LOCI_CONTROL_COUNT : LOCI_CONTROL_TRACE, !singly);
 	setenv(LOCI_RUN_VARIABLE, loci_rundir_path(dir), 1);
 	begun = now();
 	pid = fork();

@@ -18,7 +18,7 @@ endfunction()
 
 install(TARGETS loci RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT loci)
 # Compilers whose name must be one word: CMAKE_C_COMPILER=loci-cc. In the build tree too.
-foreach(command cc c++ mpicc mpicxx)
+foreach(command cc c++ flang mpicc mpicxx mpifort)
   file(CREATE_LINK loci ${CMAKE_BINARY_DIR}/loci-${command} SYMBOLIC)
   install(FILES ${CMAKE_BINARY_DIR}/loci-${command} DESTINATION ${CMAKE_INSTALL_BINDIR}
     COMPONENT loci)

@@ -10,7 +10,7 @@ set(rt_options -O2 -g -fno-sanitize=all -fexceptions -fno-stack-protector)
 
 function(add_runtime target kind)
   add_library(${target} ${kind} ${LOCI_RT_SOURCES})
-  target_include_directories(${target} PRIVATE src)
+  target_include_directories(${target} PRIVATE src include)
   target_compile_options(${target} PRIVATE ${rt_options})
   target_compile_definitions(${target} PRIVATE LOCI_VERSION="${PROJECT_VERSION}")
   set_target_properties(${target} PROPERTIES OUTPUT_NAME loci-rt LINKER_LANGUAGE C

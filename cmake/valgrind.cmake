@@ -27,10 +27,11 @@ endif()
 set(LOCI_TOOL_DIR ${CMAKE_BINARY_DIR}/libexec/loci)
 file(MAKE_DIRECTORY ${LOCI_TOOL_DIR})
 file(GLOB LOCI_TOOL CONFIGURE_DEPENDS src/collect/valgrind/*.c)
-add_executable(loci-valgrind ${LOCI_TOOL} src/stream/ring_producer.c)
+add_executable(loci-valgrind ${LOCI_TOOL} src/stream/ring_producer.c
+  src/collect/runtime/marking.c src/collect/runtime/marking_data.c)
 set_target_properties(loci-valgrind PROPERTIES OUTPUT_NAME loci-amd64-linux
   RUNTIME_OUTPUT_DIRECTORY ${LOCI_TOOL_DIR} POSITION_INDEPENDENT_CODE OFF)
-target_include_directories(loci-valgrind PRIVATE src ${CMAKE_CURRENT_BINARY_DIR})
+target_include_directories(loci-valgrind PRIVATE src include ${CMAKE_CURRENT_BINARY_DIR})
 target_include_directories(loci-valgrind SYSTEM PRIVATE ${VALGRIND_INCLUDE})
 target_compile_definitions(loci-valgrind PRIVATE VGA_amd64=1 VGO_linux=1 VGP_amd64_linux=1
   VGPV_amd64_linux_vanilla=1 LOCI_VALGRIND_VERSION="${VALGRIND_VERSION}")

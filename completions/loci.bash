@@ -50,13 +50,14 @@ _loci() {
 			*) words=$(_loci_formats "$program") ;;
 			esac
 			;;
-		--by) words='site line function loop file module object field context pair thread process' ;;
+		--by) words='site line function loop file module object field context pair thread process region phase' ;;
 		--sort) words='misses refs writebacks distance' ;;
 		--level) words='L1 L2 L3' ;;
 		--pairs) words='far all none' ;;
 		--loci-clang) words=$(compgen -c clang- | grep -xE 'clang-[0-9]+') ;;
+		--loci-flang) words=$(compgen -c flang- | grep -xE 'flang-(new-)?[0-9]+') ;;
 		--loci-only | --loci-skip) ;;
-		--loci-mpi) words=$(compgen -c mpi | grep -E '^mpi(cc|cxx)') ;;
+		--loci-mpi) words=$(compgen -c mpi | grep -E '^mpi(cc|cxx|f)') ;;
 		--collector) words='any cc' ;;
 		-m) words='exact count' ;;
 		--toggle) words='USR1 USR2' ;;
@@ -64,7 +65,7 @@ _loci() {
 		-o | --output | --trace) files=any ;;
 		*)
 			case $command in
-			analyse | analyze | cc | c++ | mpicc | mpicxx) files=any ;;
+			analyse | analyze | cc | c++ | flang | mpicc | mpicxx | mpifort) files=any ;;
 			record) files=programs ;;
 			doctor) ;;
 			*) files=loci ;;

@@ -26,7 +26,7 @@ prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:[^=]*=//p' "$BUILD/CMakeCache.txt")
 root=$dir/root$prefix
 
 for file in bin/loci share/man/man1/loci.1 share/man/man1/loci-record.1 share/man/man1/loci-annotate.1 \
-	share/man/man1/loci-doctor.1 share/man/man1/loci-c++.1 bin/loci-cc bin/loci-mpicxx share/bash-completion/completions/loci; do
+	share/man/man1/loci-doctor.1 share/man/man1/loci-c++.1 bin/loci-cc bin/loci-flang bin/loci-mpicxx share/bash-completion/completions/loci; do
 	[ -f "$root/$file" ] || fail "$file is not installed"
 done
 must "$root/bin/loci" --version
@@ -62,6 +62,14 @@ if ls "$BUILD"/lib/loci/loci-pass-*.so >/dev/null 2>&1; then
 		[ "$stores" = 1000 ] || fail "the installed loci records $stores references of what it compiled ($kind)"
 	done
 	must "$moved/bin/loci-c++" -x c++ "$dir/hello.c" -o "$dir/hello"
+	if command -v flang-new-19 >/dev/null && [ -e "$BUILD/lib/loci/loci-pass-19.so" ]; then
+		printf "print '(a)', 'hello'\nend\n" >"$dir/hello.f90"
+		for kind in -O2 -static; do
+			must "$moved/bin/loci-flang" $kind "$dir/hello.f90" -o "$dir/hello90"
+			[ "$("$dir/hello90")" = hello ] || fail "what the installed loci flang $kind compiles does not run"
+			readelf -SW "$dir/hello90" | grep -q ' loci_fn ' || fail "the installed loci flang $kind does not instrument"
+		done
+	fi
 	readelf -d "$dir/hello" | grep -q "moved to$prefix/.*/libloci-rt.so" || fail "not linked to the installed runtime"
 	mv "$dir/moved to" "$dir/root"
 fi

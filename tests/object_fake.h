@@ -126,6 +126,12 @@ int loci_symbols_assigned(struct loci_symbols *symbols, uint32_t module, uint64_
 	return 0;
 }
 
+uint64_t loci_type_bytes(const struct loci_type *type)
+{
+	(void)type;
+	return 8;
+}
+
 const char *loci_type_name(const struct loci_type *type)
 {
 	return type->name;

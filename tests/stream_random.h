@@ -24,7 +24,8 @@ struct random_stream {
 	size_t n, cap;
 	struct {
 		bool defined;
-		unsigned n_words;
+		bool plain; /* neither ranges nor a frame */
+		unsigned n_words, n_refs;
 		uint64_t id;
 	} block[RANDOM_BLOCKS];
 	struct {
@@ -116,12 +117,15 @@ static inline void random_define(struct random_stream *s)
 	random_put(s, (uint64_t)random_below(s, 9) << 32 | (entry ? LOCI_BLOCK_ENTRY : 0));
 	random_put(s, random_next(s));
 	s->block[b].n_words = random_descriptors(s, n_refs, entry);
+	s->block[b].n_refs = n_refs;
 	s->block[b].defined = true;
 	while (random_below(s, 4) == 0) {
 		n_refs = random_below(s, 4);
 		random_put(s, loci_mark_word(LOCI_MARK_DEFINE_MORE, 2 * n_refs, id));
 		s->block[b].n_words += random_descriptors(s, n_refs, false);
+		s->block[b].n_refs += n_refs;
 	}
+	s->block[b].plain = !entry && s->block[b].n_words == s->block[b].n_refs;
 	random_end_block(s, (int)b);
 }
 
@@ -170,6 +174,26 @@ static inline void random_block(struct random_stream *s)
 	*random_cursor(s) = (struct random_cursor){ .block = (int)b };
 }
 
+#define RANDOM_RUN_TIMES 20
+#define RANDOM_RUN_REFS  126
+
+static inline void random_run(struct random_stream *s)
+{
+	unsigned b = random_below(s, RANDOM_BLOCKS), n = s->block[b].n_refs;
+
+	if (!s->block[b].defined || !s->block[b].plain || n > RANDOM_RUN_REFS)
+		return;
+	random_put(s, loci_mark_word(LOCI_MARK_RUN, 2 + 2 * n, s->block[b].id));
+	random_put(s, 1 + random_below(s, RANDOM_RUN_TIMES));
+	random_put(s, 0);
+	for (unsigned i = 0; i < n; i++) {
+		random_put(s, random_next(s) >> random_below(s, 64));
+		random_put(s,
+			(random_below(s, 2) ? 0 : ~0ull) ^ random_next(s) >> random_below(s, 64));
+	}
+	*random_cursor(s) = (struct random_cursor){ .block = (int)b };
+}
+
 static inline void random_signal(struct random_stream *s)
 {
 	bool enter = random_below(s, 2) && s->thread[s->at].depth + 1 < RANDOM_DEPTH;
@@ -191,9 +215,13 @@ static inline void random_step(struct random_stream *s)
 {
 	unsigned what = random_below(s, 100), b;
 
-	if (what < 55) {
+	if (what < 45) {
 		random_block(s);
 		random_addresses(s);
+	} else if (what < 55) {
+		random_run(s);
+		if (random_below(s, 4) == 0)
+			random_addresses(s);
 	} else if (what < 75) {
 		random_addresses(s);
 	} else if (what < 82) {

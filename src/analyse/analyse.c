@@ -42,6 +42,7 @@ void loci_analysis_free(struct loci_analysis *a)
 	}
 	free(a->process);
 	loci_unseen_fini(&a->unseen);
+	loci_mistakes_fini(&a->mistakes);
 	if (a->attributed)
 		loci_ledger_fini(&a->ledger);
 	pthread_mutex_destroy(&a->lock);
@@ -134,12 +135,20 @@ static const char *collector_name(uint32_t collector)
 static uint32_t note_unseen(struct loci_analysis *a)
 {
 	uint32_t has = a->info.capabilities;
+	char text[96];
 
 	if (has & LOCI_CAP_PARTIAL && a->info.collector == LOCI_COLLECTOR_CC)
 		loci_analysis_add_note(a,
 			"seen is what loci cc compiled: no other code, and nothing of the kernel");
 	if (a->info.collector == LOCI_COLLECTOR_CC && (a->options->only || a->options->skip))
 		has &= ~(uint32_t)LOCI_CAP_COMPLETE;
+	if (a->has_paused) {
+		snprintf(text, sizeof(text),
+			"the program disabled recording: %" PRIu64 " references are left out",
+			a->left_out);
+		loci_analysis_add_note(a, text);
+		has = (has & ~(uint32_t)LOCI_CAP_COMPLETE) | LOCI_CAP_WINDOWS;
+	}
 	return has;
 }
 
@@ -303,6 +312,8 @@ static int write_profile(
 		r = put_threads(a, profile, err);
 	if (r == 0)
 		r = loci_unseen_put(&a->unseen, profile, err);
+	if (r == 0)
+		r = loci_mistakes_put(&a->mistakes, profile, err);
 	if (r == 0)
 		r = put_attributed(a, profile, err);
 	if (r == 0)

@@ -38,6 +38,7 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 		err);
 	if (r == 0 &&
 		(loci_walk_init(&a->walk, &a->code) < 0 || loci_rows_init(&a->rows) < 0 ||
+			loci_stages_init(&a->stages) < 0 ||
 			loci_grow(&a->thread_refs, &a->thread_cap, 1, sizeof(*a->thread_refs)) < 0))
 		r = loci_err_nomem(err);
 	if (r == 0)
@@ -73,6 +74,7 @@ void loci_attribution_free(struct loci_attribution *a)
 	loci_rows_fini(&a->rows);
 	loci_walk_fini(&a->walk);
 	loci_code_fini(&a->code);
+	loci_stages_fini(&a->stages);
 	free(a->thread_refs);
 	free(a);
 }
@@ -191,6 +193,46 @@ LOCI_HOT int refer_runs(struct loci_attribution *a, struct loci_runs *runs, stru
 	return r;
 }
 
+/* The same while references do not count: only the flow of control is followed. */
+static int pass_run(struct loci_attribution *a, struct loci_runs *runs,
+	const struct loci_code_ref **at, const struct loci_code_ref *last, struct loci_err *err)
+{
+	const struct loci_code_ref *ref = *at;
+	struct loci_code_block *block = &a->code.blocks[ref->block];
+	const struct refer_kind kind = { .flow = a->flow };
+	const uint64_t *from = runs->word;
+
+	for (;;) {
+		int r = 0;
+
+		if (ref->kind & LOCI_CODE_SPECIAL &&
+			!passes(a, ref, &block, runs->word == from, kind))
+			r = loci_flow_special(a, (uint32_t)(ref - a->code.ref), *runs->word, err);
+		if (r < 0)
+			return r;
+		a->left_out += r == 0;
+		runs->word++;
+		if (ref == last || !loci_runs_goes_on(runs))
+			break;
+		ref++;
+	}
+	*at = ref;
+	return loci_flow_end(a, ref, block, (uint32_t)(ref - a->code.ref), runs->word[-1], err);
+}
+
+static int pass_runs(struct loci_attribution *a, struct loci_runs *runs, struct loci_err *err)
+{
+	int r;
+
+	do {
+		const struct loci_code_ref *first = a->code.ref + runs->next, *ref = first;
+
+		r = pass_run(a, runs, &ref, first + runs->left - 1, err);
+		loci_runs_read(runs, (uint32_t)(ref - first) + 1);
+	} while (r == 0 && loci_runs_next(runs));
+	return r;
+}
+
 /* A reference by itself: a range, or one that was not in a run. */
 static int refer_alone(struct loci_attribution *a, const struct loci_ref *ref, struct loci_err *err)
 {
@@ -204,7 +246,9 @@ static int refer_alone(struct loci_attribution *a, const struct loci_ref *ref, s
 			ref->size_bytes, ref->address, a->references + a->here.refs);
 	if (of->kind & LOCI_CODE_SPECIAL)
 		r = loci_flow_special(a, ref->definition, ref->address, err);
-	if (r == 0) {
+	if (r == 0 && a->paused) {
+		a->left_out++;
+	} else if (r == 0) {
 		r = loci_touch_refer(
 			a, of, ref->address, ref->size_bytes, a->shift, a->n_grains == 1, err);
 		a->here.refs += r == 0;
@@ -222,10 +266,12 @@ static int switch_thread(struct loci_attribution *a, uint32_t thread, struct loc
 		return r;
 	if (loci_walk_switch(&a->walk, thread) < 0 ||
 		loci_grow(&a->thread_refs, &a->thread_cap, a->walk.n_threads,
-			sizeof(*a->thread_refs)) < 0)
+			sizeof(*a->thread_refs)) < 0 ||
+		loci_stages_switch(&a->stages, a->walk.at) < 0)
 		return loci_err_nomem(err);
+	r = loci_flow_stage(a, err);
 	loci_flow_refresh(a);
-	return 0;
+	return r;
 }
 
 static int follow(struct loci_attribution *a, const struct loci_event *event, struct loci_err *err)
@@ -248,6 +294,42 @@ static int follow(struct loci_attribution *a, const struct loci_event *event, st
 	return loci_code_event(&a->code, event, a->decoder, err);
 }
 
+/* What the program says of itself. Nothing else comes between what it changes and telling it. */
+static int take_mark(
+	struct loci_attribution *a, const struct loci_event *event, struct loci_err *err)
+{
+	const char *name = "";
+	int r = 0;
+
+	if (event->kind == LOCI_MARK_REGION_BEGIN || event->kind == LOCI_MARK_REGION_END ||
+		event->kind == LOCI_MARK_PHASE)
+		name = loci_decoder_string(a->decoder, event->payload);
+	if (!name)
+		name = "?";
+	switch (event->kind) {
+	case LOCI_MARK_REGION_BEGIN:
+		r = loci_stages_begin(&a->stages, a->walk.at, name);
+		break;
+	case LOCI_MARK_REGION_END:
+		r = loci_stages_end(&a->stages, a->walk.at, name);
+		break;
+	case LOCI_MARK_PHASE:
+		r = loci_stages_phase(&a->stages, name, a->references);
+		break;
+	case LOCI_MARK_THREAD_EXIT:
+		r = loci_stages_leave(&a->stages,
+			loci_keymap_get(&a->walk.thread_ids, (uint32_t)event->payload, 0),
+			a->walk.at);
+		break;
+	case LOCI_MARK_PAUSE:
+		a->paused = event->payload;
+		return 0;
+	default:
+		return 0;
+	}
+	return r < 0 ? loci_err_nomem(err) : loci_flow_stage(a, err);
+}
+
 static int take_event(
 	struct loci_attribution *a, const struct loci_event *event, struct loci_err *err)
 {
@@ -260,6 +342,9 @@ static int take_event(
 	if (r < 0)
 		return r;
 	loci_flow_count(a);
+	r = take_mark(a, event, err);
+	if (r < 0)
+		return r;
 	r = loci_objects_event(
 		a->objects, event, a->decoder, &a->walk.level->shadow, a->references, err);
 	if (r == 0 && event->kind == LOCI_MARK_ALLOC)
@@ -295,7 +380,9 @@ static int take_runs(struct loci_attribution *a, struct loci_runs *first, struct
 	if (r < 0)
 		return r;
 	kind = (struct refer_kind){ a->shift == 6 && a->n_grains == 1, a->flow };
-	if (kind.plain && kind.flow)
+	if (a->paused)
+		r = pass_runs(a, &runs, err);
+	else if (kind.plain && kind.flow)
 		r = refer_runs(a, &runs, (struct refer_kind){ true, true }, err);
 	else
 		r = refer_runs(a, &runs, kind, err);

@@ -11,6 +11,7 @@
 #include "analyse/object.h"
 #include "analyse/relay.h"
 #include "analyse/row.h"
+#include "analyse/stage.h"
 #include "analyse/walk.h"
 
 /* When the last allocations were made, by their epoch. */
@@ -19,10 +20,10 @@ struct loci_birth {
 };
 #define LOCI_BIRTHS (1u << 14)
 
-/* Counted in the current context and thread, and not added there yet. */
+/* Counted in the current context, stage and thread, and not added there yet. */
 struct loci_attribution_here {
 	uint64_t refs, repeats;
-	uint32_t context;
+	uint32_t context, stage;
 	size_t thread;
 };
 
@@ -37,6 +38,8 @@ struct loci_attribution {
 	struct loci_code code;
 	struct loci_walk walk;
 	struct loci_rows rows;
+	struct loci_stages stages;
+	uint32_t region; /* the current thread's innermost, in stages; LOCI_NO_REGION: none */
 	struct loci_objects *objects;
 	struct loci_measure measure;
 	struct loci_relay *relay;
@@ -50,6 +53,8 @@ struct loci_attribution {
 	uint64_t straddles;
 	uint64_t *thread_refs; /* by number in walk */
 	size_t thread_cap;
+	bool paused;       /* references are followed, and do not count */
+	uint64_t left_out; /* so */
 	struct loci_birth birth[LOCI_BIRTHS];
 };
 

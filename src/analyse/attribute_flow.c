@@ -18,9 +18,12 @@ void loci_flow_count(struct loci_attribution *a)
 	a->references += a->here.refs;
 	a->walk.contexts.node[a->here.context].refs += a->here.refs;
 	a->walk.contexts.node[a->here.context].repeats += a->here.repeats;
+	a->stages.stage[a->here.stage].refs += a->here.refs;
+	a->stages.stage[a->here.stage].repeats += a->here.repeats;
 	a->thread_refs[a->here.thread] += a->here.refs;
-	a->here =
-		(struct loci_attribution_here){ .context = a->walk.context, .thread = a->walk.at };
+	a->here = (struct loci_attribution_here){
+		.context = a->walk.context, .stage = a->stages.now, .thread = a->walk.at
+	};
 }
 
 void loci_flow_refresh(struct loci_attribution *a)
@@ -28,6 +31,22 @@ void loci_flow_refresh(struct loci_attribution *a)
 	loci_flow_mark(a);
 	if (a->walk.context != a->here.context || a->walk.at != a->here.thread)
 		loci_flow_count(a);
+}
+
+int loci_flow_stage(struct loci_attribution *a, struct loci_err *err)
+{
+	struct loci_batch *batch = a->batch;
+
+	a->region = a->stages.region_now;
+	if (a->stages.now == a->here.stage)
+		return 0;
+	loci_flow_count(a);
+	if (batch->n_stage_events && batch->stage[batch->n_stage_events - 1].touch == batch->n)
+		batch->n_stage_events--;
+	else if (batch->n_stage_events + 2 > LOCI_BATCH_STAGES)
+		return loci_attribution_flush(a, err); /* puts it into the next one */
+	loci_attribution_put_stage(a);
+	return 0;
 }
 
 /* A block that starts at the instruction that was last is that instruction again, unless it goes on

@@ -10,6 +10,8 @@
 int loci_flow_prepare(struct loci_attribution *a, struct loci_err *err);
 /* The context, the thread or the time is another. */
 void loci_flow_refresh(struct loci_attribution *a);
+/* The stage may be another. */
+int loci_flow_stage(struct loci_attribution *a, struct loci_err *err);
 /* References counted so far go where they belong. */
 void loci_flow_count(struct loci_attribution *a);
 

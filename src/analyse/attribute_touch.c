@@ -5,7 +5,19 @@ void loci_attribution_complete(struct loci_attribution *a)
 {
 	a->batch->n_rows = a->rows.n;
 	a->batch->n_contexts = a->walk.contexts.n;
+	a->batch->n_stages = a->stages.n;
 	a->batch->n_events = a->walk.n_log;
+}
+
+void loci_attribution_put_stage(struct loci_attribution *a)
+{
+	struct loci_batch *b = a->batch;
+
+	if (!b->n_stage_events && !b->n && !a->stages.now)
+		return;
+	if (!b->n_stage_events && b->n)
+		b->stage[b->n_stage_events++] = (struct loci_stage_event){ 0, 0 };
+	b->stage[b->n_stage_events++] = (struct loci_stage_event){ (uint32_t)b->n, a->stages.now };
 }
 
 int loci_attribution_flush(struct loci_attribution *a, struct loci_err *err)
@@ -21,6 +33,7 @@ int loci_attribution_flush(struct loci_attribution *a, struct loci_err *err)
 	a->walk.touch = 0;
 	if (a->walk.log)
 		a->walk.log = a->batch->event;
+	loci_attribution_put_stage(a);
 	return 0;
 }
 

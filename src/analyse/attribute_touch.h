@@ -13,6 +13,8 @@
 
 /* The batch is as it will be passed on. */
 void loci_attribution_complete(struct loci_attribution *a);
+/* The touches that follow are of the current stage. */
+void loci_attribution_put_stage(struct loci_attribution *a);
 /* Passes the batch on; another takes its place. */
 int loci_attribution_flush(struct loci_attribution *a, struct loci_err *err);
 

@@ -4,10 +4,12 @@
 #define LOCI_ANALYSE_BATCH_H
 
 #include "analyse/context.h"
+#include "analyse/stage.h"
 #include "analyse/walk.h"
 
 #define LOCI_BATCH        4096
 #define LOCI_BATCH_EVENTS 1024
+#define LOCI_BATCH_STAGES 256
 #define LOCI_BATCH_PAD    8 /* after what is read by eights */
 
 /* What a touch is remembered by until the block's next touch: row, context, whether it wrote, and
@@ -39,7 +41,7 @@ static inline unsigned loci_use_write(uint64_t use)
 
 struct loci_batch {
 	size_t n, n_events, n_seconds;
-	size_t n_rows, n_contexts; /* numbers in use so far */
+	size_t n_rows, n_contexts, n_stages; /* numbers in use so far */
 	uint64_t block[LOCI_BATCH];
 	uint64_t use[LOCI_BATCH];
 	uint8_t is_write[LOCI_BATCH];
@@ -56,6 +58,9 @@ struct loci_batch {
 	uint8_t missed[LOCI_BATCH + LOCI_BATCH_PAD]; /* levels; of who simulates them */
 	uint32_t second[LOCI_BATCH]; /* which are the second halves of references over two blocks */
 	struct loci_loop_event event[LOCI_BATCH_EVENTS];
+	/* Stages, ascending, the first for the batch's first touch; none: all are of stage 0. */
+	size_t n_stage_events;
+	struct loci_stage_event stage[LOCI_BATCH_STAGES];
 };
 
 #endif

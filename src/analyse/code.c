@@ -71,7 +71,7 @@ static int block_id(
 	block->address = address;
 	block->module = def->module;
 	loci_code_locate(code, def->module, address, &block->symbol_module, &block->offset);
-	if (def->block_flags & LOCI_BLOCK_KERNEL)
+	if (def->block_flags & (LOCI_BLOCK_KERNEL | LOCI_BLOCK_TOLD))
 		block->flags |= LOCI_CODE_KERNEL;
 	return 0;
 }
@@ -213,6 +213,11 @@ static int learn_fixed(
 	else if (block_id(code, def, code->address[i], &code->block[i]) < 0)
 		return loci_err_nomem(err);
 	block = &code->blocks[code->block[i]];
+	if (def->block_flags & LOCI_BLOCK_TOLD) {
+		block->function = LOCI_NO_FUNCTION;
+		code->ref[i].kind = kind_of(code, def, true);
+		return 0;
+	}
 	if (!def->ordinal) {
 		block->loop = LOCI_LOOP_UNASKED;
 		r = loci_code_function(code, def, code->ref[i].site, &block->function, err);

@@ -53,7 +53,8 @@ struct loci_code_ref {
 };
 
 enum loci_code_block_flag {
-	LOCI_CODE_KERNEL = 1,  /* takes no part in the flow of control */
+	LOCI_CODE_KERNEL = 1,  /* takes no part in the flow of control: what the kernel does, and
+				  what  the program tells of */
 	LOCI_CODE_OUTSIDE = 2, /* before its function's entry: takes no part in its loops */
 };
 

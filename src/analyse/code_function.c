@@ -146,7 +146,8 @@ int loci_code_choose(struct loci_code *code, uint32_t module, struct loci_err *e
 		const struct loci_code_block *block = &code->blocks[code->block[i]];
 		struct loci_code_ref *ref = &code->ref[i];
 
-		if (block->module == module && code->site[ref->site].op < LOCI_OP_FRAME)
+		if (block->module == module && block->function != LOCI_NO_FUNCTION &&
+			code->site[ref->site].op < LOCI_OP_FRAME)
 			ref->kind = (uint8_t)((ref->kind & ~LOCI_CODE_SKIP) |
 				(code->function[block->function].unwanted ? LOCI_CODE_SKIP : 0));
 	}

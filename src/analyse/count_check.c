@@ -7,7 +7,8 @@
 void loci_count_check_event(
 	struct loci_count_check *check, const struct loci_event *event, uint64_t arrived)
 {
-	if (event->kind == LOCI_MARK_WINDOW_BEGIN || event->kind == LOCI_MARK_WINDOW_END)
+	if (event->kind == LOCI_MARK_WINDOW_BEGIN || event->kind == LOCI_MARK_WINDOW_END ||
+		event->kind == LOCI_MARK_PAUSE)
 		check->has_windows = true;
 	if (event->kind != LOCI_MARK_COUNT || check->has_windows || check->differs ||
 		event->raw[0] == arrived)

@@ -22,7 +22,8 @@ int loci_ledger_init(struct loci_ledger *ledger, unsigned n_levels, struct loci_
 		loci_grow(&ledger->context, &ledger->context_cap, 1, sizeof(*ledger->context)) <
 			0 ||
 		loci_grow(&ledger->row, &ledger->row_cap, 1, sizeof(*ledger->row)) < 0 ||
-		loci_grow(&ledger->loop, &ledger->loop_cap, 1, sizeof(*ledger->loop)) < 0)
+		loci_grow(&ledger->loop, &ledger->loop_cap, 1, sizeof(*ledger->loop)) < 0 ||
+		loci_ledger_init_stages(ledger) < 0)
 		return loci_err_nomem(err);
 	ledger->site[0].site.module = LOCI_NO_MODULE;
 	return loci_symbols_new(&ledger->symbols, err);
@@ -60,6 +61,7 @@ void loci_ledger_fini(struct loci_ledger *ledger)
 	loci_keymap_fini(&ledger->pair_ids);
 	loci_spread_fini(&ledger->rows);
 	loci_spread_fini(&ledger->contexts);
+	loci_ledger_fini_stages(ledger);
 	loci_symbols_free(ledger->symbols);
 }
 
@@ -382,7 +384,7 @@ int loci_ledger_add(
 	r = add_rows(ledger, &maps, err);
 	if (r < 0)
 		return r;
-	if (add_loops(ledger, &maps) < 0)
+	if (add_loops(ledger, &maps) < 0 || loci_ledger_add_stages(ledger, process) < 0)
 		return loci_err_nomem(err);
 	ledger->pairs_full |= pairs->full;
 	for (size_t i = 0; i < pairs->n; i++)

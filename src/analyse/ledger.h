@@ -15,7 +15,9 @@ struct loci_ledger_object {
 	char *kind, *name, *type, *file;
 	unsigned line;
 	const struct loci_type *element;
-	uint64_t size_bytes, allocations;
+	uint64_t size_bytes, allocations, element_bytes;
+	uint32_t whole; /* of a part of a registered object: that; else itself */
+	uint64_t part_offset;
 	uint32_t module; /* the symbols' number */
 	uint64_t code_address;
 	uint32_t context; /* UINT32_MAX: none */
@@ -32,6 +34,14 @@ struct loci_ledger_loop {
 	bool fixed;
 	uint32_t function; /* site of the entry, LOCI_NO_SITE or LOCI_NO_FUNCTION */
 	uint64_t iterations;
+};
+
+/* What was counted in each region, or phase. */
+struct loci_ledger_marked {
+	struct loci_spread distances;
+	struct loci_level_tallies levels;
+	uint64_t *refs;
+	size_t refs_cap;
 };
 
 /* The whole of it is its key but the refs. */
@@ -72,7 +82,17 @@ struct loci_ledger {
 	size_t pair_level_cap;
 	struct loci_level_tallies row_levels, context_levels;
 	struct loci_spread rows, contexts; /* distances */
-	bool contexts_full, rows_full, pairs_full;
+	struct loci_marked_region *region; /* region 0 is none */
+	size_t n_regions, region_cap;
+	struct loci_keymap region_ids;
+	char **phase; /* names; 0 is before the first */
+	size_t n_phases, phase_cap;
+	struct loci_keymap phase_ids;
+	struct loci_ledger_marked in_region, in_phase; /* number 0 has nothing there */
+	size_t n_running;                              /* processes that have references */
+	struct loci_phase_stretch *stretch;            /* if that is one */
+	size_t n_stretches, stretch_cap;
+	bool contexts_full, rows_full, pairs_full, regions_full, stretches_full;
 };
 
 int loci_ledger_init(struct loci_ledger *ledger, unsigned n_levels, struct loci_err *err);

@@ -26,6 +26,8 @@ static int add_object(struct loci_ledger *ledger, struct loci_ledger_maps *maps,
 	key = loci_digest_word(key, info->line);
 	key = loci_digest_word(key, (uint64_t)info->symbol_module << 32 | context);
 	key = loci_digest_word(key, info->code_address);
+	if (info->whole != i) /* which comes before its parts */
+		key = loci_digest_word(key, maps->object[info->whole]);
 	r = loci_ledger_intern(&ledger->object_ids, key, &ledger->object, &ledger->n_objects,
 		&ledger->object_cap, sizeof(*ledger->object), &maps->object[i]);
 	if (r < 0)
@@ -38,6 +40,9 @@ static int add_object(struct loci_ledger *ledger, struct loci_ledger_maps *maps,
 			.file = copy_text(info->file),
 			.line = info->line,
 			.element = info->element,
+			.element_bytes = info->element_bytes,
+			.whole = maps->object[info->whole],
+			.part_offset = info->part_offset,
 			.module = info->symbol_module,
 			.code_address = info->code_address,
 			.context = context,
@@ -109,6 +114,7 @@ int loci_ledger_name_by_code(struct loci_ledger *ledger, struct loci_row *row, s
 		ledger->object[number] =
 			(struct loci_ledger_object){ .kind = copy_text(holder.kind),
 				.name = copy_text(name),
+				.whole = number,
 				.file = copy_text(holder.file),
 				.line = holder.line,
 				.module = holder.module,

@@ -18,6 +18,11 @@ int loci_ledger_intern(struct loci_keymap *map, struct loci_digest key, void *ar
 
 int loci_ledger_add_objects(
 	struct loci_ledger *ledger, struct loci_ledger_maps *maps, struct loci_err *err);
+/* ledger_stage.c; 0 or -ENOMEM. */
+int loci_ledger_init_stages(struct loci_ledger *ledger);
+void loci_ledger_fini_stages(struct loci_ledger *ledger);
+int loci_ledger_add_stages(struct loci_ledger *ledger, const struct loci_attribution *process);
+
 /* Where only what holds an object is known, it has the name that the code gives it. The row has the
  * ledger's numbers. */
 int loci_ledger_name_by_code(

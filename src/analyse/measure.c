@@ -16,10 +16,12 @@ void loci_measure_fini(struct loci_measure *measure)
 {
 	loci_spread_fini(&measure->rows);
 	loci_spread_fini(&measure->contexts);
+	loci_spread_fini(&measure->stages);
 	loci_pairs_fini(&measure->pairs);
 	loci_levels_free(measure->levels);
 	free(measure->row_levels.tally);
 	free(measure->context_levels.tally);
+	free(measure->stage_levels.tally);
 	free(measure->used_bytes);
 	for (size_t i = 0; i < measure->stack_cap; i++)
 		free(measure->stack[i].entry);
@@ -109,7 +111,8 @@ static int prepare_near(struct loci_measure *measure, size_t n)
 	if (measure->near <= LOCI_SPREAD_NEAR_COUNTS)
 		return 0;
 	measure->near = n;
-	if (loci_spread_near_clear(&measure->rows) < 0)
+	if (loci_spread_near_clear(&measure->rows) < 0 ||
+		loci_spread_near_clear(&measure->stages) < 0)
 		return -ENOMEM;
 	return loci_spread_near_clear(&measure->contexts);
 }
@@ -151,6 +154,25 @@ static int count_listed(
 	return count_pair(measure, batch, i, bin);
 }
 
+/* By stage, where the program has any: runs of touches of one. */
+static int count_stages(struct loci_measure *measure, const struct loci_batch *batch)
+{
+	for (size_t k = 0; k < batch->n_stage_events; k++) {
+		uint32_t stage = batch->stage[k].stage, i = batch->stage[k].touch;
+		size_t end = k + 1 < batch->n_stage_events ? batch->stage[k + 1].touch : batch->n;
+
+		for (; i < end; i++) {
+			unsigned bin = loci_spread_bin(measure->distance[i]);
+
+			loci_spread_near_count(&measure->stages, stage, bin);
+			if (bin >= LOCI_SPREAD_NEAR &&
+				loci_spread_far_count(&measure->stages.far[stage], bin) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 {
 	struct loci_measure *measure = data;
@@ -160,6 +182,7 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 
 	if (loci_spread_reserve(&measure->rows, batch->n_rows) < 0 ||
 		loci_spread_reserve(&measure->contexts, batch->n_contexts) < 0 ||
+		loci_spread_reserve(&measure->stages, batch->n_stages) < 0 ||
 		prepare_near(measure, batch->n) < 0)
 		return loci_err_nomem(err);
 	if (!measure->levels)
@@ -168,6 +191,7 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 	if (r < 0)
 		return r;
 	n = count_near(measure, batch);
+	r = count_stages(measure, batch);
 	for (unsigned k = 0; r == 0 && k < n; k++) {
 		unsigned i = measure->listed[k] & UINT16_MAX, bin = measure->listed[k] >> 16;
 

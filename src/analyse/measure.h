@@ -29,7 +29,7 @@ struct loci_level_tallies {
 struct loci_measure {
 	struct loci_grain_engine *grain; /* borrowed */
 	enum loci_analyse_pairs pair_kind;
-	struct loci_spread rows, contexts;
+	struct loci_spread rows, contexts, stages;
 	uint64_t near; /* counts since there was room for them */
 	struct loci_pairs pairs;
 	struct loci_measure_stack *stack; /* of running loops, by number */
@@ -38,7 +38,7 @@ struct loci_measure {
 	uint64_t clock;             /* at a touch not long ago */
 	struct loci_levels *levels; /* NULL: none */
 	unsigned n_levels;
-	struct loci_level_tallies row_levels, context_levels;
+	struct loci_level_tallies row_levels, context_levels, stage_levels;
 	uint64_t *used_bytes; /* by row: of the blocks it brought into the first level */
 	size_t used_cap;
 	uint32_t owner[LOCI_BATCH];

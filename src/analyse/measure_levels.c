@@ -87,6 +87,22 @@ static void count_all(struct loci_measure *measure, struct loci_batch *batch)
 	}
 }
 
+/* The same by stage, where the program has any. */
+static void count_stages(struct loci_measure *measure, const struct loci_batch *batch)
+{
+	unsigned n = measure->n_levels;
+
+	for (size_t k = 0; k < batch->n_stage_events; k++) {
+		struct loci_level_tally *level =
+			measure->stage_levels.tally + (size_t)batch->stage[k].stage * n;
+		size_t end = k + 1 < batch->n_stage_events ? batch->stage[k + 1].touch : batch->n;
+
+		for (size_t i = batch->stage[k].touch; i < end; i++)
+			if (batch->missed[i] | measure->dirty[i])
+				tally(level, n, batch->missed[i], measure->dirty[i]);
+	}
+}
+
 static void use_bytes(struct loci_measure *measure, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -108,6 +124,7 @@ int loci_measure_simulate(void *data, struct loci_batch *batch, struct loci_err 
 	if (reserve_tallies(&measure->row_levels, batch->n_rows * measure->n_levels) < 0 ||
 		reserve_tallies(&measure->context_levels, batch->n_contexts * measure->n_levels) <
 			0 ||
+		reserve_tallies(&measure->stage_levels, batch->n_stages * measure->n_levels) < 0 ||
 		loci_grow(&measure->used_bytes, &measure->used_cap, batch->n_rows,
 			sizeof(*measure->used_bytes)) < 0)
 		return loci_err_nomem(err);
@@ -115,6 +132,7 @@ int loci_measure_simulate(void *data, struct loci_batch *batch, struct loci_err 
 		measure->owner[i] = loci_use_row(batch->use[i]);
 	loci_levels_feed(measure->levels, &levels);
 	count_all(measure, batch);
+	count_stages(measure, batch);
 	use_bytes(measure, levels.n_evicted);
 	return 0;
 }

@@ -48,9 +48,9 @@ void loci_objects_free(struct loci_objects *objects);
 void loci_objects_guard(
 	struct loci_objects *objects, pthread_mutex_t *symbols_lock, bool frames_linger);
 
-/* ALLOC, FREE, RESIZE, MAP, UNMAP, OBJECT, OBJECT_END, MODULE_LOAD, MODULE_UNLOAD, THREAD_START and
- * THREAD_EXIT change what is known; others do nothing. shadow is the thread's, refs the references
- * executed so far. The decoder gives the strings of names. */
+/* ALLOC, FREE, RESIZE, MAP, UNMAP, OBJECT, OBJECT_PART, OBJECT_END, MODULE_LOAD, MODULE_UNLOAD,
+ * THREAD_START and THREAD_EXIT change what is known; others do nothing. shadow is the thread's,
+ * refs the references executed so far. The decoder gives the strings of names. */
 int loci_objects_event(struct loci_objects *objects, const struct loci_event *event,
 	const struct loci_decoder *decoder, const struct loci_shadow *shadow, uint64_t refs,
 	struct loci_err *err);
@@ -83,6 +83,9 @@ struct loci_object_info {
 	const char *type;
 	const struct loci_type *element; /* NULL: unknown */
 	uint64_t size_bytes, allocations;
+	uint64_t element_bytes; /* as the program says; 0: it does not */
+	uint32_t whole;         /* of a part of a registered object: that; else itself */
+	uint64_t part_offset;
 	uint32_t symbol_module; /* UINT32_MAX: none */
 	/* File address of the allocating call (of a byte of the instruction; of the call outside
 	 * wrappers like xmalloc and operator new) or of the function whose stack it is; 0: none */

@@ -75,8 +75,7 @@ static void part_region(struct loci_objects *objects, struct loci_region *region
 	}
 }
 
-/* Something finer than modules and mappings took a range: an allocation, a registered object. */
-static void part_layout(struct loci_objects *objects, uint64_t low, uint64_t last, bool heap)
+void loci_objects_part_layout(struct loci_objects *objects, uint64_t low, uint64_t last, bool heap)
 {
 	struct loci_region *region = loci_map_find(&objects->map, low);
 
@@ -131,7 +130,7 @@ static int allocate(struct loci_objects *objects, const struct event *event, uin
 	if (keep_epoch)
 		block->epoch = keep_epoch;
 	loci_object_begin(&objects->table.object[object], bytes, objects->refs);
-	part_layout(objects, block->low, block->low + (block->bytes - 1), true);
+	loci_objects_part_layout(objects, block->low, block->low + (block->bytes - 1), true);
 	if (loci_heap_overlaps(objects->registered, block->low, block->bytes)) {
 		block->parted = true;
 		loci_heap_part(objects->registered, block->low, block->bytes);
@@ -176,28 +175,20 @@ static int on_resize(struct loci_objects *objects, const struct event *event, st
 
 static int on_object(struct loci_objects *objects, const struct event *event, struct loci_err *err)
 {
-	const char *name = loci_decoder_string(event->decoder, event->raw[2]);
-	uint64_t low = event->raw[0], bytes = event->event->payload;
-	struct loci_heap_block *block;
-	uint32_t object;
-	int r = loci_object_table_get_text(&objects->table, LOCI_OBJECT_REGISTERED,
-		name && *name ? name : "registered object", &object, err);
+	return loci_objects_register(objects, event->event, event->decoder, event->shadow, err);
+}
 
-	if (r == 0)
-		r = loci_heap_add(objects->registered, low, bytes, object, &block, err);
-	if (r < 0)
-		return r;
-	loci_object_begin(&objects->table.object[object], bytes, objects->refs);
-	loci_heap_part(objects->heap, block->low, block->bytes);
-	part_layout(objects, block->low, block->low + (block->bytes - 1), false);
-	return 0;
+static int on_object_part(
+	struct loci_objects *objects, const struct event *event, struct loci_err *err)
+{
+	return loci_objects_register_part(objects, event->event, event->decoder, err);
 }
 
 static int on_object_end(
 	struct loci_objects *objects, const struct event *event, struct loci_err *err)
 {
-	if (loci_heap_remove(objects->registered, event->raw[0]) && objects->odd_stacks)
-		loci_objects_review_stacks(objects);
+	(void)err;
+	loci_objects_unregister(objects, event->raw[0]);
 	return 0;
 }
 
@@ -354,6 +345,7 @@ static event_fn *const handlers[] = {
 	[LOCI_MARK_UNMAP] = on_unmap,
 	[LOCI_MARK_OBJECT] = on_object,
 	[LOCI_MARK_OBJECT_END] = on_object_end,
+	[LOCI_MARK_OBJECT_PART] = on_object_part,
 	[LOCI_MARK_MODULE_LOAD] = on_load,
 	[LOCI_MARK_MODULE_UNLOAD] = on_unload,
 };

@@ -134,9 +134,12 @@ static int describe_variable(
 	ret->element = variable->type;
 	ret->type = type;
 	if (type && variable->elements > 1) {
-		if (!object->type &&
-			asprintf(&object->type, "%s[%llu]", type,
-				(unsigned long long)variable->elements) < 0) {
+		int n = object->type      ? 0
+			: variable->shape ? asprintf(&object->type, "%s%s", type, variable->shape)
+					  : asprintf(&object->type, "%s[%llu]", type,
+						    (unsigned long long)variable->elements);
+
+		if (n < 0) {
 			object->type = NULL;
 			return loci_err_nomem(err);
 		}
@@ -185,8 +188,40 @@ static const struct {
 	[LOCI_OBJECT_MAPPING] = { "other", NULL },
 	[LOCI_OBJECT_FILE] = { "other", NULL },
 	[LOCI_OBJECT_REGISTERED] = { "registered", NULL },
+	[LOCI_OBJECT_PART] = { "registered", NULL },
 };
 /* clang-format on */
+
+static int describe(struct loci_objects *objects, struct loci_object *object,
+	struct loci_object_info *ret, struct loci_err *err);
+
+/* Its name and elements are the program's; what these are may be known of the memory. */
+static int describe_registered(struct loci_objects *objects, struct loci_object *object,
+	struct loci_object_info *ret, struct loci_err *err)
+{
+	struct loci_object_info under = { 0 };
+	uint64_t bytes = object->element_bytes;
+	int r = object->under
+		? describe(objects, &objects->table.object[object->under], &under, err)
+		: 0;
+
+	if (r < 0)
+		return r;
+	ret->element_bytes = bytes;
+	if (under.element && (!bytes || loci_type_bytes(under.element) == bytes)) {
+		ret->element = under.element;
+		ret->type = loci_type_name(under.element);
+	} else if (bytes && !object->type &&
+		asprintf(&object->type, "%llu x %llu B",
+			(unsigned long long)(object->size_bytes / bytes),
+			(unsigned long long)bytes) < 0) {
+		object->type = NULL;
+		return loci_err_nomem(err);
+	}
+	if (!ret->type)
+		ret->type = object->type;
+	return object->name ? 0 : name_it(object, err, object->text, "", "");
+}
 
 static int describe(struct loci_objects *objects, struct loci_object *object,
 	struct loci_object_info *ret, struct loci_err *err)
@@ -213,6 +248,10 @@ static int describe(struct loci_objects *objects, struct loci_object *object,
 				    : name_it(object, err, base_name(object->text),
 					      *object->text == '[' ? "" : " (mapped)", "");
 	case LOCI_OBJECT_REGISTERED:
+		return describe_registered(objects, object, ret, err);
+	case LOCI_OBJECT_PART:
+		ret->whole = object->whole;
+		ret->part_offset = object->part_offset;
 		return object->name ? 0 : name_it(object, err, object->text, "", "");
 	default:
 		return object->name ? 0 : name_it(object, err, kinds[object->kind].name, "", "");
@@ -231,6 +270,7 @@ int loci_objects_info(struct loci_objects *objects, uint32_t number, struct loci
 	*ret = (struct loci_object_info){ .kind = kinds[object->kind].kind,
 		.size_bytes = object->size_bytes,
 		.allocations = object->allocations,
+		.whole = number,
 		.symbol_module = object->symbol_module,
 		.context = object->context,
 		.born_refs = object->born_refs,

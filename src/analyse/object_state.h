@@ -63,6 +63,16 @@ void loci_objects_review_stacks(struct loci_objects *objects);
 /* A mapping turns out to be a stack. */
 void loci_objects_make_stack(struct loci_objects *objects, struct loci_region *region);
 
+/* Something finer than modules and mappings took a range: an allocation, a registered object. */
+void loci_objects_part_layout(struct loci_objects *objects, uint64_t low, uint64_t last, bool heap);
+
+/* object_registered.c: OBJECT, OBJECT_PART, OBJECT_END. */
+int loci_objects_register(struct loci_objects *objects, const struct loci_event *event,
+	const struct loci_decoder *decoder, const struct loci_shadow *shadow, struct loci_err *err);
+int loci_objects_register_part(struct loci_objects *objects, const struct loci_event *event,
+	const struct loci_decoder *decoder, struct loci_err *err);
+void loci_objects_unregister(struct loci_objects *objects, uint64_t low);
+
 /* How many frames of the shadow are left with that of who called on top: the callee's may still be
  * there, and those of functions that have returned. */
 int loci_objects_caller(struct loci_objects *objects, uint64_t site,

@@ -26,6 +26,7 @@ enum loci_object_kind {      /* key */
 	LOCI_OBJECT_MAPPING,    /* site, context */
 	LOCI_OBJECT_FILE,       /* text */
 	LOCI_OBJECT_REGISTERED, /* text */
+	LOCI_OBJECT_PART,       /* registered object, digest of the name */
 	LOCI_OBJECT_KINDS,
 };
 /* clang-format on */
@@ -51,7 +52,11 @@ struct loci_object {
 	struct loci_origin *origin; /* owned */
 	uint64_t size_bytes, allocations, live;
 	uint64_t born_refs, died_refs;
-	char *name, *type; /* owned, made when asked for: object_name.c */
+	uint64_t element_bytes; /* of a registered one; 0: not known, as are the next */
+	uint32_t under;         /* what is known of its memory; 0: nothing */
+	uint32_t whole;         /* of a part: the object */
+	uint64_t part_offset;   /* in it */
+	char *name, *type;      /* owned, made when asked for: object_name.c */
 };
 
 struct loci_object_table {

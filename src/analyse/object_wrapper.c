@@ -44,6 +44,8 @@ static const char *const sure_prefixes[] = {
 	"sqlite3_malloc",
 	"sqlite3_realloc",
 	"_gfortran_",
+	"_FortranA",
+	"Fortran::runtime::",
 	"alloc::",
 	"__rust_",
 	"__rdl_",

@@ -392,6 +392,8 @@ static void notes(const struct loci_publication *p)
 			"many, or they are too deep" },
 		{ p->ledger->rows_full, "some references have no site: there are too many" },
 		{ p->ledger->pairs_full, "some pairs have no contexts: there are too many" },
+		{ p->ledger->regions_full,
+			"some regions are counted with those around them: there are too many" },
 	};
 
 	for (size_t i = 0; p->options->note && i < LOCI_ARRAY_SIZE(all); i++)
@@ -409,11 +411,12 @@ static int allocate(struct loci_publication *p)
 	p->context_id = calloc(ledger->n_contexts, sizeof(*p->context_id));
 	p->object_id = calloc(ledger->n_objects + 1, sizeof(*p->object_id));
 	p->loop_id = calloc(ledger->n_loops, sizeof(*p->loop_id));
+	p->region_id = calloc(ledger->n_regions, sizeof(*p->region_id));
 	p->field_id = calloc(ledger->n_rows, sizeof(*p->field_id));
 	p->access_id = calloc(ledger->n_rows, sizeof(*p->access_id));
 	p->row_order = calloc(ledger->n_rows, sizeof(*p->row_order));
 	return p->site_rank && p->site_id && p->site_misses && p->context_id && p->object_id &&
-			p->loop_id && p->field_id && p->access_id && p->row_order
+			p->loop_id && p->region_id && p->field_id && p->access_id && p->row_order
 		? 0
 		: -ENOMEM;
 }
@@ -427,6 +430,7 @@ static void publication_fini(struct loci_publication *p)
 	free(p->context_id);
 	free(p->object_id);
 	free(p->loop_id);
+	free(p->region_id);
 	free(p->loop);
 	free(p->field_id);
 	free(p->access_id);
@@ -438,7 +442,7 @@ int loci_publish(struct loci_ledger *ledger, const struct loci_publish_options *
 {
 	static int (*const parts[])(struct loci_publication *, struct loci_err *) = { put_levels,
 		loci_publish_loops, loci_publish_sites, loci_publish_contexts, loci_publish_objects,
-		loci_publish_pairs, put_whole };
+		loci_publish_pairs, loci_publish_regions, loci_publish_phases, put_whole };
 	loci_cleanup(publication_fini) struct loci_publication p = {
 		.ledger = ledger, .options = options, .profile = profile
 	};
@@ -446,6 +450,8 @@ int loci_publish(struct loci_ledger *ledger, const struct loci_publish_options *
 
 	if (r == 0 && allocate(&p) < 0)
 		r = loci_err_nomem(err);
+	for (size_t i = 0; i < ledger->n_rows; i++)
+		p.all_refs += ledger->row[i].refs;
 	for (size_t i = 0; r == 0 && i < LOCI_ARRAY_SIZE(parts); i++)
 		r = parts[i](&p, err);
 	if (r == 0 && !options->no_source)

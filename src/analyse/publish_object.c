@@ -51,6 +51,7 @@ static int put_object(struct loci_publication *p, const struct ordered_object *f
 		.type = object->type,
 		.size_bytes = object->size_bytes,
 		.allocations = object->allocations,
+		.element_bytes = object->element_bytes,
 		.module_id = from->module_id,
 		.context_id = from->context_id,
 		.line = object->line,
@@ -87,9 +88,17 @@ static int put_objects(struct loci_publication *p, struct loci_err *err)
 	if (!order)
 		return loci_err_nomem(err);
 	for (uint32_t i = 0; i < ledger->n_objects; i++) {
+		const struct loci_ledger_object *part = &ledger->object[i];
+
+		if (part->whole != i) {
+			ledger->object[part->whole].refs += part->refs;
+			ledger->object[part->whole].touched |= part->touched;
+		}
+	}
+	for (uint32_t i = 0; i < ledger->n_objects; i++) {
 		const struct loci_ledger_object *object = &ledger->object[i];
 
-		if (object->touched)
+		if (object->touched && object->whole == i)
 			order[n++] = (struct ordered_object){ object,
 				loci_naming_module(&p->naming, object->module),
 				object->context < ledger->n_contexts
@@ -100,6 +109,8 @@ static int put_objects(struct loci_publication *p, struct loci_err *err)
 	qsort(order, n, sizeof(*order), by_name);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = put_object(p, &order[i], (int64_t)i + 1, err);
+	for (uint32_t i = 0; i < ledger->n_objects; i++)
+		p->object_id[i] = p->object_id[ledger->object[i].whole];
 	return r;
 }
 
@@ -126,29 +137,53 @@ static int find_field(struct loci_publication *p, const struct loci_row *row,
 	return r;
 }
 
+/* The same as what is put; false: there is none. A part of a registered object is one of its
+ * fields. */
+static int describe_field(struct loci_publication *p, const struct loci_row *row, bool *ret_found,
+	struct loci_field_row *ret, uint64_t *ret_key, struct loci_err *err)
+{
+	const struct loci_ledger_object *object = &p->ledger->object[row->object];
+	const struct loci_type_field *field = NULL;
+	int r = 0;
+
+	*ret = (struct loci_field_row){ .object_id = p->object_id[row->object] };
+	if (object->whole != row->object) {
+		ret->name = object->name ? object->name : "?";
+		ret->offset_bytes = object->part_offset;
+		ret->size_bytes = object->size_bytes;
+		*ret_key = 1ull << 63 | row->object;
+	} else {
+		r = find_field(p, row, &field, err);
+	}
+	if (field) {
+		ret->name = field->name;
+		ret->type = field->type;
+		ret->offset_bytes = field->offset_bytes;
+		ret->size_bytes = field->size_bytes;
+		*ret_key = field->offset_bytes;
+	}
+	*ret_found = ret->name && ret->object_id;
+	return r;
+}
+
 static int put_field(struct loci_publication *p, uint32_t row, struct loci_keymap *ids,
 	int64_t *last, struct loci_err *err)
 {
-	const struct loci_row *from = &p->ledger->row[row];
-	const struct loci_type_field *field;
-	struct loci_field_row put = { .object_id = p->object_id[from->object] };
+	struct loci_field_row put;
+	uint64_t key = 0;
 	uint32_t known;
-	int r = find_field(p, from, &field, err);
+	bool found;
+	int r = describe_field(p, &p->ledger->row[row], &found, &put, &key, err);
 
-	if (r < 0 || !field || !put.object_id)
+	if (r < 0 || !found)
 		return r;
-	known = loci_keymap_get(ids, (uint64_t)put.object_id, field->offset_bytes);
+	known = loci_keymap_get(ids, (uint64_t)put.object_id, key);
 	if (known != LOCI_KEYMAP_NONE) {
 		p->field_id[row] = known;
 		return 0;
 	}
 	put.id = p->field_id[row] = ++*last;
-	put.name = field->name;
-	put.type = field->type;
-	put.offset_bytes = field->offset_bytes;
-	put.size_bytes = field->size_bytes;
-	if (loci_keymap_put(ids, (uint64_t)put.object_id, field->offset_bytes, (uint32_t)put.id) <
-		0)
+	if (loci_keymap_put(ids, (uint64_t)put.object_id, key, (uint32_t)put.id) < 0)
 		return loci_err_nomem(err);
 	return loci_profile_put_field(p->profile, &put, err);
 }

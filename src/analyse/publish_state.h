@@ -24,10 +24,11 @@ struct loci_publication {
 	const struct loci_publish_options *options;
 	struct loci_profile *profile;
 	struct loci_naming naming;
-	uint64_t refs; /* of all sites */
+	uint64_t refs;     /* of all sites */
+	uint64_t all_refs; /* those without a site included */
 	/* By number in the ledger; 0: not put. */
 	uint32_t *site_rank; /* in the order of code, from 1 */
-	int64_t *site_id, *context_id, *object_id, *loop_id;
+	int64_t *site_id, *context_id, *object_id, *loop_id, *region_id;
 	struct loci_published_loop *loop;
 	size_t n_loops;
 	/* By number of the row. */
@@ -51,6 +52,8 @@ int loci_publish_sites(struct loci_publication *p, struct loci_err *err);
 int loci_publish_contexts(struct loci_publication *p, struct loci_err *err);
 int loci_publish_objects(struct loci_publication *p, struct loci_err *err);
 int loci_publish_pairs(struct loci_publication *p, struct loci_err *err);
+int loci_publish_regions(struct loci_publication *p, struct loci_err *err);
+int loci_publish_phases(struct loci_publication *p, struct loci_err *err);
 
 /* Those of fixed code, with ids after this one. */
 int loci_publish_fixed_loops(struct loci_publication *p, int64_t id, struct loci_err *err);

@@ -35,7 +35,10 @@ struct process {
 	bool keep;
 	struct loci_process_totals totals;
 	struct loci_unseen unseen;
+	struct loci_mistakes mistakes;
 	struct loci_count_check check;
+	bool paused, has_paused; /* references are not to count, or were not */
+	uint64_t left_out;       /* so */
 	size_t thread_cap, last_thread;
 	uint64_t words[WORDS];
 	struct loci_ref refs[REFS];
@@ -55,6 +58,7 @@ static void process_free(struct process **pointer)
 		loci_grain_free(p->grain[i]);
 	loci_decoder_free(p->decoder);
 	loci_unseen_fini(&p->unseen);
+	loci_mistakes_fini(&p->mistakes);
 	free(p->totals.program);
 	free(p->totals.thread);
 	free(p);
@@ -266,6 +270,13 @@ static void event(void *data, const struct loci_event *event)
 
 		/* without memory for its name it is not mentioned */
 		(void)loci_unseen_add(&p->unseen, library ? library : "?", event->raw[0]);
+	} else if (event->kind == LOCI_MARK_MISTAKE) {
+		const char *what = loci_decoder_string(p->decoder, event->payload);
+
+		(void)loci_mistakes_tell(&p->mistakes, what ? what : "?", event->raw[0]);
+	} else if (event->kind == LOCI_MARK_PAUSE) {
+		p->paused = event->payload;
+		p->has_paused = true;
 	} else if (event->kind == LOCI_MARK_PROCESS) {
 		p->totals.pid = (int64_t)event->payload;
 		p->totals.parent_pid = (int64_t)event->raw[0];
@@ -299,6 +310,11 @@ static int decode(struct process *p, size_t n_words, struct loci_err *err)
 		/* what came before a fault counts */
 		fault = loci_decoder_next(
 			p->decoder, p->words, n_words, &pos, p->refs, REFS, &n_refs, &marker, err);
+		if (p->paused) {
+			for (size_t i = 0; i < n_refs; i++)
+				p->left_out += p->refs[i].op < LOCI_OP_FRAME;
+			n_refs = 0;
+		}
 		r = tally(p, p->refs, n_refs, err);
 		for (unsigned i = 0; r == 0 && i < p->n_grains; i++)
 			r = loci_grain_feed(p->grain[i], p->refs, n_refs, err);
@@ -419,6 +435,7 @@ static int fold_attribution(struct process *p, struct loci_err *err)
 	if (!p->attribution)
 		return 0;
 	r = loci_attribution_finish(p->attribution, err);
+	p->left_out = p->attribution->left_out;
 	if (r == 0)
 		r = total(p, err);
 	if (r < 0)
@@ -450,6 +467,9 @@ static int fold(struct process *p, bool interrupted, bool complete, struct loci_
 	if (missing[0])
 		loci_analysis_add_note(a, missing);
 	(void)loci_unseen_merge(&a->unseen, &p->unseen);
+	(void)loci_mistakes_merge(&a->mistakes, &p->mistakes);
+	a->has_paused |= p->has_paused;
+	a->left_out += p->left_out;
 	if (r == 0)
 		r = append_totals(p, err);
 	pthread_mutex_unlock(&a->lock);

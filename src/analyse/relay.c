@@ -227,7 +227,7 @@ int loci_relay_pass(struct loci_relay *relay, struct loci_err *err)
 	if (r < 0)
 		return r;
 	batch = loci_relay_batch(relay);
-	batch->n = batch->n_events = batch->n_seconds = 0;
+	batch->n = batch->n_events = batch->n_seconds = batch->n_stage_events = 0;
 	memset(batch->more, 0, sizeof(batch->more));
 	memset(batch->more_writes, 0, sizeof(batch->more_writes));
 	return 0;

@@ -6,6 +6,7 @@
 #include "analyse/analyse.h"
 #include "analyse/grain_sum.h"
 #include "analyse/ledger.h"
+#include "analyse/mistake.h"
 #include "analyse/unseen.h"
 
 #include <pthread.h>
@@ -44,6 +45,9 @@ struct loci_analysis {
 	bool torn;       /* ledger has a part of some process only: it is of no use */
 	struct loci_ledger ledger;
 	struct loci_unseen unseen;
+	struct loci_mistakes mistakes;
+	bool has_paused; /* some program disabled recording; it left out so many references */
+	uint64_t left_out;
 	char note[512];
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* loci cc and loci c++: clang, with loci's pass and runtime. Everything else on the line is clang's
- * business and reaches it as it is, in its order.
+/* loci cc, loci c++ and loci flang: clang or flang, with loci's pass and runtime. Everything else
+ * on the line is the compiler's business and reaches it as it is, in its order.
  *
- * What is added stands between --start-no-unused-arguments and --end-no-unused-arguments: of a line
- * that compiles and does not link, or the other way round, clang uses what it needs. */
+ * For clang what is added stands between --start-no-unused-arguments and --end-no-unused-arguments:
+ * of a line that compiles and does not link, or the other way round, it uses what it needs. flang
+ * has neither these nor -Xlinker: it is told for the linker only what it will hand on, and takes
+ * the runtime as one more file to link. */
 #include "cli/command.h"
 
 #include "base/cleanup.h"
@@ -14,22 +16,38 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OWN_OPTIONS                                                                        \
-	"      --loci-clang=CLANG    with this clang: a name, a path or a major version\n" \
-	"      --loci-only=PATTERNS  instrument only what matches\n"                       \
-	"      --loci-skip=PATTERNS  instrument nothing that matches\n"                    \
-	"      --loci-ops            count operations, too (see loci ops)\n"               \
-	"      --loci-help           this text\n\n"                                        \
-	"Everything else is clang's.\n"
+#define CLANG_OPTION \
+	"      --loci-clang=CLANG    with this clang: a name, a path or a major version\n"
+#define FLANG_OPTION \
+	"      --loci-flang=FLANG    with this flang: a name, a path or a major version\n"
+#define OWN_OPTIONS                                                          \
+	"      --loci-only=PATTERNS  instrument only what matches\n"         \
+	"      --loci-skip=PATTERNS  instrument nothing that matches\n"      \
+	"      --loci-ops            count operations, too (see loci ops)\n" \
+	"      --loci-help           this text\n\n"                          \
+	"Everything else is "
 
 static const char help_c[] =
 	"usage: loci cc [CLANG'S OPTIONS] FILE..\n\n"
 	"Compiles C with clang so that loci record can follow the program without Valgrind.\n"
-	"It takes a compiler's place: CC=\"loci cc\" ./configure\n\n" OWN_OPTIONS;
+	"It takes a compiler's place: CC=\"loci cc\" ./configure\n\n" CLANG_OPTION OWN_OPTIONS
+	"clang's.\n";
 static const char help_cxx[] =
 	"usage: loci c++ [CLANG'S OPTIONS] FILE..\n\n"
 	"Compiles C++ with clang so that loci record can follow the program without Valgrind.\n"
-	"It takes a compiler's place: CXX=\"loci c++\" ./configure\n\n" OWN_OPTIONS;
+	"It takes a compiler's place: CXX=\"loci c++\" ./configure\n\n" CLANG_OPTION OWN_OPTIONS
+	"clang's.\n";
+static const char help_fortran[] =
+	"usage: loci flang [FLANG'S OPTIONS] FILE..\n\n"
+	"Compiles Fortran with flang so that loci record can follow the program without Valgrind.\n"
+	"It takes a compiler's place: FC=\"loci flang\" ./configure\n\n" FLANG_OPTION OWN_OPTIONS
+	"flang's.\n";
+
+static const struct language {
+	const char *help, *driver_mode;
+	enum loci_compiler compiler;
+} c = { help_c, NULL, LOCI_CLANG }, cxx = { help_cxx, "--driver-mode=g++", LOCI_CLANG },
+  fortran = { help_fortran, NULL, LOCI_FLANG };
 
 struct making {
 	struct loci_toolchain toolchain;
@@ -38,21 +56,40 @@ struct making {
 	struct loci_words words;
 };
 
+static bool is_flang(const struct making *making)
+{
+	return making->toolchain.compiler == LOCI_FLANG;
+}
+
 static void begin(struct making *making)
 {
-	loci_words_add(&making->words, "--start-no-unused-arguments");
+	if (!is_flang(making))
+		loci_words_add(&making->words, "--start-no-unused-arguments");
 }
 
 static void end(struct making *making)
 {
-	loci_words_add(&making->words, "--end-no-unused-arguments");
+	if (!is_flang(making))
+		loci_words_add(&making->words, "--end-no-unused-arguments");
 }
 
-/* As it is, whatever commas or spaces it has, and whatever -x says of files. */
+/* One of the linker's options. */
 static void add_for_linker(struct making *making, const char *word)
 {
-	loci_words_add(&making->words, "-Xlinker");
-	loci_words_add(&making->words, "%s", word);
+	if (is_flang(making)) {
+		loci_words_add(&making->words, "-Wl,%s", word);
+	} else {
+		loci_words_add(&making->words, "-Xlinker");
+		loci_words_add(&making->words, "%s", word);
+	}
+}
+
+/* A file for the linker, whatever commas or spaces its path has, and whatever -x says of files. */
+static void add_file_for_linker(struct making *making, const char *path)
+{
+	if (!is_flang(making))
+		loci_words_add(&making->words, "-Xlinker");
+	loci_words_add(&making->words, "%s", path);
 }
 
 static bool wants_runtime(const struct loci_compile_line *line)
@@ -69,7 +106,7 @@ static int add_shared(struct making *making, struct loci_err *err)
 
 	add_for_linker(making, "--push-state");
 	add_for_linker(making, making->line.without_libc ? "--as-needed" : "--no-as-needed");
-	add_for_linker(making, path);
+	add_file_for_linker(making, path);
 	add_for_linker(making, "--pop-state");
 	return r;
 }
@@ -78,7 +115,7 @@ static int add_shared(struct making *making, struct loci_err *err)
  * some of them to the runtime. */
 static int add_wraps(struct making *making, struct loci_err *err)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], option[128];
 	loci_autofree char *text = NULL;
 	size_t size = 0;
 	int r = loci_toolchain_runtime(&making->toolchain, "wrapped.txt", path, err);
@@ -88,8 +125,8 @@ static int add_wraps(struct making *making, struct loci_err *err)
 		text[strcspn(text, " \t\n#")] = 0;
 		if (!text[0])
 			continue;
-		loci_words_add(&making->words, "-Xlinker");
-		loci_words_add(&making->words, "--wrap=%s", text);
+		snprintf(option, sizeof(option), "--wrap=%s", text);
+		add_for_linker(making, option);
 	}
 	return r;
 }
@@ -102,7 +139,7 @@ static int add_static(struct making *making, struct loci_err *err)
 	add_for_linker(making, "--push-state");
 	if (!making->line.without_libc)
 		add_for_linker(making, "--whole-archive");
-	add_for_linker(making, path);
+	add_file_for_linker(making, path);
 	add_for_linker(making, "--pop-state");
 	return r < 0 || making->line.without_libc ? r : add_wraps(making, err);
 }
@@ -117,14 +154,15 @@ static int add_runtime(struct making *making, struct loci_err *err)
 /* Before everything: its malloc is then found before any library's. */
 static int add_head(struct making *making, struct loci_err *err)
 {
+	char option[PATH_MAX + 32];
 	int r = 0;
 
 	begin(making);
 	if (!making->line.freestanding)
 		loci_words_add(&making->words, "-fpass-plugin=%s", making->toolchain.plugin);
-	if (making->at_link) {
-		loci_words_add(&making->words, "-Xlinker");
-		loci_words_add(&making->words, "--load-pass-plugin=%s", making->toolchain.plugin);
+	if (making->at_link && (!is_flang(making) || making->line.links)) {
+		snprintf(option, sizeof(option), "--load-pass-plugin=%s", making->toolchain.plugin);
+		add_for_linker(making, option);
 	}
 	if (!making->line.without_libc)
 		r = add_runtime(making, err);
@@ -132,31 +170,33 @@ static int add_head(struct making *making, struct loci_err *err)
 	return r;
 }
 
-/* After everything: the last word on frame pointers. A caller who names the C library himself may
- * have none: the runtime then comes in only if something before asks for it. */
+/* After everything: the last word on frame pointers; in the pass's own functions the pass has it. A
+ * caller who names the C library himself may have none: the runtime then comes in only if something
+ * before asks for it. */
 static int add_tail(struct making *making, struct loci_err *err)
 {
 	int r = 0;
 
 	begin(making);
 	loci_words_add(&making->words, "-fno-omit-frame-pointer");
-	loci_words_add(&making->words, "-mno-omit-leaf-frame-pointer");
+	if (!is_flang(making))
+		loci_words_add(&making->words, "-mno-omit-leaf-frame-pointer");
 	if (making->line.without_libc)
 		r = add_runtime(making, err);
 	end(making);
 	return r;
 }
 
-static int make(
-	struct making *making, const struct loci_wrapper *wrapper, bool cxx, struct loci_err *err)
+static int make(struct making *making, const struct loci_wrapper *wrapper,
+	const struct language *language, struct loci_err *err)
 {
 	const struct loci_compile_line *line = &making->line;
 	bool plain = !line->has_input || line->foreign || line->internal;
 	int r = 0;
 
-	loci_words_add(&making->words, "%s", making->toolchain.clang);
-	if (cxx && !line->internal)
-		loci_words_add(&making->words, "--driver-mode=g++");
+	loci_words_add(&making->words, "%s", making->toolchain.program);
+	if (language->driver_mode && !line->internal)
+		loci_words_add(&making->words, "%s", language->driver_mode);
 	if (!plain)
 		r = add_head(making, err);
 	for (int i = 0; i < line->end; i++)
@@ -186,21 +226,29 @@ static void tell(const struct making *making, const struct loci_wrapper *wrapper
 		unsetenv("LOCI_LTO");
 }
 
-static int compile(int argc, char **argv, const char *help, bool cxx)
+/* Whether the pass can wait for the linker. -Wl, divides at commas. */
+static bool can_wait(const struct making *making)
+{
+	return making->line.lto && making->line.lld && loci_toolchain_has_lld(&making->toolchain) &&
+		!(is_flang(making) && strchr(making->toolchain.plugin, ','));
+}
+
+static int compile(int argc, char **argv, const struct language *language)
 {
 	struct loci_err err = { "" };
 	struct loci_wrapper wrapper;
 	struct making making = { 0 };
-	int status = loci_wrapper_read(&wrapper, help, false, argc, argv), r;
+	int status = loci_wrapper_read(
+		    &wrapper, language->help, language->compiler, false, argc, argv),
+	    r;
 
 	if (status >= 0)
 		return status;
 	loci_compile_line_read(&making.line, wrapper.argc, wrapper.argv);
-	r = loci_toolchain_find(&making.toolchain, wrapper.clang, &err);
-	making.at_link =
-		making.line.lto && making.line.lld && loci_toolchain_has_lld(&making.toolchain);
+	r = loci_toolchain_find(&making.toolchain, language->compiler, wrapper.compiler, &err);
+	making.at_link = can_wait(&making);
 	if (r == 0)
-		r = make(&making, &wrapper, cxx, &err);
+		r = make(&making, &wrapper, language, &err);
 	if (r == 0) {
 		tell(&making, &wrapper);
 		status = loci_words_execute(&making.words, wrapper.command);
@@ -213,10 +261,15 @@ static int compile(int argc, char **argv, const char *help, bool cxx)
 
 int loci_cmd_cc(int argc, char **argv)
 {
-	return compile(argc, argv, help_c, false);
+	return compile(argc, argv, &c);
 }
 
 int loci_cmd_cxx(int argc, char **argv)
 {
-	return compile(argc, argv, help_cxx, true);
+	return compile(argc, argv, &cxx);
+}
+
+int loci_cmd_flang(int argc, char **argv)
+{
+	return compile(argc, argv, &fortran);
 }

@@ -48,6 +48,25 @@ static void examine_any(struct loci_launch *launch, struct loci_doctor_row *row)
 		snprintf(row->words, sizeof(row->words), "%s", err.text);
 }
 
+/* Fortran is what one may do without: where it lacks something the rest works all the same. */
+static void add_flang(struct loci_doctor_row *row)
+{
+	struct loci_toolchain toolchain;
+	struct loci_err err = { "" };
+	size_t used = strlen(row->words);
+	int r = loci_toolchain_find(&toolchain, LOCI_FLANG, NULL, &err);
+
+	if (r == 0)
+		r = loci_toolchain_try(&toolchain, &err);
+	if (r == 0)
+		snprintf(row->words + used, sizeof(row->words) - used,
+			"; loci flang compiles with flang %u (%.500s)", toolchain.version,
+			toolchain.program);
+	else
+		snprintf(row->words + used, sizeof(row->words) - used, "; no Fortran: %.900s",
+			err.text);
+}
+
 static void examine_cc(struct loci_launch *launch, struct loci_doctor_row *row)
 {
 	struct loci_toolchain toolchain;
@@ -59,12 +78,14 @@ static void examine_cc(struct loci_launch *launch, struct loci_doctor_row *row)
 	row->works = loci_probe_cc(&toolchain, &references, &err) == 0;
 	if (row->works)
 		snprintf(row->words, sizeof(row->words),
-			"loci cc compiles with clang %u (%s), pass and runtime installed; %s "
+			"loci cc compiles with clang %u (%.500s), pass and runtime installed; %s "
 			"references of a small program arrived",
-			toolchain.version, toolchain.clang,
+			toolchain.version, toolchain.program,
 			loci_units_count(count, (double)references));
 	else
 		snprintf(row->words, sizeof(row->words), "%s", err.text);
+	if (row->works)
+		add_flang(row);
 }
 
 static void examine_import(struct loci_launch *launch, struct loci_doctor_row *row)

@@ -30,7 +30,8 @@ static const char help[] =
 	"      --cache SPEC   judge against another machine: host, a machine's name, or\n"
 	"                     L1=32K/8,L2=1M/16,L3=32M/16\n"
 	"      --by KIND      instead one table of who makes the misses: site, line, function,\n"
-	"                     loop, file, module, object, field, context, pair, thread, process\n"
+	"                     loop, file, module, object, field, context, pair, thread, process,\n"
+	"                     region, phase\n"
 	"      --level NAME   whose misses: L2 (the first level)\n"
 	"      --sort WHAT    by misses, refs, writebacks or distance (misses)\n"
 	"  -n, --rows N       so many rows (20)\n"
@@ -145,6 +146,9 @@ static int nothing(
 {
 	const char *path = loci_profile_path(c->profile), *kind = loci_blame_plural(report->kind);
 
+	if (report->kind == LOCI_BLAME_REGION || report->kind == LOCI_BLAME_PHASE)
+		return loci_err_set(err, ENOENT,
+			"%.300s has no %s: the program marks none (see loci-mark(3))", path, kind);
 	if (!c->n_site && report->kind != LOCI_BLAME_THREAD && report->kind != LOCI_BLAME_PROCESS)
 		return loci_err_set(err, ENOENT,
 			"%.300s knows no %s: it was made from a trace that does not tell them; "

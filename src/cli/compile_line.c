@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Options are recognised only as far as needed: whether clang will link and what, and which words
- * are the value of an option before them. An option that is not in the table and has a separate
- * value makes that look like a file, which is harmless as soon as there is another. */
+/* Options are recognised only as far as needed: whether the compiler will link and what, and which
+ * words are the value of an option before them. An option that is not in the table and has a
+ * separate value makes that look like a file, which is harmless as soon as there is another. */
 #include "cli/compile_line.h"
 
 #include "base/cleanup.h"
@@ -74,6 +74,7 @@ static const struct {
 	{ "-cc1", INTERNAL },
 	{ "-cc1as", INTERNAL },
 	{ "-cc1gen-reproducer", INTERNAL },
+	{ "-fc1", INTERNAL },
 	{ "-target", MACHINE_VALUE },
 	{ "--target", MACHINE_VALUE },
 	{ "-Xlinker", LINKER_VALUE },
@@ -117,11 +118,13 @@ static const struct {
 	{ "-stdlib++-isystem", VALUE },
 	{ "--sysroot", VALUE },
 	{ "-Xclang", VALUE },
+	{ "-Xflang", VALUE },
 	{ "-Xassembler", VALUE },
 	{ "-Xpreprocessor", VALUE },
 	{ "-Xanalyzer", VALUE },
 	{ "-Xopenmp-target", VALUE },
 	{ "-mllvm", VALUE },
+	{ "-mmlir", VALUE },
 	{ "-mthread-model", VALUE },
 	{ "-arch", VALUE },
 	{ "-gcc-toolchain", VALUE },
@@ -136,6 +139,9 @@ static const struct {
 	{ "-dumpbase", VALUE },
 	{ "-dumpdir", VALUE },
 	{ "-fmodule-name", VALUE },
+	{ "-module-dir", VALUE },
+	{ "-J", VALUE },
+	{ "-fintrinsic-modules-path", VALUE },
 	{ "--include-directory", VALUE },
 	{ "--define-macro", VALUE },
 	{ "--library-directory", VALUE },

@@ -77,6 +77,8 @@ static int read_all(struct process *process)
 	int r = loci_decoder_new(&decoder, &process->err);
 	ssize_t n;
 
+	if (r == 0)
+		loci_decoder_keep_runs(decoder);
 	while (r == 0 && (n = source->ops->read(source, words, WORDS, &process->err)) != 0) {
 		size_t pos = 0, n_refs;
 

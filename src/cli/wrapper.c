@@ -22,7 +22,8 @@ static const char *value_of(const char *word, const char *name)
 	return !strncmp(word, name, n) && word[n] == '=' ? word + n + 1 : NULL;
 }
 
-static int take(struct loci_wrapper *wrapper, const char *word, bool mpi)
+static int take(
+	struct loci_wrapper *wrapper, const char *word, enum loci_compiler compiler, bool mpi)
 {
 	const char *value;
 
@@ -30,8 +31,8 @@ static int take(struct loci_wrapper *wrapper, const char *word, bool mpi)
 		wrapper->ops = true;
 		return 0;
 	}
-	if ((value = value_of(word, "clang")))
-		wrapper->clang = value;
+	if ((value = value_of(word, loci_compiler_name(compiler))))
+		wrapper->compiler = value;
 	else if ((value = value_of(word, "only")))
 		wrapper->only = value;
 	else if ((value = value_of(word, "skip")))
@@ -43,11 +44,12 @@ static int take(struct loci_wrapper *wrapper, const char *word, bool mpi)
 	return *value ? 0 : -ENODATA;
 }
 
-int loci_wrapper_read(struct loci_wrapper *ret, const char *help, bool mpi, int argc, char **argv)
+int loci_wrapper_read(struct loci_wrapper *ret, const char *help, enum loci_compiler compiler,
+	bool mpi, int argc, char **argv)
 {
 	*ret = (struct loci_wrapper){ .command = argv[0], .argv = argv + 1 };
 	for (int i = 1; i < argc; i++) {
-		/* clang has no -h; with more on the line it shall say so itself */
+		/* the compilers have no -h; with more on the line it shall say so itself */
 		if (!strcmp(argv[i], PREFIX "help") || (argc == 2 && !strcmp(argv[i], "-h"))) {
 			fputs(help, stdout);
 			return loci_finish(LOCI_EXIT_OK);
@@ -56,7 +58,7 @@ int loci_wrapper_read(struct loci_wrapper *ret, const char *help, bool mpi, int 
 			ret->argv[ret->argc++] = argv[i];
 			continue;
 		}
-		switch (take(ret, argv[i], mpi)) {
+		switch (take(ret, argv[i], compiler, mpi)) {
 		case -EINVAL:
 			return loci_usage(ret->command, "there is no option %s", argv[i]);
 		case -ENODATA:

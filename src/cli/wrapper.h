@@ -4,20 +4,25 @@
 #ifndef LOCI_CLI_WRAPPER_H
 #define LOCI_CLI_WRAPPER_H
 
+#include "collect/toolchain.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 struct loci_wrapper {
-	const char *command;                   /* "cc" */
-	const char *clang, *only, *skip, *mpi; /* borrowed from argv; NULL: not given */
+	const char *command; /* "cc" */
+	/* borrowed from argv; NULL: not given */
+	const char *compiler, *only, *skip, *mpi;
 	bool ops;
 	char **argv; /* the compiler's part, without a name at its head */
 	int argc;
 };
 
 /* Takes loci's own options out of argv, which is changed. -1: go on; otherwise the exit status,
- * after help or a mistake. --loci-mpi is taken if `mpi`. */
-int loci_wrapper_read(struct loci_wrapper *ret, const char *help, bool mpi, int argc, char **argv);
+ * after help or a mistake. --loci-clang or --loci-flang names the compiler, whichever it is;
+ * --loci-mpi is taken if `mpi`. */
+int loci_wrapper_read(struct loci_wrapper *ret, const char *help, enum loci_compiler compiler,
+	bool mpi, int argc, char **argv);
 
 /* A command line that is being made. All zero: empty. */
 struct loci_words {

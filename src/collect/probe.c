@@ -113,7 +113,7 @@ static int compile(const struct loci_toolchain *toolchain, const char *source, c
 	struct loci_err *err)
 {
 	char pass[PATH_MAX + 32], runtime[PATH_MAX];
-	char *argv[] = { (char *)toolchain->clang, pass, "-O1", (char *)source, "-o",
+	char *argv[] = { (char *)toolchain->program, pass, "-O1", (char *)source, "-o",
 		(char *)program, runtime, NULL };
 	posix_spawn_file_actions_t quiet;
 	int status = 0, r = loci_toolchain_runtime(toolchain, LOCI_RUNTIME_NAME, runtime, err);
@@ -133,7 +133,7 @@ static int compile(const struct loci_toolchain *toolchain, const char *source, c
 		? loci_err_set(err, EIO,
 			  "%s does not compile a small program with loci's pass: try "
 			  "loci cc on one, it shows why",
-			  toolchain->clang)
+			  toolchain->program)
 		: 0;
 }
 
@@ -157,7 +157,7 @@ int loci_probe_cc(
 {
 	const char *base = getenv("TMPDIR");
 	char dir[PATH_MAX], source[PATH_MAX + 16], program[PATH_MAX + 16];
-	int r = loci_toolchain_find(ret_toolchain, NULL, err);
+	int r = loci_toolchain_find(ret_toolchain, LOCI_CLANG, NULL, err);
 
 	*ret_references = 0;
 	if (r == 0)

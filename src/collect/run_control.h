@@ -34,7 +34,8 @@ struct loci_control {
 	uint32_t mode;      /* enum loci_control_mode; these of `loci cc` only */
 	uint32_t windows;   /* recording may change while the program runs */
 	uint32_t only_pid;  /* no other process is to be watched; 0: all are */
-	uint32_t reserved[1019];
+	uint32_t runs;      /* loops may be told by a RUN: the recorder knows that marker */
+	uint32_t reserved[1018];
 };
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A pass is made for one major version of LLVM, whose interface for C++ changes with each. The
- * distributions' clang-N are taken by their name, since to ask each time would cost as much as a
- * small compilation; any other clang is asked. */
+ * distributions' clang-N and flang-N are taken by their name, since to ask each time would cost as
+ * much as a small compilation; any other compiler is asked. */
 #include "collect/toolchain.h"
 
 #include "base/cleanup.h"
@@ -16,6 +16,27 @@
 
 #define PASSES_MAX 16
 #define LLD_LOADS  15 /* the first version of lld that loads passes */
+#define NAMES_MAX  2
+
+/* How the compilers are called, and call themselves. Until version 19 flang was flang-new: the name
+ * was another compiler's. */
+static const struct family {
+	const char *name, *command;
+	const char *numbered[NAMES_MAX]; /* as Debian and its kin name them */
+	const char *plain[NAMES_MAX];
+	const char *banner[NAMES_MAX]; /* what stands before the version */
+	unsigned first;                /* version that loads passes */
+	const char *language;          /* for -x */
+} families[] = {
+	[LOCI_CLANG] = { "clang", "cc", { "clang-%u" }, { "clang" }, { "clang version " }, 0, "c" },
+	[LOCI_FLANG] = { "flang", "flang", { "flang-%u", "flang-new-%u" }, { "flang", "flang-new" },
+		{ "flang version ", "flang-new version " }, 16, "f95" },
+};
+
+const char *loci_compiler_name(enum loci_compiler compiler)
+{
+	return families[compiler].name;
+}
 
 /* From the directory of this program: the build tree, and as installed. */
 static const char *const pass_dirs[] = { "lib/loci", "../lib/loci", "../lib/x86_64-linux-gnu/loci",
@@ -39,7 +60,8 @@ static void add_version(struct passes *passes, unsigned version)
 	passes->n++;
 }
 
-static void list_passes(const char *dir, struct passes *passes)
+/* Those that compilers of a family may load. */
+static void list_passes(const char *dir, unsigned first, struct passes *passes)
 {
 	DIR *list = opendir(dir);
 	struct dirent *entry;
@@ -50,7 +72,7 @@ static void list_passes(const char *dir, struct passes *passes)
 		int end = 0;
 
 		if (sscanf(entry->d_name, "loci-pass-%u.so%n", &version, &end) == 1 && end > 0 &&
-			!entry->d_name[end])
+			!entry->d_name[end] && version >= first)
 			add_version(passes, version);
 	}
 	if (list)
@@ -81,6 +103,7 @@ static const char *listed(const struct passes *passes, const char *and, char tex
 static int find_passes(
 	struct loci_toolchain *toolchain, struct passes *passes, struct loci_err *err)
 {
+	const struct family *family = &families[toolchain->compiler];
 	char self[PATH_MAX] = "";
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -93,14 +116,16 @@ static int find_passes(
 		if (snprintf(dir, sizeof(dir), "%s/%s", self, pass_dirs[i]) >= (int)sizeof(dir) ||
 			!realpath(dir, toolchain->dir))
 			continue;
-		list_passes(toolchain->dir, passes);
+		list_passes(toolchain->dir, family->first, passes);
 		if (passes->n)
 			return 0;
 	}
 	return loci_err_set(err, ENOENT,
-		"loci's pass for clang (loci-pass-N.so) is not in %s/../lib/loci: install loci "
-		"whole, or build it where LLVM's headers are (apt install clang-14 llvm-14-dev)",
-		self);
+		"loci's pass for %s (loci-pass-N.so) is not in %s/../lib/loci: install loci "
+		"whole, or build it where LLVM's headers are (apt install %s)",
+		family->name, self,
+		toolchain->compiler == LOCI_FLANG ? "flang-19 llvm-19-dev"
+						  : "clang-14 llvm-14-dev");
 }
 
 /* Runs a program and keeps the beginning of what it says. Returns its status as waitpid(2) gives
@@ -117,6 +142,8 @@ static int ask(char *const argv[], char *text, size_t size)
 		return -1;
 	pid = fork();
 	if (pid == 0) {
+		close(STDIN_FILENO);
+		open("/dev/null", O_RDONLY);
 		dup2(fds[1], STDOUT_FILENO);
 		dup2(fds[1], STDERR_FILENO);
 		execv(argv[0], argv);
@@ -136,17 +163,21 @@ static int ask(char *const argv[], char *text, size_t size)
 }
 
 /* "Debian clang version 14.0.6" -> 14; 0 where the program says something else. */
-static unsigned ask_version(char *clang)
+static unsigned ask_version(struct loci_toolchain *toolchain)
 {
-	static const char word[] = "clang version ";
-	char *argv[] = { clang, "--version", NULL };
+	const char *const *banner = families[toolchain->compiler].banner;
+	char *argv[] = { toolchain->program, "--version", NULL };
 	char text[512];
 	unsigned version = 0;
-	const char *at;
 
 	ask(argv, text, sizeof(text));
-	at = strstr(text, word);
-	return at && sscanf(at + strlen(word), "%u", &version) == 1 ? version : 0;
+	for (size_t i = 0; i < NAMES_MAX && banner[i]; i++) {
+		const char *at = strstr(text, banner[i]);
+
+		if (at && sscanf(at + strlen(banner[i]), "%u", &version) == 1)
+			return version;
+	}
+	return 0;
 }
 
 static int take(struct loci_toolchain *toolchain, unsigned version, struct loci_err *err)
@@ -163,56 +194,84 @@ static int take(struct loci_toolchain *toolchain, unsigned version, struct loci_
 static int no_pass(const struct loci_toolchain *toolchain, const struct passes *passes,
 	unsigned version, struct loci_err *err)
 {
+	const char *name = loci_compiler_name(toolchain->compiler);
 	char all[128];
 
 	return loci_err_set(err, EPROTO,
-		"loci was built with passes for clang %s; found clang %u (%s): install clang-%u "
-		"(apt install clang-%u), or build loci where llvm-%u-dev is",
-		listed(passes, "and", all), version, toolchain->clang, passes->version[0],
-		passes->version[0], version);
+		"loci was built with passes for %s %s; found %s %u (%s): install %s-%u "
+		"(apt install %s-%u), or build loci where llvm-%u-dev is",
+		name, listed(passes, "and", all), name, version, toolchain->program, name,
+		passes->version[0], name, passes->version[0], version);
+}
+
+static bool find_version(struct loci_toolchain *toolchain, unsigned version)
+{
+	const char *const *numbered = families[toolchain->compiler].numbered;
+
+	for (size_t i = 0; i < NAMES_MAX && numbered[i]; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), numbered[i], version);
+		if (loci_program_find(name, toolchain->program) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* 0 or -errno. */
+static int find_program(struct loci_toolchain *toolchain, const char *named)
+{
+	unsigned version;
+	int end = 0;
+
+	if (sscanf(named, "%8u%n", &version, &end) == 1 && !named[end])
+		return find_version(toolchain, version) ? 0 : -ENOENT;
+	return loci_program_find(named, toolchain->program);
 }
 
 static int find_named(struct loci_toolchain *toolchain, const struct passes *passes,
 	const char *named, struct loci_err *err)
 {
-	char name[64];
+	const struct family *family = &families[toolchain->compiler];
+	bool number = !named[strspn(named, "0123456789")];
 	unsigned version;
-	int r;
+	int r = find_program(toolchain, named);
 
-	if (named[0] && !named[strspn(named, "0123456789")]) {
-		snprintf(name, sizeof(name), "clang-%.32s", named);
-		named = name;
-	}
-	r = loci_program_find(named, toolchain->clang);
 	if (r < 0)
-		return loci_err_set(err, -r, "there is no compiler %s: %s", named, strerror(-r));
-	version = ask_version(toolchain->clang);
+		return loci_err_set(err, -r, "there is no compiler %s%s%s: %s",
+			number ? family->name : "", number ? "-" : "", named, strerror(-r));
+	version = ask_version(toolchain);
 	if (!version)
 		return loci_err_set(err, ENOEXEC,
-			"%s is no clang, or does not run: loci cc compiles with clang",
-			toolchain->clang);
+			"%s is no %s, or does not run: loci %s compiles with %s",
+			toolchain->program, family->name, family->command, family->name);
 	if (!holds(passes, version))
 		return no_pass(toolchain, passes, version, err);
 	return take(toolchain, version, err);
 }
 
-/* As Debian and its kin name them. */
-static bool find_version(struct loci_toolchain *toolchain, unsigned version)
+/* The first without a number in its name that is one: its version, or 0. */
+static unsigned find_plain(struct loci_toolchain *toolchain)
 {
-	char name[32];
+	const char *const *plain = families[toolchain->compiler].plain;
+	unsigned version = 0;
 
-	snprintf(name, sizeof(name), "clang-%u", version);
-	return loci_program_find(name, toolchain->clang) == 0;
+	for (size_t i = 0; i < NAMES_MAX && plain[i] && !version; i++)
+		if (loci_program_find(plain[i], toolchain->program) == 0)
+			version = ask_version(toolchain);
+	return version;
 }
 
-int loci_toolchain_find(struct loci_toolchain *ret, const char *named, struct loci_err *err)
+int loci_toolchain_find(struct loci_toolchain *ret, enum loci_compiler compiler, const char *named,
+	struct loci_err *err)
 {
+	const struct family *family = &families[compiler];
 	struct passes passes;
 	unsigned version;
 	char all[128];
 	int r;
 
-	*ret = (struct loci_toolchain){ 0 };
+	*ret = (struct loci_toolchain){ .compiler = compiler };
 	r = find_passes(ret, &passes, err);
 	if (r < 0)
 		return r;
@@ -221,14 +280,15 @@ int loci_toolchain_find(struct loci_toolchain *ret, const char *named, struct lo
 	for (size_t i = 0; i < passes.n; i++)
 		if (find_version(ret, passes.version[i]))
 			return take(ret, passes.version[i], err);
-	version = loci_program_find("clang", ret->clang) == 0 ? ask_version(ret->clang) : 0;
+	version = find_plain(ret);
 	if (version && holds(&passes, version))
 		return take(ret, version, err);
 	if (version)
 		return no_pass(ret, &passes, version, err);
 	return loci_err_set(err, ENOENT,
-		"loci cc compiles with clang %s, and there is none in PATH: apt install clang-%u",
-		listed(&passes, "or", all), passes.version[0]);
+		"loci %s compiles with %s %s, and there is none in PATH: apt install %s-%u",
+		family->command, family->name, listed(&passes, "or", all), family->name,
+		passes.version[0]);
 }
 
 int loci_toolchain_runtime(const struct loci_toolchain *toolchain, const char *file,
@@ -243,11 +303,13 @@ int loci_toolchain_runtime(const struct loci_toolchain *toolchain, const char *f
 	return 0;
 }
 
+/* flang takes /dev/null neither for a source nor for an output. */
 int loci_toolchain_try(struct loci_toolchain *toolchain, struct loci_err *err)
 {
-	char option[PATH_MAX + 32], path[PATH_MAX], text[512];
-	char *argv[] = { toolchain->clang, option, "-x", "c", "-c", "/dev/null", "-o", "/dev/null",
-		NULL };
+	const struct family *family = &families[toolchain->compiler];
+	char option[PATH_MAX + 32], path[PATH_MAX], text[512], *why;
+	char *argv[] = { toolchain->program, option, "-x", (char *)family->language, "-S", "-",
+		"-o", "-", NULL };
 	int r = loci_toolchain_runtime(toolchain, "libloci-rt.so", path, err);
 
 	if (r < 0)
@@ -255,18 +317,19 @@ int loci_toolchain_try(struct loci_toolchain *toolchain, struct loci_err *err)
 	snprintf(option, sizeof(option), "-fpass-plugin=%s", toolchain->plugin);
 	if (ask(argv, text, sizeof(text)) == 0)
 		return 0;
-	text[strcspn(text, "\n")] = 0;
+	why = strstr(text, "error: ") ?: text;
+	why[strcspn(why, "\n")] = 0;
 	return loci_err_set(err, ENOEXEC,
-		"%s does not take loci's pass: %s; use the distribution's clang-%u, or build loci "
+		"%s does not take loci's pass: %s; use the distribution's %s-%u, or build loci "
 		"with this one's LLVM",
-		toolchain->clang, text, toolchain->version);
+		toolchain->program, why, family->name, toolchain->version);
 }
 
 bool loci_toolchain_has_lld(const struct loci_toolchain *toolchain)
 {
 	char real[PATH_MAX], path[PATH_MAX + sizeof("ld.lld")];
 
-	if (toolchain->version < LLD_LOADS || !realpath(toolchain->clang, real))
+	if (toolchain->version < LLD_LOADS || !realpath(toolchain->program, real))
 		return false;
 	*strrchr(real, '/') = 0;
 	snprintf(path, sizeof(path), "%s/ld.lld", real);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `loci cc` compiles with: a clang, the pass for its version, and the runtime that programs
- * are linked to. Pass and runtime lie in a directory of loci's own, found from where this program
- * is, so that an installed tree can be moved. */
+/* What `loci cc` and `loci flang` compile with: a compiler, the pass for its version, and the
+ * runtime that programs are linked to. Pass and runtime lie in a directory of loci's own, found
+ * from where this program is, so that an installed tree can be moved. */
 #ifndef LOCI_COLLECT_TOOLCHAIN_H
 #define LOCI_COLLECT_TOOLCHAIN_H
 
@@ -10,27 +10,35 @@
 #include <limits.h>
 #include <stdbool.h>
 
+/* The compilers that take LLVM's passes. */
+enum loci_compiler { LOCI_CLANG, LOCI_FLANG };
+
+/* "clang", "flang" */
+const char *loci_compiler_name(enum loci_compiler compiler);
+
 struct loci_toolchain {
-	char dir[PATH_MAX];    /* of the passes and the runtime */
-	char clang[PATH_MAX];  /* the program */
-	unsigned version;      /* its major version */
-	char plugin[PATH_MAX]; /* the pass for that version */
+	enum loci_compiler compiler;
+	char dir[PATH_MAX];     /* of the passes and the runtime */
+	char program[PATH_MAX]; /* the compiler */
+	unsigned version;       /* its major version */
+	char plugin[PATH_MAX];  /* the pass for that version */
 };
 
-/* Takes the newest clang that there is a pass for; or the one that is named: a program, a path or a
+/* Takes the newest one that there is a pass for; or the one that is named: a program, a path or a
  * major version ("clang-14", "/opt/llvm/bin/clang", "14"). What is missing, or does not fit
  * together, is explained with the remedy. */
-int loci_toolchain_find(struct loci_toolchain *ret, const char *named, struct loci_err *err);
+int loci_toolchain_find(struct loci_toolchain *ret, enum loci_compiler compiler, const char *named,
+	struct loci_err *err);
 
 /* A file of the runtime's, libloci-rt.so, libloci-rt.a or what static linking wraps. */
 int loci_toolchain_runtime(const struct loci_toolchain *toolchain, const char *file,
 	char path[PATH_MAX], struct loci_err *err);
 
-/* Whether that clang takes the pass and the runtime is there, found out by compiling nothing. */
+/* Whether that compiler takes the pass and the runtime is there, found out by compiling nothing. */
 int loci_toolchain_try(struct loci_toolchain *toolchain, struct loci_err *err);
 
-/* Whether `-fuse-ld=lld` means a linker that can run the pass: of clang's own version, beside it,
- * and not older than 15. */
+/* Whether `-fuse-ld=lld` means a linker that can run the pass: of the compiler's own version,
+ * beside it, and not older than 15. */
 bool loci_toolchain_has_lld(const struct loci_toolchain *toolchain);
 
 #endif

@@ -112,6 +112,8 @@ static const struct kind {
 	[LOCI_BLAME_THREAD] = { "thread", "threads", LOCI_OWNER_THREAD, 1, key_of_id, NULL },
 	[LOCI_BLAME_PROCESS] = { "process", "processes", LOCI_OWNER_THREAD, 1, key_of_process,
 		owner_process },
+	[LOCI_BLAME_REGION] = { "region", "regions", LOCI_OWNER_REGION, 1, key_of_id, NULL },
+	[LOCI_BLAME_PHASE] = { "phase", "phases", LOCI_OWNER_PHASE, 1, key_of_id, NULL },
 	[LOCI_BLAME_SPOT] = { "spot", "spots", LOCI_OWNER_ACCESS, 4, key_of_spot, NULL },
 	[LOCI_BLAME_LINK] = { "link", "links", LOCI_OWNER_PAIR, 8, key_of_link, NULL },
 };
@@ -178,6 +180,8 @@ static int load_base(struct loci_blame *blame, struct loci_err *err)
 		BASE(FIELD, field);
 		BASE(CONTEXT, context);
 		BASE(PAIR, pair);
+		BASE(REGION, region);
+		BASE(PHASE, phase);
 	default:
 		return load_threads(blame, err);
 	}
@@ -206,6 +210,10 @@ static uint64_t refs_of(enum loci_owner base, const void *row)
 		return ((const struct loci_pair_row *)row)->refs;
 	case LOCI_OWNER_THREAD:
 		return ((const struct loci_blame_thread *)row)->refs;
+	case LOCI_OWNER_REGION:
+		return ((const struct loci_region_row *)row)->refs;
+	case LOCI_OWNER_PHASE:
+		return ((const struct loci_phase_row *)row)->refs;
 	default:
 		return 0; /* a field's are its accesses' */
 	}
@@ -330,6 +338,23 @@ static void count_fields(struct loci_blame *blame)
 
 		if (at != SIZE_MAX)
 			blame->row[blame->index->serial_of[at]].refs += (double)c->access[i].refs;
+	}
+}
+
+/* A region's references are those of all regions around it, too. A row is a region. */
+static void add_inner(struct loci_blame *blame)
+{
+	const struct loci_catalogue *c = blame->catalogue;
+	const struct loci_blame_index *index = blame->index;
+
+	for (size_t i = 0; i < c->n_region; i++) {
+		const struct loci_blame_row *own = &blame->row[index->serial_of[i]];
+
+		for (size_t at = i; at != SIZE_MAX;
+			at = loci_blame_base_find(index, c->region[at].parent_id)) {
+			blame->row[index->serial_of[at]].all_refs += own->refs;
+			blame->row[index->serial_of[at]].all_misses += own->misses;
+		}
 	}
 }
 
@@ -458,6 +483,8 @@ int loci_blame_new(const struct loci_catalogue *catalogue, const struct loci_sub
 		return r;
 	if (kind == LOCI_BLAME_FIELD)
 		count_fields(blame);
+	if (kind == LOCI_BLAME_REGION)
+		add_inner(blame);
 	r = loci_blame_sort(blame, LOCI_BLAME_BY_MISSES, err);
 	if (r < 0)
 		return r;

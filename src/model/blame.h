@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who is to blame for a cache's misses: code (site, line, function, loop, file, module), data
- * (object, field), calling contexts, reuse pairs, threads and processes.
+ * (object, field), calling contexts, reuse pairs, threads and processes, and the regions and phases
+ * that the program marks.
  *
  * At caches named at record time the misses are counts and exact. At any other cache they come from
  * the owner's own histogram, by the model that loci_predict_cache uses there, and are an estimate:
@@ -26,6 +27,8 @@ enum loci_blame_kind {
 	LOCI_BLAME_PAIR,
 	LOCI_BLAME_THREAD,
 	LOCI_BLAME_PROCESS,
+	LOCI_BLAME_REGION, /* itself, not those in it */
+	LOCI_BLAME_PHASE,
 	LOCI_BLAME_SPOT, /* one line's references to one object */
 	LOCI_BLAME_LINK, /* pairs from one line to another, by object and loop */
 };
@@ -68,6 +71,7 @@ struct loci_blame_row {
 	double refs, touches;                 /* touches 0: unknown */
 	double misses, writebacks;            /* at the chosen level */
 	double level_misses[LOCI_LEVELS_MAX]; /* of the levels recorded */
+	double all_refs, all_misses;          /* of a region, with those in it */
 	uint32_t first, n_members, serial;    /* private, but for the number of members */
 };
 

@@ -32,6 +32,8 @@ int loci_catalogue_load(
 	X(field)                  \
 	X(access)                 \
 	X(pair)                   \
+	X(region)                 \
+	X(phase)                  \
 	X(level)
 #define LOCI_CATALOGUE_FIND(name)                                                             \
 	static inline const struct loci_##name##_row *loci_catalogue_find_##name(             \

@@ -50,6 +50,34 @@ static char *object_key(const struct loci_catalogue *c, const struct loci_object
 	return key;
 }
 
+/* Names from the outermost on, each with its length: any name is told from any two. */
+static char *region_key(const struct loci_catalogue *c, const struct loci_region_row *region)
+{
+	const struct loci_region_row *outer = loci_catalogue_find_region(c, region->parent_id);
+	loci_autofree char *above = outer ? region_key(c, outer) : NULL;
+	char *key;
+
+	if ((outer && !above) ||
+		asprintf(&key, "%s%zu:%s", above ? above : "", strlen(region->name), region->name) <
+			0)
+		return NULL;
+	return key;
+}
+
+static char *key_of(const struct loci_blame *blame, size_t i)
+{
+	const struct loci_catalogue *c = blame->catalogue;
+
+	switch (blame->kind) {
+	case LOCI_BLAME_OBJECT:
+		return object_key(c, &c->object[i]);
+	case LOCI_BLAME_REGION:
+		return region_key(c, &c->region[i]);
+	default:
+		return strdup(c->site[i].site_key ? c->site[i].site_key : "");
+	}
+}
+
 /* Row of each serial: rows are sorted by misses. */
 static int rows_by_serial(
 	const struct loci_blame *blame, const struct loci_blame_row ***ret, struct loci_err *err)
@@ -64,7 +92,6 @@ static int rows_by_serial(
 
 static int list_items(const struct loci_blame *blame, struct items *ret, struct loci_err *err)
 {
-	const struct loci_catalogue *c = blame->catalogue;
 	const struct loci_blame_index *index = blame->index;
 	loci_autofree const struct loci_blame_row **of = NULL;
 
@@ -74,9 +101,7 @@ static int list_items(const struct loci_blame *blame, struct items *ret, struct 
 	if (rows_by_serial(blame, &of, err) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < index->n; i++) {
-		char *key = blame->kind == LOCI_BLAME_OBJECT
-			? object_key(c, &c->object[i])
-			: strdup(c->site[i].site_key ? c->site[i].site_key : "");
+		char *key = key_of(blame, i);
 
 		if (!key)
 			return loci_err_nomem(err);
@@ -189,7 +214,9 @@ static int blame_both(
 		if ((r = loci_blame_new(&moved->catalogue[i], subject[i], &levels, LOCI_BLAME_LINE,
 			     &moved->lines[i], err)) < 0 ||
 			(r = loci_blame_new(&moved->catalogue[i], subject[i], &levels,
-				 LOCI_BLAME_OBJECT, &moved->objects[i], err)) < 0)
+				 LOCI_BLAME_OBJECT, &moved->objects[i], err)) < 0 ||
+			(r = loci_blame_new(&moved->catalogue[i], subject[i], &levels,
+				 LOCI_BLAME_REGION, &moved->regions[i], err)) < 0)
 			return r;
 		moved->is_estimate |= moved->lines[i]->is_estimate;
 	}
@@ -213,7 +240,8 @@ int loci_moved_new(const struct loci_subject *before, const struct loci_subject 
 		return 0;
 	ret->cache = levels.level[levels.chosen].cache;
 	if ((r = blame_both(ret, subject, err)) < 0 ||
-		(r = find_moves(ret->lines, max_rows, &ret->line, &ret->n_lines, err)) < 0)
+		(r = find_moves(ret->lines, max_rows, &ret->line, &ret->n_lines, err)) < 0 ||
+		(r = find_moves(ret->regions, max_rows, &ret->region, &ret->n_regions, err)) < 0)
 		return r;
 	return find_moves(ret->objects, max_rows, &ret->object, &ret->n_objects, err);
 }
@@ -223,8 +251,10 @@ void loci_moved_fini(struct loci_moved *moved)
 	for (unsigned i = 0; i < 2; i++) {
 		loci_blame_free(moved->lines[i]);
 		loci_blame_free(moved->objects[i]);
+		loci_blame_free(moved->regions[i]);
 	}
 	free(moved->line);
 	free(moved->object);
+	free(moved->region);
 	*moved = (struct loci_moved){ 0 };
 }

@@ -108,6 +108,7 @@ static const struct column object_columns[] = {
 	COLUMN(object, "died_refs", U64_IF, died_refs,
 		.flag = offsetof(struct loci_object_row, released), FOLD(LAST)),
 	COLUMN(object, "refs", U64, refs, FOLD(SUM)),
+	COLUMN(object, "element_bytes", U64_0, element_bytes, LATER, FOLD(MOST)),
 };
 
 static const struct column field_columns[] = {
@@ -145,6 +146,32 @@ static const struct column pair_columns[] = {
 	COLUMN(pair, "refs", U64, refs, LATER, FOLD(SUM)),
 };
 
+static const struct column region_columns[] = {
+	COLUMN(region, "id", ID, id),
+	COLUMN(region, "parent_id", ID_0, parent_id, OF(region)),
+	COLUMN(region, "name", WORD, name),
+	COLUMN(region, "entries", U64, entries, FOLD(SUM)),
+	COLUMN(region, "refs", U64, refs, FOLD(SUM)),
+};
+
+static const struct column phase_columns[] = {
+	COLUMN(phase, "id", ID, id),
+	COLUMN(phase, "name", WORD_0, name),
+	COLUMN(phase, "refs", U64, refs, FOLD(SUM)),
+};
+
+static const struct column stretch_columns[] = {
+	COLUMN(stretch, "first_refs", U64, first_refs),
+	COLUMN(stretch, "refs", U64, refs),
+	COLUMN(stretch, "phase_id", ID_0, phase_id, OF(phase)),
+};
+
+static const struct column mistake_columns[] = {
+	COLUMN(mistake, "id", ID, id),
+	COLUMN(mistake, "what", WORD, what),
+	COLUMN(mistake, "times", U64, times, FOLD(SUM)),
+};
+
 static const struct column level_columns[] = {
 	COLUMN(level, "id", ID, id),
 	COLUMN(level, "name", WORD, name),
@@ -179,6 +206,8 @@ static const enum table_id owner_tables[] = {
 	[LOCI_OWNER_PAIR] = TABLE_pair,
 	[LOCI_OWNER_LOOP] = TABLE_loop,
 	[LOCI_OWNER_ACCESS] = TABLE_access,
+	[LOCI_OWNER_REGION] = TABLE_region,
+	[LOCI_OWNER_PHASE] = TABLE_phase,
 };
 
 const struct table *loci_dimension_table(enum table_id id)

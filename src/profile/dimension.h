@@ -74,6 +74,7 @@ struct loci_object_row {
 	uint64_t born_refs, died_refs;
 	bool released; /* died_refs has a meaning */
 	uint64_t refs;
+	uint64_t element_bytes; /* as the program says; 0: it does not */
 };
 
 struct loci_field_row {
@@ -102,6 +103,30 @@ struct loci_pair_row {
 	uint64_t refs; /* reuses */
 };
 
+/* Marked by the program. */
+struct loci_region_row {
+	int64_t id, parent_id; /* the region around it */
+	const char *name;
+	uint64_t entries, refs; /* refs: its own, not those of regions in it */
+};
+
+struct loci_phase_row {
+	int64_t id;
+	const char *name; /* NULL: before the first that the program named */
+	uint64_t refs;
+};
+
+struct loci_stretch_row {
+	uint64_t first_refs, refs;
+	int64_t phase_id; /* 0: several */
+};
+
+struct loci_mistake_row {
+	int64_t id;
+	const char *what;
+	uint64_t times;
+};
+
 struct loci_level_row {
 	int64_t id;
 	const char *name;
@@ -112,7 +137,8 @@ struct loci_level_row {
 /* What an owner's touches met at one level. */
 struct loci_level_count_row {
 	int64_t level_id;
-	enum loci_owner owner; /* WHOLE, THREAD, SITE, CONTEXT, OBJECT, FIELD, ACCESS, PAIR */
+	enum loci_owner owner; /* WHOLE, THREAD, SITE, CONTEXT, OBJECT, FIELD, ACCESS, PAIR,
+				  REGION, PHASE */
 	int64_t owner_id;
 	uint64_t first_hits, misses, writebacks;
 };
@@ -132,6 +158,10 @@ struct loci_level_count_row {
 	X(field, fields)          \
 	X(access, accesses)       \
 	X(pair, pairs)            \
+	X(region, regions)        \
+	X(phase, phases)          \
+	X(stretch, stretches)     \
+	X(mistake, mistakes)      \
 	X(level, levels)          \
 	X(level_count, level_counts)
 
@@ -161,14 +191,14 @@ LOCI_DIMENSIONS(LOCI_DIMENSION_GET)
 #define loci_profile_processs loci_profile_processes
 #define loci_profile_inlineds loci_profile_inlined_calls
 #define loci_profile_accesss  loci_profile_accesses
+#define loci_profile_stretchs loci_profile_stretches
 
 /* The row of an id in what a getter gave, or NULL: rows are sorted by id, their first member. (Not
  * for excerpts and level counts, which have none.) */
 const void *loci_row_find(const void *rows, size_t n, size_t row_bytes, int64_t id);
 
 /* All histograms of one kind, by ascending owner_id: read in one go, for those who want many. They
- * live as long as the profile. Every owner_id is there (those of threads, phases and regions are
- * not looked up). */
+ * live as long as the profile. Every owner_id is there (those of threads are not looked up). */
 struct loci_owner_hist {
 	int64_t owner_id;
 	const struct loci_hist *hist;

@@ -243,6 +243,8 @@ int loci_fold_add(struct fold *fold, struct loci_profile *profile, struct loci_e
 	fold->threads += profile->n_threads;
 	fold->busy += busy;
 	for (enum table_id id = TABLE_thread + 1; r == 0 && id < TABLE_END; id++) {
+		if (id == TABLE_stretch) /* runs have no common time */
+			continue;
 		fold->with[id] += busy && profile->rows[id].n;
 		r = fold_table(fold, profile, loci_dimension_table(id));
 	}
@@ -306,6 +308,7 @@ static bool is_put(const struct fold *fold, enum table_id id, const void *row)
 
 	switch (id) {
 	case TABLE_process:
+	case TABLE_mistake:
 		return true;
 	case TABLE_level:
 		return !fold->other_levels;

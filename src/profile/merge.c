@@ -204,8 +204,8 @@ static int note_left_out(struct merge *merge, struct loci_err *err)
 	if (*comma && loci_sum_text(&merge->run.note, text) < 0)
 		return loci_err_nomem(err);
 	if (merge->hists.others &&
-		loci_sum_text(&merge->run.note,
-			"merging left out histograms of sites by thread, phases and regions") < 0)
+		loci_sum_text(&merge->run.note, "merging left out histograms of sites by thread") <
+			0)
 		return loci_err_nomem(err);
 	return loci_fold_note(&merge->fold, &merge->run.note, err);
 }

@@ -225,13 +225,14 @@ CREATE TABLE object (
 	context_id INTEGER REFERENCES context, -- of the allocation
 	born_refs INTEGER,    -- references executed before the first allocation ..
 	died_refs INTEGER,    -- .. and before the last release; NULL: never released
-	refs INTEGER NOT NULL
+	refs INTEGER NOT NULL,
+	element_bytes INTEGER -- of one that the program registered, as it says; NULL: it does not
 );
 
-CREATE TABLE field ( -- of an object's type
+CREATE TABLE field ( -- of an object's type, or of the object
 	id INTEGER PRIMARY KEY,
 	object_id INTEGER NOT NULL REFERENCES object,
-	name TEXT NOT NULL,   -- with its path: node.key[]
+	name TEXT NOT NULL,   -- with its path: node.key[]; or of a part that the program registered
 	type TEXT,
 	offset_bytes INTEGER NOT NULL,
 	size_bytes INTEGER
@@ -271,19 +272,25 @@ CREATE TABLE region ( -- marked by the program
 	parent_id INTEGER REFERENCES region,
 	name TEXT NOT NULL,
 	entries INTEGER NOT NULL,
-	refs INTEGER NOT NULL
+	refs INTEGER NOT NULL -- its own, not those of regions in it
 );
 
 CREATE TABLE phase (
 	id INTEGER PRIMARY KEY,
-	name TEXT,
+	name TEXT,            -- NULL: what came before the first that the program named
 	refs INTEGER NOT NULL
 );
 
 CREATE TABLE stretch ( -- the run from its start to its end, cut by phase
 	first_refs INTEGER PRIMARY KEY, -- references executed before it
 	refs INTEGER NOT NULL,
-	phase_id INTEGER REFERENCES phase
+	phase_id INTEGER REFERENCES phase -- NULL: several, too short to be told apart
+);
+
+CREATE TABLE mistake ( -- what the program did wrong when it marked regions and objects
+	id INTEGER PRIMARY KEY,
+	what TEXT NOT NULL,
+	times INTEGER NOT NULL
 );
 
 -- Caches named at record time and what each owner met there.

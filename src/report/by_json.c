@@ -129,6 +129,7 @@ static void put_owner(
 	const struct loci_access_row *access = row->owner;
 	const struct loci_function_row *function = row->owner;
 	const struct loci_field_row *field = row->owner;
+	const struct loci_region_row *region = row->owner;
 
 	if (!row->owner)
 		return;
@@ -165,6 +166,13 @@ static void put_owner(
 	case LOCI_BLAME_LINK:
 		put_pair(json, c, row->owner);
 		break;
+	case LOCI_BLAME_REGION:
+		loci_pair_u64(json, "id", (uint64_t)region->id);
+		loci_pair_u64(json, "parent", (uint64_t)region->parent_id);
+		loci_pair_u64(json, "entries", region->entries);
+		loci_pair_number(json, "all_references", row->all_refs);
+		loci_pair_number(json, "all_misses", blame->has_misses ? row->all_misses : NAN);
+		break;
 	default:
 		break;
 	}
@@ -184,7 +192,8 @@ int loci_by_json_row(struct loci_blame *blame, const struct loci_blame_row *row,
 	struct loci_blame_detail detail;
 	char name[LOCI_NAME_MAX];
 	bool has_object = blame->kind != LOCI_BLAME_OBJECT && blame->kind != LOCI_BLAME_FIELD &&
-		blame->kind != LOCI_BLAME_PAIR && blame->kind != LOCI_BLAME_LINK;
+		blame->kind != LOCI_BLAME_PAIR && blame->kind != LOCI_BLAME_LINK &&
+		blame->kind != LOCI_BLAME_REGION && blame->kind != LOCI_BLAME_PHASE;
 	int r = loci_blame_look(blame, row, &detail, err);
 
 	if (r < 0)

@@ -287,6 +287,38 @@ static void add_carrier(struct loci_table *table, const struct source *s)
 		loci_table_add(table, LOCI_STYLE_PLAIN, "%s", name);
 }
 
+static void add_entries(struct loci_table *table, const struct source *s)
+{
+	const struct loci_region_row *region = s->row->owner;
+	char number[LOCI_UNITS_MAX];
+
+	loci_table_add(
+		table, LOCI_STYLE_PLAIN, "%s", loci_units_count(number, (double)region->entries));
+}
+
+static bool has_inner(const struct source *s)
+{
+	return s->row->all_refs > s->row->refs;
+}
+
+static void add_all_misses(struct loci_table *table, const struct source *s)
+{
+	char number[LOCI_UNITS_MAX];
+
+	loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
+		!s->blame->has_misses || !has_inner(s)
+			? ""
+			: loci_units_count(number, rounded(s->blame, s->row->all_misses)));
+}
+
+static void add_all_refs(struct loci_table *table, const struct source *s)
+{
+	char number[LOCI_UNITS_MAX];
+
+	loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
+		has_inner(s) ? loci_units_count(number, s->row->all_refs) : "");
+}
+
 enum column_id {
 	NAME,
 	PLACE,
@@ -312,6 +344,9 @@ enum column_id {
 	PAIR_KIND,
 	PAIR_OBJECT,
 	CARRIER,
+	ENTRIES,
+	ALL_MISSES,
+	ALL_REFS,
 	END,
 };
 
@@ -346,6 +381,9 @@ static const struct {
 	[PAIR_KIND] = { "", LOCI_ALIGN_LEFT, LOCI_CUT_END, 3, 2, add_pair_kind },
 	[PAIR_OBJECT] = { "object", LOCI_ALIGN_LEFT, LOCI_CUT_MIDDLE, 8, 0, add_pair_object },
 	[CARRIER] = { "carried by", LOCI_ALIGN_LEFT, LOCI_CUT_FRONT, 11, 1, add_carrier },
+	[ENTRIES] = { "entries", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 4, add_entries },
+	[ALL_MISSES] = { "with inner", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 2, add_all_misses },
+	[ALL_REFS] = { "with inner", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 3, add_all_refs },
 };
 
 #define COLUMNS_MAX 12
@@ -368,6 +406,9 @@ static const enum column_id layouts[LOCI_BLAME_KINDS][COLUMNS_MAX] = {
 		END },
 	[LOCI_BLAME_THREAD] = { NAME, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, END },
 	[LOCI_BLAME_PROCESS] = { NAME, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, END },
+	[LOCI_BLAME_REGION] = { NAME_FRONT, ENTRIES, MISSES, SHARE, ALL_MISSES, REFS, ALL_REFS,
+		WRITEBACKS, DISTANCE, FITS, END },
+	[LOCI_BLAME_PHASE] = { NAME, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, END },
 	[LOCI_BLAME_SPOT] = { PLACE, MISSES, SHARE, DISTANCE, OBJECT_ORIGIN, ACCESS, END },
 	[LOCI_BLAME_LINK] = { USE, REUSE, MISSES, SHARE, DISTANCE, PAIR_OBJECT, CARRIER, END },
 };
@@ -487,8 +528,9 @@ static size_t rows_shown(const struct loci_by *by)
 {
 	size_t n = by->blame->n_rows < by->max_rows ? by->blame->n_rows : by->max_rows;
 
-	/* without misses there is nothing to blame */
-	while (by->blame->has_misses && by->max_rows != SIZE_MAX &&
+	/* without misses there is nothing to blame; what the program names is of interest anyway */
+	while (by->blame->has_misses && by->blame->kind != LOCI_BLAME_REGION &&
+		by->blame->kind != LOCI_BLAME_PHASE && by->max_rows != SIZE_MAX &&
 		by->sort == LOCI_BLAME_BY_MISSES && n > 0 && !(by->blame->row[n - 1].misses > 0))
 		n--;
 	return n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The part of `loci diff` that says where: lines and objects whose misses moved most. */
+/* The part of `loci diff` that says where: lines, objects and regions whose misses moved most. */
 #include "report/diff_screen.h"
 
 #include "base/cleanup.h"
@@ -94,15 +94,19 @@ static int print_moves(const struct loci_moved *moved, const struct loci_moved_r
 int loci_diff_moved(
 	const struct loci_moved *moved, const struct loci_text *text, struct loci_err *err)
 {
-	char lines[64], objects[64];
+	char lines[64], objects[64], regions[64];
 	const char *title[3] = { lines, "before", "after" };
 
 	snprintf(lines, sizeof(lines), "%s misses, by line", moved->cache.name);
+	snprintf(regions, sizeof(regions), "%s misses, by region", moved->cache.name);
 	snprintf(objects, sizeof(objects), "%s misses, by object", moved->cache.name);
 	if (print_moves(moved, moved->line, moved->n_lines, moved->lines, title, text) < 0)
 		return loci_err_nomem(err);
 	title[0] = objects;
 	if (print_moves(moved, moved->object, moved->n_objects, moved->objects, title, text) < 0)
+		return loci_err_nomem(err);
+	title[0] = regions;
+	if (print_moves(moved, moved->region, moved->n_regions, moved->regions, title, text) < 0)
 		return loci_err_nomem(err);
 	return 0;
 }
@@ -139,4 +143,5 @@ void loci_diff_moved_json(const struct loci_moved *moved, struct loci_json *json
 {
 	put_moves(moved, "lines", moved->line, moved->n_lines, moved->lines, json);
 	put_moves(moved, "objects", moved->object, moved->n_objects, moved->objects, json);
+	put_moves(moved, "regions", moved->region, moved->n_regions, moved->regions, json);
 }

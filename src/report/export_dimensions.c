@@ -121,6 +121,7 @@ static const struct member object_members[] = {
 	MEMBER(object, "born_references", COUNT, born_refs),
 	MEMBER(object, "died_references", RELEASED, died_refs),
 	MEMBER(object, "references", COUNT, refs),
+	MEMBER(object, "element_bytes", COUNT_0, element_bytes),
 };
 
 static const struct member field_members[] = {
@@ -156,6 +157,32 @@ static const struct member pair_members[] = {
 	MEMBER(pair, "loop_id", COUNT_0, loop_id),
 	MEMBER(pair, "recycled", BOOL, recycled),
 	MEMBER(pair, "references", COUNT, refs),
+};
+
+static const struct member region_members[] = {
+	MEMBER(region, "id", COUNT, id),
+	MEMBER(region, "parent_id", COUNT_0, parent_id),
+	MEMBER(region, "name", TEXT, name),
+	MEMBER(region, "entries", COUNT, entries),
+	MEMBER(region, "references", COUNT, refs),
+};
+
+static const struct member phase_members[] = {
+	MEMBER(phase, "id", COUNT, id),
+	MEMBER(phase, "name", TEXT, name),
+	MEMBER(phase, "references", COUNT, refs),
+};
+
+static const struct member stretch_members[] = {
+	MEMBER(stretch, "first_references", COUNT, first_refs),
+	MEMBER(stretch, "references", COUNT, refs),
+	MEMBER(stretch, "phase_id", COUNT_0, phase_id),
+};
+
+static const struct member mistake_members[] = {
+	MEMBER(mistake, "id", COUNT, id),
+	MEMBER(mistake, "what", TEXT, what),
+	MEMBER(mistake, "times", COUNT, times),
 };
 
 static const struct member level_members[] = {

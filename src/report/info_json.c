@@ -2,6 +2,7 @@
 #include "report/info_screen.h"
 
 #include "report/pairs.h"
+#include "report/marks_line.h"
 #include "report/unseen_line.h"
 
 static void put_run(struct loci_json *json, const struct loci_run *run)
@@ -108,6 +109,7 @@ void loci_info_json(const struct loci_info *info, struct loci_json *json)
 	loci_pair_u64(json, "file_bytes", info->file_bytes);
 	put_run(json, loci_profile_run(info->profile));
 	loci_unseen_json(info->profile, json);
+	loci_marks_json(info->profile, json);
 	put_grains(json, info->profile);
 	put_histograms(json, info->profile);
 	if (info->accuracy) {

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/units.h"
+#include "report/marks_line.h"
 #include "report/table.h"
 #include "report/unseen_line.h"
 
@@ -64,7 +65,7 @@ static void print_counts(const struct loci_text *text, const struct loci_run *ru
 static void print_run(const struct loci_info *info, const struct loci_text *text)
 {
 	const struct loci_run *run = loci_profile_run(info->profile);
-	char size[LOCI_UNITS_MAX], seconds[LOCI_UNITS_MAX], unseen[700];
+	char size[LOCI_UNITS_MAX], seconds[LOCI_UNITS_MAX], line[700];
 
 	loci_text_print(text, LOCI_STYLE_BOLD, "%s", loci_profile_path(info->profile));
 	fprintf(text->out, "  loci profile, version %d, %s\n", loci_profile_version(info->profile),
@@ -86,8 +87,10 @@ static void print_run(const struct loci_info *info, const struct loci_text *text
 			: loci_run_is_part(run) ? "no, a part of the run was recorded as asked for"
 						: "yes");
 	print_line(text, "note", "%s", or_empty(run->note));
-	loci_unseen_line(info->profile, unseen, sizeof(unseen));
-	print_line(text, "unseen", "%s%s", unseen[0] ? "calls into " : "", unseen);
+	loci_unseen_line(info->profile, line, sizeof(line));
+	print_line(text, "unseen", "%s%s", line[0] ? "calls into " : "", line);
+	print_line(text, "regions", "%s", loci_regions_line(info->profile, line, sizeof(line)));
+	print_line(text, "mistakes", "%s", loci_mistakes_line(info->profile, line, sizeof(line)));
 }
 
 /* "stack time dirty set set_dirty": the distances that the whole run has at this block size. */

@@ -238,6 +238,19 @@ static void name_loop(
 		snprintf(buf, size, "loop %" PRId64, loop->id);
 }
 
+const char *loci_name_region(const struct loci_catalogue *c, const struct loci_region_row *region,
+	char *buf, size_t size)
+{
+	char inner[LOCI_NAME_MAX];
+
+	snprintf(buf, size, "%s", region->name);
+	while ((region = loci_catalogue_find_region(c, region->parent_id))) {
+		snprintf(inner, sizeof(inner), "%s", buf);
+		snprintf(buf, size, "%s/%s", region->name, inner);
+	}
+	return buf;
+}
+
 /* Those of no function, file .. at all. */
 static const char *const none[LOCI_BLAME_KINDS] = {
 	[LOCI_BLAME_FUNCTION] = "(no function known)",
@@ -290,6 +303,14 @@ const char *loci_name_row(const struct loci_blame *blame, const struct loci_blam
 	case LOCI_BLAME_THREAD:
 		snprintf(buf, size, "thread %" PRId64,
 			((const struct loci_blame_thread *)row->owner)->id);
+		return buf;
+	case LOCI_BLAME_REGION:
+		return loci_name_region(c, row->owner, buf, size);
+	case LOCI_BLAME_PHASE:
+		snprintf(buf, size, "%s",
+			((const struct loci_phase_row *)row->owner)->name
+				? ((const struct loci_phase_row *)row->owner)->name
+				: "(before the first phase)");
 		return buf;
 	case LOCI_BLAME_PROCESS:
 		snprintf(buf, size, "%" PRId64 "%s%s", process->pid, process->command ? " " : "",

@@ -46,6 +46,9 @@ const char *loci_name_carrier(const struct loci_catalogue *catalogue,
 /* The function of a context, and "mm.c:31" of its call. */
 const char *loci_name_context(const struct loci_catalogue *catalogue,
 	const struct loci_context_row *context, char *buf, size_t size);
+/* "solve/smooth": the regions around it, the outermost first. */
+const char *loci_name_region(const struct loci_catalogue *catalogue,
+	const struct loci_region_row *region, char *buf, size_t size);
 /* Any row of a blame. */
 const char *loci_name_row(const struct loci_blame *blame, const struct loci_blame_row *row,
 	const char *arrow, char *buf, size_t size);

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "report/report_verdict.h"
+#include "report/marks_line.h"
 #include "report/unseen_line.h"
 
 #include <string.h>
@@ -99,6 +100,20 @@ static void print_unseen(const struct loci_screen *screen)
 	loci_text_paragraph(screen->text, LOCI_STYLE_FAIR, 2, line);
 }
 
+static void print_marks(const struct loci_screen *screen)
+{
+	char line[800], list[700];
+
+	if (loci_regions_line(screen->subject->profile, list, sizeof(list))[0]) {
+		snprintf(line, sizeof(line), "regions, of the references: %s (--by region)", list);
+		loci_text_paragraph(screen->text, LOCI_STYLE_PLAIN, 2, line);
+	}
+	if (loci_mistakes_line(screen->subject->profile, list, sizeof(list))[0]) {
+		snprintf(line, sizeof(line), "marks used wrongly: %s", list);
+		loci_text_paragraph(screen->text, LOCI_STYLE_FAIR, 2, line);
+	}
+}
+
 void loci_screen_header(const struct loci_screen *screen)
 {
 	const struct loci_subject *subject = screen->subject;
@@ -124,4 +139,5 @@ void loci_screen_header(const struct loci_screen *screen)
 	loci_text_paragraph(screen->text, LOCI_STYLE_PLAIN, 0, line);
 	print_notes(screen);
 	print_unseen(screen);
+	print_marks(screen);
 }

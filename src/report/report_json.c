@@ -6,6 +6,7 @@
 #include "model/verdict.h"
 #include "report/by_table.h"
 #include "report/pairs.h"
+#include "report/marks_line.h"
 #include "report/unseen_line.h"
 #include "report/report_verdict.h"
 
@@ -76,6 +77,7 @@ static void put_run(const struct loci_subject *subject, struct loci_json *json)
 	loci_pair_u64(json, "stores", run->stores);
 	loci_pair_u64(json, "lost", run->lost);
 	loci_unseen_json(subject->profile, json);
+	loci_marks_json(subject->profile, json);
 	loci_pair_u64(json, "block_bytes", grain->block_bytes);
 	loci_pair_u64(json, "touches", grain->touches);
 	loci_pair_u64(json, "straddles", grain->straddles);

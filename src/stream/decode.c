@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The decoder. fast() does what nearly all words are, BLOCK markers and addresses; step() does one
  * of anything, and finds the faults. */
-#include "stream/decode.h"
-#include "stream/cursor.h"
-#include "stream/decode_runs.h"
-#include "stream/definition.h"
-#include "stream/strtab.h"
+#include "stream/decode_state.h"
+#include "stream/repeat.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,13 +11,6 @@
 
 #define BLOCK_PREFIX (loci_mark_word(LOCI_MARK_BLOCK, 0, 0) >> LOCI_PAYLOAD_BITS)
 #define N_KINDS      128
-
-struct loci_decoder {
-	struct loci_definitions defs;
-	struct loci_threads threads;
-	struct loci_strtab strings;
-	uint64_t done; /* words of earlier calls */
-};
 
 /* One call of loci_decoder_next. */
 struct batch {
@@ -112,61 +102,6 @@ static void fast(struct loci_decoder *decoder, struct batch *b)
 	cursor->next = next;
 }
 
-bool loci_runs_begin(const struct loci_decoder *decoder, const uint64_t *words, size_t n_words,
-	size_t pos, struct loci_runs *ret)
-{
-	const struct loci_cursor *cursor = &decoder->threads.cursor;
-	const struct loci_block *block = loci_definitions_find(&decoder->defs, cursor->block);
-
-	*ret = (struct loci_runs){ .word = words + pos,
-		.end = words + n_words,
-		.next = cursor->next,
-		.left = cursor->last - cursor->next,
-		.block = block,
-		.direct = decoder->defs.direct,
-		.n_direct = decoder->defs.n_direct };
-	return !cursor->half && cursor->first != cursor->last && block->first == cursor->first &&
-		block->n_refs == cursor->last - cursor->first && block->n_words == block->n_refs;
-}
-
-void loci_runs_end(struct loci_decoder *decoder, const struct loci_runs *runs,
-	const uint64_t *words, size_t *pos)
-{
-	struct loci_cursor *cursor = &decoder->threads.cursor;
-	size_t at = (size_t)(runs->word - words);
-
-	/* one of no table entry is the one that the cursor was in */
-	if (runs->block >= runs->direct && runs->block < runs->direct + runs->n_direct)
-		cursor->block = (uint64_t)(runs->block - runs->direct);
-	cursor->first = runs->block->first;
-	cursor->last = cursor->first + runs->block->n_refs;
-	cursor->next = runs->next;
-	decoder->done += at - *pos;
-	*pos = at;
-}
-
-size_t loci_decoder_runs(struct loci_decoder *decoder, const uint64_t *words, size_t n_words,
-	size_t *pos, struct loci_ref_run *runs, size_t cap)
-{
-	struct loci_runs reader;
-	size_t n = 0;
-
-	if (!loci_runs_begin(decoder, words, n_words, *pos, &reader))
-		return 0;
-	while (n < cap && loci_runs_next(&reader)) {
-		struct loci_ref_run run = { reader.word, reader.next, 0 };
-
-		do {
-			reader.word++;
-			run.n++;
-		} while (run.n < reader.left && loci_runs_goes_on(&reader));
-		loci_runs_read(&reader, run.n);
-		runs[n++] = run;
-	}
-	loci_runs_end(decoder, &reader, words, pos);
-	return n;
-}
-
 /* The fewest raw words of each kind, and where they end up. */
 enum role {
 	EVENT = 0, /* handed out; kinds unknown to this version, too */
@@ -175,6 +110,7 @@ enum role {
 	WIDE,
 	RESUME,
 	DEFINITION,
+	RUN,
 	STRING,
 	SWITCH,
 	ENTER,
@@ -192,6 +128,7 @@ static const struct {
 	[LOCI_MARK_DEFINE] = { .role = DEFINITION, .min_raw = 2 },
 	[LOCI_MARK_DEFINE_MORE] = { .role = DEFINITION },
 	[LOCI_MARK_UNDEFINE] = { .role = DEFINITION },
+	[LOCI_MARK_RUN] = { .role = RUN, .min_raw = 2 },
 	[LOCI_MARK_STRING] = { .role = STRING },
 	[LOCI_MARK_SWITCH] = { .role = SWITCH, .thread = true },
 	[LOCI_MARK_THREAD_START] = { .min_raw = 4, .thread = true },
@@ -219,6 +156,7 @@ static const struct {
 	[LOCI_MARK_COUNT] = { .min_raw = 1 },
 	[LOCI_MARK_UNSEEN] = { .min_raw = 2 },
 	[LOCI_MARK_PHASE] = { .min_raw = 1 },
+	[LOCI_MARK_PAUSE] = { .min_raw = 1 },
 	[LOCI_MARK_EXECUTED] = { .min_raw = 1 },
 	[LOCI_MARK_MISTAKE] = { .min_raw = 1 },
 };
@@ -285,7 +223,43 @@ static int define(
 	return r < 0 ? r : 0;
 }
 
-/* One marker, whose raw words are all there. */
+/* The references of a RUN, as many as there is room for. 1: there are more. */
+static int expand(struct loci_decoder *decoder, struct batch *b, const struct loci_repeat *repeat)
+{
+	const struct loci_ref_kind *kinds = decoder->defs.kind + repeat->first;
+	uint32_t thread = decoder->threads.thread[decoder->threads.at].id, i = decoder->run_refs;
+	uint64_t time = decoder->run_times;
+
+	for (; repeat->n_refs && time < repeat->times && b->n_refs < b->cap; b->n_refs++) {
+		put_ref(&b->refs[b->n_refs], loci_repeat_address(repeat, i, time),
+			kinds[i].size_bytes, &kinds[i], repeat->first + i, thread);
+		if (++i == repeat->n_refs) {
+			i = 0;
+			time++;
+		}
+	}
+	if (repeat->n_refs && time < repeat->times) {
+		decoder->run_times = time;
+		decoder->run_refs = i;
+		return 1;
+	}
+	decoder->run_times = decoder->run_refs = 0;
+	return 0;
+}
+
+/* A RUN, which the block is used up after; 1: it is not at its end. */
+static int run_block(struct loci_decoder *decoder, struct batch *b, uint64_t marker,
+	const uint64_t *raw, struct loci_err *err)
+{
+	struct loci_repeat repeat;
+	int r = loci_repeat_read(&decoder->defs, marker, raw, &repeat, err);
+
+	if (r == 0)
+		r = start_block(decoder, loci_word_payload(marker), err);
+	return r < 0 || decoder->keeps_runs ? r : expand(decoder, b, &repeat);
+}
+
+/* One marker, whose raw words are all there. 1: it is not done with yet. */
 static int step_marker(struct loci_decoder *decoder, struct batch *b, uint64_t word,
 	const uint64_t *raw, struct loci_err *err)
 {
@@ -313,6 +287,11 @@ static int step_marker(struct loci_decoder *decoder, struct batch *b, uint64_t w
 		return loci_cursor_resume(&threads->cursor, &decoder->defs, word, raw, err);
 	case DEFINITION:
 		return define(decoder, word, raw, err);
+	case RUN:
+		r = run_block(decoder, b, word, raw, err);
+		if (r != 0 || !decoder->keeps_runs)
+			return r;
+		break;
 	case STRING:
 		r = loci_strtab_add(
 			&decoder->strings, payload, (const char *)raw, n_raw * sizeof(*raw));
@@ -359,7 +338,7 @@ static int step(struct loci_decoder *decoder, struct batch *b, struct loci_err *
 			loci_word_kind(word), n_raw, b->n_words - b->pos - 1);
 	r = step_marker(decoder, b, word, b->words + b->pos + 1, err);
 	b->pos += r == 0 ? 1 + n_raw : 0;
-	return r;
+	return r < 0 ? r : 0;
 }
 
 static bool plain(const struct loci_cursor *cursor)
@@ -394,6 +373,11 @@ int loci_decoder_next(struct loci_decoder *decoder, const uint64_t *words, size_
 	*pos = b.pos;
 	*ret_refs = b.n_refs;
 	return r;
+}
+
+void loci_decoder_keep_runs(struct loci_decoder *decoder)
+{
+	decoder->keeps_runs = true;
 }
 
 int loci_decoder_site(

@@ -35,10 +35,15 @@ void loci_decoder_free(struct loci_decoder *decoder);
  * event follows them. Markers that only serve decoding (definitions, strings, switches, padding)
  * are not handed out. Malformed words give -EBADMSG and a message with the word's position in the
  * whole stream; *pos stands at the marker or address at fault and *ret_refs counts what came before
- * it, which is good. Words may be cut anywhere except between a marker and its raw words. */
+ * it, which is good. Words may be cut anywhere except between a marker and its raw words.
+ *
+ * Of a RUN come the references that it stands for, in as many calls as they take: until the last of
+ * them *pos stands at its marker, and the words stay what they are. */
 int loci_decoder_next(struct loci_decoder *decoder, const uint64_t *words, size_t n_words,
 	size_t *pos, struct loci_ref *refs, size_t cap, size_t *ret_refs,
 	struct loci_event *ret_event, struct loci_err *err);
+/* From now on a RUN is an event, checked, and its references do not come. */
+void loci_decoder_keep_runs(struct loci_decoder *decoder);
 
 /* Addresses that stand next to each other in the words: those of one execution of a block, or a
  * part of them. */

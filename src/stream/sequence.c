@@ -43,6 +43,7 @@ static const uint8_t place[128] = {
 	[LOCI_MARK_OBJECT_END] = 1 + 1,
 	[LOCI_MARK_OBJECT_PART] = 2 + 1,
 	[LOCI_MARK_PHASE] = 0 + 1,
+	[LOCI_MARK_PAUSE] = 0 + 1,
 	[LOCI_MARK_MODULE_LOAD] = 4 + 1,
 	[LOCI_MARK_MODULE_UNLOAD] = 0 + 1,
 };

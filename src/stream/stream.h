@@ -132,6 +132,8 @@ enum loci_marker {
 	LOCI_MARK_REGION_END = 0x29,   /* string id of name */
 	LOCI_MARK_PHASE = 0x2a,    /* string id of name  a phase of the whole process begins here, as
 	                              the program says. 0: sequence */
+	LOCI_MARK_PAUSE = 0x2b,    /* 1: references of the process that follow are not to count, as
+	                              the program says; 0: they count again. 0: sequence */
 
 	/* Sampling. References are counted per thread from its start, the current one included;
 	 * frames are none. */
@@ -176,6 +178,7 @@ enum loci_block_flag {
 	LOCI_BLOCK_KERNEL = 4, /* memory touched by the kernel on the program's behalf */
 	LOCI_BLOCK_PLAIN = 8, /* its sites are code addresses, where the collector's others are not:
 				 code of another compiler in a program of `loci cc` */
+	LOCI_BLOCK_TOLD = 16,  /* a reference that the program itself tells of: no code runs */
 };
 
 enum loci_op {

@@ -112,6 +112,7 @@ int loci_trace_create(const char *path, const struct loci_stream_info *info,
 	if (r == 0)
 		r = loci_packer_new(&writer->packer, err);
 	if (r == 0) {
+		loci_decoder_keep_runs(writer->decoder);
 		ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
 		ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_checksumFlag, 1);
 		r = open_temporary(writer);

@@ -26,6 +26,12 @@ static uint32_t owner_of(const struct loci_unit *unit, uint32_t scope)
 	return scope;
 }
 
+/* What may be integers, or anything else: see loci_die_by_flang(). */
+static bool is_stand_in(const struct loci_type *type)
+{
+	return !strcmp(loci_type_name(type), "integer(kind=4)") && loci_die_by_flang(&type->die);
+}
+
 static const struct loci_type *type_of(
 	const struct level *at, const struct loci_assigned_text *text, bool fortran)
 {
@@ -39,12 +45,23 @@ static const struct loci_type *type_of(
 		const struct loci_type *known = loci_type_intern(at->module, &target);
 
 		if (known)
-			return known;
+			return is_stand_in(known) ? NULL : known;
 	}
 	if (*text->type &&
 		loci_type_lookup(at->module, &at->unit->die, function, text->type, &type))
 		return loci_type_intern(at->module, &type);
 	return NULL;
+}
+
+/* Fortran: an assignment to a variable that lies where it is allocates no more than a temporary. */
+static bool cannot_be(const struct level *at, const struct loci_assigned_text *text)
+{
+	Dwarf_Die type, array;
+
+	return text->perhaps &&
+		loci_name_type(at->module, at->unit, at->scope, text->target, true, &type) &&
+		loci_type_peel(&type, &array) && dwarf_tag(&array) == DW_TAG_array_type &&
+		!loci_type_descriptor_bytes(&array);
 }
 
 static int read_level(const struct level *at, const char **name, const struct loci_type **type,
@@ -62,6 +79,8 @@ static int read_level(const struct level *at, const char **name, const struct lo
 			at->place.column, fortran, &statement))
 		return 0;
 	if (loci_assigned_read(statement.text, statement.length, statement.place, fortran, &text)) {
+		if (cannot_be(at, &text))
+			return 0;
 		*name = loci_pool_string(&symbols->pool, text.target);
 		if (!*name)
 			return loci_err_nomem(err);

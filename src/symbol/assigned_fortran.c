@@ -78,8 +78,11 @@ bool loci_assigned_fortran(
 		if (loci_token_is_nocase(&tokens[i], "allocate") &&
 			loci_token_is(&tokens[i + 1], "("))
 			return read_list(tokens, n, i + 1, ret);
-		if (loci_token_is(&tokens[i], "=") || loci_token_is(&tokens[i], "=>"))
-			return take_item(tokens, n, 0, i, ret);
+		/* To assign to a part of an array does not allocate it: it may take a temporary. */
+		ret->perhaps = loci_token_is(&tokens[i], "=");
+		if (ret->perhaps || loci_token_is(&tokens[i], "=>"))
+			return i > 0 && !loci_token_is(&tokens[i - 1], ")") &&
+				take_item(tokens, n, 0, i, ret);
 		if (loci_token_is(&tokens[i], "(")) {
 			size_t close = loci_tokens_closing(tokens, n, i);
 

@@ -13,6 +13,7 @@ struct loci_assigned_text {
 					   ALLOCATE;
 					   "": none */
 	char type[LOCI_ASSIGNED_MAX];   /* of what is allocated, as written: "struct node"; "" */
+	bool perhaps; /* Fortran: only if the target is one that an assignment allocates */
 };
 
 /* text is a statement, with what stands around it on its lines; call is where in it the call

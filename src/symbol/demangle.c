@@ -81,8 +81,10 @@ const char *loci_demangle(
 	const char *bare;
 	int status = 0;
 
-	if (!mangled || strncmp(mangled, "_Z", 2) || strnlen(mangled, MANGLED_MAX) == MANGLED_MAX)
+	if (!mangled || strnlen(mangled, MANGLED_MAX) == MANGLED_MAX)
 		return NULL;
+	if (strncmp(mangled, "_Z", 2) != 0)
+		return loci_demangle_fortran(pool, mangled);
 	if (!demangler->tried)
 		load(demangler);
 	if (!demangler->demangle)

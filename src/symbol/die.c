@@ -135,6 +135,16 @@ bool loci_language_fortran(int language)
 		language == DW_LANG_Fortran08;
 }
 
+bool loci_die_by_flang(const Dwarf_Die *die)
+{
+	Dwarf_Die copy = *die, unit;
+	const char *producer = dwarf_diecu(&copy, &unit, NULL, NULL)
+		? loci_die_string(&unit, DW_AT_producer)
+		: NULL;
+
+	return producer && strstr(producer, "flang");
+}
+
 bool loci_language_scoped(int language)
 {
 	switch (language) {

@@ -29,6 +29,8 @@ bool loci_die_ref(Dwarf_Die *die, unsigned attribute, Dwarf_Die *ret);
 int loci_die_language(const struct loci_symbol_module *module, const Dwarf_Die *die);
 bool loci_language_scoped(int language); /* has namespaces, modules or classes */
 bool loci_language_fortran(int language);
+/* flang 19 knows no derived types: an entry of one has the type integer, and its size. */
+bool loci_die_by_flang(const Dwarf_Die *die);
 
 /* The name of the file that an attribute of an entry gives by number (DW_AT_decl_file ..). */
 const char *loci_die_file(struct loci_symbol_module *module, Dwarf_Die *die, unsigned attribute);

@@ -47,8 +47,9 @@ static void name_function(
 		mangled = symbol->name;
 	if (mangled)
 		name->function = loci_demangle(&symbols->demangler, &symbols->pool, mangled);
-	if (!name->function && plain)
-		name->function = loci_die_qualified(module, die, NULL);
+	if (!name->function && plain) /* gfortran calls a program "main" MAIN__ */
+		name->function = loci_demangle_fortran(&symbols->pool, plain)
+			?: loci_die_qualified(module, die, NULL);
 	name->mangled = loci_pool_string(&symbols->pool, mangled ? mangled : plain);
 	if (!name->function)
 		name->function = name->mangled;

@@ -54,11 +54,19 @@ static const char *name_of(struct loci_symbol_module *module, const struct loci_
 
 /* The linker knows the size of what the type leaves open: T a[], and structs whose last member is
  * such an array. Not so of members of a common block, whose symbol is the block's. */
-static void size_from_symbol(struct loci_symbol_module *module, struct loci_variable *variable)
+static void size_from_symbol(
+	struct loci_symbol_module *module, Dwarf_Die *die, struct loci_variable *variable)
 {
 	const struct loci_elf_symbol *symbol = loci_elf_object(module, (uint64_t)variable->low);
 	uint64_t one = loci_type_bytes(variable->type);
 
+	if (symbol && variable->bytes && symbol->low == (uint64_t)variable->low &&
+		symbol->bytes > variable->bytes && loci_die_by_flang(die)) {
+		variable->type = NULL;
+		variable->shape = NULL;
+		variable->elements = 1;
+		variable->bytes = symbol->bytes;
+	}
 	if (symbol && !variable->bytes) {
 		variable->elements = one ? symbol->bytes / one : 1;
 		variable->bytes = symbol->bytes;
@@ -85,7 +93,7 @@ static int take(
 	variable.low = (int64_t)address;
 	variable.name = name_of(module, walk);
 	loci_variable_describe(module, die, &variable);
-	size_from_symbol(module, &variable);
+	size_from_symbol(module, die, &variable);
 	if (!variable.name || !variable.bytes || variable.bytes > INT64_MAX - address)
 		return 0;
 	return loci_variables_add(found, &variable);
@@ -155,16 +163,38 @@ static void settle(struct loci_variables *found)
 	found->n = n;
 }
 
+static bool has_fortran(struct loci_symbol_module *module)
+{
+	for (size_t i = 0; i < module->n_units; i++)
+		if (loci_language_fortran(loci_die_language(module, &module->units[i].die)))
+			return true;
+	return false;
+}
+
+/* Of a COMMON block flang says nothing: there is its symbol, "shared_", or "__BLNK__" if the block
+ * has no name. */
+static const char *symbol_text(struct loci_symbol_module *module, const char *symbol, bool fortran)
+{
+	struct loci_symbols *symbols = module->symbols;
+	const char *name = loci_demangle(&symbols->demangler, &symbols->pool, symbol);
+	size_t n = strlen(symbol);
+
+	if (name || !fortran || n < 2 || symbol[n - 1] != '_')
+		return name ? name : symbol;
+	if (!strcmp(symbol, "__BLNK__"))
+		return "//";
+	return loci_pool_format(&symbols->pool, "/%.*s/", (int)n - 1, symbol);
+}
+
 /* Objects that touch no variable so far. Both are ascending. */
 static int fill_from_symbols(struct loci_symbol_module *module, struct loci_variables *found)
 {
-	struct loci_symbols *symbols = module->symbols;
 	size_t n = found->n, at = 0;
+	bool fortran = has_fortran(module);
 
 	for (size_t i = 0; i < module->n_objects; i++) {
 		const struct loci_elf_symbol *symbol = &module->objects[i];
 		struct loci_variable variable = {
-			.name = loci_demangle(&symbols->demangler, &symbols->pool, symbol->name),
 			.low = (int64_t)symbol->low,
 			.bytes = symbol->bytes,
 			.elements = 1,
@@ -178,9 +208,8 @@ static int fill_from_symbols(struct loci_symbol_module *module, struct loci_vari
 		if ((at < n && found->items[at].low < variable.low + (int64_t)variable.bytes) ||
 			!loci_module_holds(module, symbol->low, false))
 			continue;
-		if (!variable.name)
-			variable.name = symbol->name;
-		if (loci_variables_add(found, &variable) < 0)
+		variable.name = symbol_text(module, symbol->name, fortran);
+		if (!variable.name || loci_variables_add(found, &variable) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -97,6 +97,7 @@ struct loci_variable {
 	uint64_t pc_low, pc_high;     /* locals: where the variable lives; 0, 0: all the function */
 	const struct loci_type *type; /* of an array: its element's; of a piece of a struct: none */
 	uint64_t elements;            /* 1: no array */
+	const char *shape;            /* of a Fortran array, "(100,50)"; NULL: none, not known */
 	/* Locals: of all the pieces into which a compiler may part a variable, each of which is
 	 * here by itself; else as bytes, or 0. */
 	uint64_t whole_bytes;

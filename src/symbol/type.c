@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 
 #include <dwarf.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* Chains of types in a torn file may be rings. */
@@ -152,16 +153,51 @@ uint64_t loci_type_descriptor_bytes(const Dwarf_Die *type)
 {
 	Dwarf_Die at, child;
 	uint64_t rank = 0;
+	bool counts = false;
 
 	if (!loci_type_peel(type, &at) || dwarf_tag(&at) != DW_TAG_array_type ||
 		!dwarf_hasattr(&at, DW_AT_data_location))
 		return 0;
 	if (dwarf_child(&at, &child) == 0)
-		do
+		do {
 			rank += dwarf_tag(&child) == DW_TAG_subrange_type;
-		while (rank < CHAIN_MAX && dwarf_siblingof(&child, &child) == 0);
-	/* gfortran: address, offset, type (2 words), span, and 3 words for every dimension */
-	return 40 + 24 * rank;
+			counts |= dwarf_hasattr(&child, DW_AT_count) != 0;
+		} while (rank < CHAIN_MAX && dwarf_siblingof(&child, &child) == 0);
+	/* flang tells how many, gfortran which is the last. flang: address, bytes of an element, a
+	 * word of small numbers; gfortran: address, offset, type (2 words), span. Both: 3 words for
+	 * every dimension. */
+	return (counts ? 24 : 40) + 24 * rank;
+}
+
+const char *loci_type_shape(struct loci_symbol_module *module, const Dwarf_Die *type)
+{
+	struct loci_pool *pool = &module->symbols->pool;
+	const char *text = "";
+	Dwarf_Die at, child;
+	int n = 0;
+
+	if (!loci_type_peel(type, &at) || dwarf_tag(&at) != DW_TAG_array_type ||
+		!loci_language_fortran(loci_die_language(module, &at)) ||
+		dwarf_child(&at, &child) != 0)
+		return NULL;
+	do {
+		uint64_t count = dimension(module, &child);
+		int64_t low = 1;
+
+		if (dwarf_tag(&child) != DW_TAG_subrange_type || !count || count > INT32_MAX)
+			return NULL;
+		signed_number(&child, DW_AT_lower_bound, &low);
+		if (low < INT32_MIN || low > INT32_MAX)
+			return NULL;
+		if (low == 1)
+			text = loci_pool_format(pool, "%s%s%" PRIu64, text, n ? "," : "", count);
+		else
+			text = loci_pool_format(pool, "%s%s%" PRId64 ":%" PRId64, text,
+				n ? "," : "", low, low + (int64_t)count - 1);
+		if (!text)
+			return NULL;
+	} while (++n < CHAIN_MAX && dwarf_siblingof(&child, &child) == 0);
+	return loci_pool_format(pool, "(%s)", text);
 }
 
 uint64_t loci_type_size(struct loci_symbol_module *module, const Dwarf_Die *type)

@@ -21,6 +21,9 @@ bool loci_type_is_open(const struct loci_type *type);
  */
 uint64_t loci_type_descriptor_bytes(const Dwarf_Die *type);
 
+/* "(100,0:49)": of a Fortran array whose bounds are known before the program runs; else NULL. */
+const char *loci_type_shape(struct loci_symbol_module *module, const Dwarf_Die *type);
+
 /* type_name.c: NULL type is void. Interned; NULL: no memory. */
 const char *loci_type_text(struct loci_symbol_module *module, const Dwarf_Die *type);
 

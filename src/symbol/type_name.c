@@ -124,6 +124,20 @@ static const char *tagged_text(struct loci_symbol_module *module, Dwarf_Die *typ
 	return loci_pool_format(&module->symbols->pool, "%s %s", word, name);
 }
 
+/* Fortran's own types have their kind in their name, "real(kind=8)", where gfortran named them;
+ * flang leaves it to the size, which for complex numbers is that of both parts. */
+static const char *base_text(struct loci_symbol_module *module, Dwarf_Die *type)
+{
+	const char *name = loci_die_qualified(module, type, NULL);
+	uint64_t bytes;
+
+	if (!name || strchr(name, '(') || !loci_language_fortran(loci_die_language(module, type)) ||
+		!loci_die_number(type, DW_AT_byte_size, &bytes))
+		return name ? name : "?";
+	return loci_pool_format(&module->symbols->pool, "%s(kind=%" PRIu64 ")", name,
+		strcmp(name, "complex") == 0 ? bytes / 2 : bytes);
+}
+
 static const char *text_of(struct loci_symbol_module *module, const Dwarf_Die *type, int depth)
 {
 	Dwarf_Die at = *type, definition;
@@ -163,6 +177,8 @@ static const char *text_of(struct loci_symbol_module *module, const Dwarf_Die *t
 		return tagged_text(module, &at, "enum");
 	case DW_TAG_string_type:
 		return "character";
+	case DW_TAG_base_type:
+		return base_text(module, &at);
 	}
 	name = loci_die_qualified(module, &at, NULL);
 	return name ? name : "?";

@@ -31,9 +31,10 @@ void loci_variable_describe(
 		ret->bytes = loci_type_size(module, &type);
 		if (loci_type_descriptor_bytes(&type))
 			ret->type = NULL; /* its elements lie elsewhere */
-		else if (loci_type_array(module, &type, &element, &ret->elements))
+		else if (loci_type_array(module, &type, &element, &ret->elements)) {
 			ret->type = loci_type_intern(module, &element);
-		else
+			ret->shape = loci_type_shape(module, &type);
+		} else
 			ret->type = loci_type_intern(module, &type);
 	}
 	ret->whole_bytes = ret->bytes;

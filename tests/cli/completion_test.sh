@@ -19,7 +19,7 @@ offers "$LOCI" ''
 for command in record analyse report cache diff summary info doctor merge export help; do
 	has out "$command"
 done
-for command in cc c++ mpicc mpicxx; do
+for command in cc c++ flang mpicc mpicxx mpifort; do
 	grep -qxF "$command" out || fail "$command is not offered"
 done
 offers "$LOCI" rep
@@ -40,8 +40,10 @@ lacks out trace.din
 offers "$LOCI" analyse tr
 [ "$(cat out)" = trace.din ] || fail "analyse tr is completed to $(cat out)"
 
-offers "$LOCI" c++ --loci-o
-[ "$(cat out)" = --loci-only ] || fail "c++ --loci-o is completed to $(cat out)"
+offers "$LOCI" c++ --loci-on
+[ "$(cat out)" = --loci-only ] || fail "c++ --loci-on is completed to $(cat out)"
+offers "$LOCI" c++ --loci-op
+[ "$(cat out)" = --loci-ops ] || fail "c++ --loci-op is completed to $(cat out)"
 offers "$LOCI" mpicc --loci-m
 [ "$(cat out)" = --loci-mpi ] || fail "mpicc --loci-m is completed to $(cat out)"
 offers "$LOCI" cc tr

@@ -18,6 +18,18 @@ need_clang() {
 	exit 77
 }
 
+# need_flang: leaves the path of a flang that this build has a pass for in $flang.
+need_flang() {
+	local version name
+	for version in $(ls "$BUILD"/lib/loci 2>/dev/null | sed -n 's/^loci-pass-\([0-9]*\)\.so$/\1/p' | sort -rn); do
+		for name in flang-$version flang-new-$version; do
+			flang=$(command -v $name) && return
+		done
+	done
+	echo "skipped: this build has no pass for a flang that is installed"
+	exit 77
+}
+
 # A tree as if installed, with passes that are only names, for what happens before clang runs.
 #	fake_tree DIR VERSION..
 fake_tree() {
@@ -32,13 +44,13 @@ fake_tree() {
 	done
 }
 
-# A compiler that shows its words, one a line.	fake_clang FILE MAJOR
+# A compiler that shows its words, one a line.	fake_clang FILE MAJOR [NAME]
 fake_clang() {
 	mkdir -p "${1%/*}"
 	cat >"$1" <<-END
 		#!/bin/sh
 		if [ "\$*" = --version ]; then
-			echo "Debian clang version $2.0.6"
+			echo "Debian ${3-clang} version $2.0.6"
 			exit
 		fi
 		echo "lto=\${LOCI_LTO-} only=\${LOCI_ONLY-} skip=\${LOCI_SKIP-}" >told

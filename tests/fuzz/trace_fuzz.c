@@ -10,18 +10,24 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define REFS_MAX 100000 /* a RUN may stand for any number */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void decode(struct loci_decoder *decoder, const uint64_t *words, size_t n_words)
 {
 	struct loci_ref refs[64];
 	struct loci_event event;
-	size_t pos = 0, n_refs;
+	size_t pos = 0, n_refs, n_all = 0;
 	int r = 0;
 
-	while (r == 0 && pos < n_words)
+	while (r == 0 && pos < n_words) {
+		if (n_all > REFS_MAX)
+			loci_decoder_keep_runs(decoder);
 		r = loci_decoder_next(
 			decoder, words, n_words, &pos, refs, 64, &n_refs, &event, NULL);
+		n_all += n_refs;
+	}
 }
 
 static void repair(uint8_t *bytes, size_t n)

@@ -4,7 +4,8 @@
 
 Labels anywhere and jumps to them from anywhere, also into loops; switches, computed jumps, calls
 through pointers, recursion, variable arguments, structures by value, arrays of variable length,
-and ways out by longjmp or exceptions past cleanups. It ends because every jump costs fuel.
+and ways out by longjmp or exceptions past cleanups. It ends because every jump costs fuel. Between
+them stand loops of equal steps, which may be told by one marker.
 
 All accesses to `arena` are volatile or atomic, so that no optimiser may change what they are and
 how they follow each other: this is the oracle. Built with -DNOTE the program itself writes each to
@@ -74,11 +75,27 @@ static inline __attribute__((always_inline)) u64 add_##type(u64 i, u64 x) \
 	ADDED(type); \
 	return __atomic_fetch_add(&HERE(type, at), (type)x, __ATOMIC_SEQ_CST); \
 }
+/* The same at a place that is known to be within. */
+#define STEADY(type) \
+static inline __attribute__((always_inline)) u64 peek_##type(u64 i) \
+{ \
+	note('L', sizeof(type), i * sizeof(type)); \
+	return HERE(type, i * sizeof(type)); \
+} \
+static inline __attribute__((always_inline)) void poke_##type(u64 i, u64 x) \
+{ \
+	note('S', sizeof(type), i * sizeof(type)); \
+	HERE(type, i * sizeof(type)) = (type)x; \
+}
 #define ADDED(type) (note('L', sizeof(type), at), note('S', sizeof(type), at))
 ACCESSES(uint8_t)
 ACCESSES(uint16_t)
 ACCESSES(uint32_t)
 ACCESSES(uint64_t)
+STEADY(uint8_t)
+STEADY(uint16_t)
+STEADY(uint32_t)
+STEADY(uint64_t)
 
 struct big {
 	u64 a[5];
@@ -177,6 +194,41 @@ class Function:
             return ["for (%s = 0; %s < (int)(%s); %s++) {" % (i, i, bound, i), "FUEL_OR(end);"] + inner + ["}"]
         return ["do {", "FUEL_OR(end);"] + inner + ["} while (%s);" % self.test()]
 
+    def steady_access(self, i):
+        """In an arena of 4096 bytes: i is below 40."""
+        t = r.choice(TYPES)
+        at = r.choice((i, "%s + %d" % (i, r.randrange(100)), "%s * %d + %d" % (i, r.randint(2, 8), r.randrange(100)),
+                       "%s * (u64)(n + 1)" % i, "%d - %s" % (r.randint(40, 140), i), "%d" % r.randrange(200)))
+        q = r.choice(("plain", "plain + 1024"))
+        return r.choice((
+            "sum += peek_%s(%s);" % (t, at), "poke_%s(%s, sum + %s);" % (t, at, i),
+            "poke_%s(%s, peek_%s(%s) + 3);" % (t, at, t, at),
+            "((%s *)(%s))[%s] += (%s)sum;" % (t, q, i, t), "sum += ((%s *)(%s))[%s];" % (t, q, i),
+            "sum ^= sum << 7 ^ sum >> 3;"))
+
+    def steady_loop(self, i, outer=None):
+        """Of equal steps, or nearly: most are told by one marker."""
+        bounds = ["(x %% %d)" % r.randint(2, 39), "(y % 40)", "%d" % r.randint(0, 39), "(u64)(n + 3)"]
+        k = r.choice(bounds + ["(u64)%s" % outer] * 3 if outer else bounds)
+        head = r.choice((
+            "for (int {i} = 0; {i} < (int){k}; {i}++) {{", "for (unsigned {i} = 0; {i} < (unsigned){k}; {i} += {s}) {{",
+            "for (u64 {i} = {k}; {i}-- > 0;) {{", "for (int {i} = (int){k}; {i} >= 0; {i} -= {s}) {{",
+            "for (u64 {i} = 39; {i} > {k}; {i}--) {{", "for (uint8_t {i} = (uint8_t){k}; {i} != 40; {i}++) {{",
+            "for (short {i} = 0; {i} <= (short){k}; {i} = (short)({i} + {s})) {{",
+            "for (u64 {i} = 0, end = {k}; {i} < end; {i}++) {{"))
+        body = [self.steady_access(i) for _ in range(r.randint(1, 5))]
+        for chance, text in ((0.15, "if (sum %% %d == 0) break;" % r.randint(5, 50)),
+                             (0.15, "if (sum & 8) sum += 5; else sum ^= %s;" % i),
+                             (0.1, "if (sum & 2) poke_uint8_t(%s, 1);" % i), (0.1, "last = %s;" % i)):
+            if r.random() < chance:
+                body.insert(r.randrange(len(body) + 1), text)
+        if not outer and r.random() < 0.4:
+            body.insert(r.randrange(len(body) + 1), "\n\t".join(self.steady_loop("j", i)))
+        return [head.format(i=i, k=k, s=r.randint(1, 3))] + body + ["}"]
+
+    def steady(self):
+        return ["{", "FUEL_OR(end);", "u64 sum = x, last = 0;"] + self.steady_loop("i") + ["x ^= sum + last;", "}"]
+
     def caught(self):
         inner = ["%s;" % s.rstrip(";") for s in (self.simple() for _ in range(r.randint(1, 3)))]
         call = "x += %s(%s, n + 1);" % (self.callee(), self.value())
@@ -203,6 +255,8 @@ class Function:
                 self.depth += 1
                 got += self.switch()
                 self.depth -= 1
+            elif kind < 0.52 and self.depth < 2:
+                got += self.steady()
             elif kind < 0.62:
                 got.append("if %s" % self.test())
                 got.append(self.jump())
@@ -213,7 +267,8 @@ class Function:
         return got
 
     def text(self):
-        body = self.statements(r.randint(6, 18))
+        body = self.steady() if r.random() < 0.7 else []
+        body += self.statements(r.randint(6, 18))
         while self.next_label < self.n_labels:
             body.append("l%d:" % self.next_label)
             body.append("FUEL_OR(end);")

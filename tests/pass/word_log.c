@@ -2,12 +2,13 @@
 /* A runtime for tests of the pass alone: keeps each thread's words, reads them as stream.h says,
  *and at the end compares how many references they are with how many the code counted. Environment:
  *
- *	WORD_LOG	the file to write: "counted N traced M", errors before it
+ *	WORD_LOG	the file to write: "counted N traced M errors K runs L", errors before it
  *	WORD_LOG_MODE	count; trace; windows: changes between the two every few references;
  *			list: as trace, and writes every reference: L|S|F BYTES ADDRESS, R for a
  *range
  *	EXECUTIONS	the file to write how often each block of each function that was compiled
  *			with operations executed, as the words and the counters say: NAME BLOCK N
+ *	WORD_LOG_RUNS	0: no loop is told by a RUN
  *
  * It knows nothing of signal handlers. Built by the clang whose pass it tests. */
 #include "collect/runtime/cc_abi.h"
@@ -43,6 +44,9 @@ struct log {
 	uint64_t address;
 	uint64_t *quiet; /* where words begin that go nowhere, but were executed */
 	uint64_t counter[COUNTERS];
+	uint64_t run[LOCI_RAW_MAX]; /* raw words of a RUN .. */
+	unsigned n_run, n_raw;      /* .. so far, and at its end */
+	uint64_t runs;
 };
 
 struct block {
@@ -52,6 +56,7 @@ struct block {
 
 static struct log nobody = { .state = { .cursor = nobody.words + 1, .limit = nobody.words } };
 uint32_t __loci_shared = 1;
+uint32_t __loci_runs = 1;
 __thread struct loci_cc_thread __loci_thread = {
 	.budget = -1, .state = &nobody.state, .counters = LOCI_CC_COUNTERS_UNKNOWN
 };
@@ -63,7 +68,7 @@ static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static enum mode mode;
 static FILE *out;
-static uint64_t counted, traced, spoilt;
+static uint64_t counted, traced, spoilt, runs;
 static struct log *main_log;
 static uint64_t executed[BLOCKS];
 static struct counted {
@@ -87,7 +92,9 @@ static void complain(struct log *log, const char *what, uint64_t word)
 static void take_marker(struct log *log, uint64_t word)
 {
 	uint64_t id = loci_word_payload(word);
-	if (loci_word_kind(word) != LOCI_MARK_BLOCK || loci_word_n_raw(word) || id >= n_known) {
+	bool is_run = loci_word_kind(word) == LOCI_MARK_RUN;
+	if ((loci_word_kind(word) != LOCI_MARK_BLOCK && !is_run) ||
+		(loci_word_n_raw(word) != 0) != is_run || id >= n_known) {
 		complain(log, "not a block", word);
 		return;
 	}
@@ -98,6 +105,8 @@ static void take_marker(struct log *log, uint64_t word)
 	log->id = id;
 	log->n_given = 0;
 	executed[id]++;
+	log->n_run = 0;
+	log->n_raw = loci_word_n_raw(word);
 }
 
 static void list(uint64_t bytes, const struct loci_cc_site *site, uint64_t address)
@@ -138,13 +147,44 @@ static void take_address(struct log *log, uint64_t word)
 	log->n_given++;
 }
 
+/* A RUN is the same as its block and all its addresses. */
+static void take_run(struct log *log)
+{
+	uint64_t times = log->run[0];
+	unsigned n_refs = log->block->n_sites;
+	if (times == 0 || times > LOCI_CC_RUN_TIMES || log->run[1] != 0 ||
+		log->n_raw != 2 + 2 * n_refs) {
+		complain(log, "not a run", times);
+		return;
+	}
+	log->runs++;
+	if (n_refs == 0)
+		executed[log->id] += times - 1;
+	for (uint64_t i = 0; i < times; i++)
+		for (unsigned k = 0; k < n_refs; k++)
+			take_address(log, log->run[2 + 2 * k] + i * log->run[3 + 2 * k]);
+	if (log->n_given != n_refs || log->is_range)
+		complain(log, "a run that is not complete", times);
+}
+
+static void take_raw(struct log *log, uint64_t word)
+{
+	log->run[log->n_run++] = word;
+	if (log->n_run < log->n_raw)
+		return;
+	take_run(log);
+	log->n_run = log->n_raw = 0;
+}
+
 static void drain(struct log *log)
 {
 	struct log before = { .traced = log->traced };
 	pthread_mutex_lock(&lock);
 	log->block = NULL;
 	for (uint64_t *at = log->quiet ? log->quiet : log->words; at < log->state.cursor; at++)
-		if (loci_word_is_marker(*at))
+		if (log->n_raw > 0)
+			take_raw(log, *at);
+		else if (loci_word_is_marker(*at))
 			take_marker(log, *at);
 		else
 			take_address(log, *at);
@@ -209,6 +249,7 @@ static void finish(void *thread)
 	counted += log->counted;
 	traced += log->traced;
 	spoilt += log->spoilt;
+	runs += log->runs;
 	pthread_mutex_unlock(&lock);
 	__loci_thread.budget = FAR_AWAY;
 	__loci_thread.state = &nobody.state;
@@ -219,8 +260,9 @@ static void at_exit(void)
 	if (own)
 		finish(own);
 	write_executions();
-	fprintf(out, "counted %llu traced %llu errors %llu\n", (unsigned long long)counted,
-		(unsigned long long)traced, (unsigned long long)spoilt);
+	fprintf(out, "counted %llu traced %llu errors %llu runs %llu\n",
+		(unsigned long long)counted, (unsigned long long)traced, (unsigned long long)spoilt,
+		(unsigned long long)runs);
 	fclose(out);
 }
 
@@ -232,6 +274,7 @@ static void begin(void)
 		if (asked && strcmp(asked, name[i]) == 0)
 			mode = i;
 	out = fopen(path ? path : "/dev/null", "w");
+	__loci_runs = !getenv("WORD_LOG_RUNS") || atoi(getenv("WORD_LOG_RUNS"));
 	pthread_key_create(&key, finish);
 	atexit(at_exit);
 }

@@ -23,7 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_RINGS 256
+/* A thread that is slow to end has a ring for each signal that still comes to it. */
+#define MAX_RINGS 8192
 
 struct one_ring {
 	char name[64];
@@ -146,8 +147,12 @@ static inline size_t run_look(struct one_run *run)
 		if (strstr(entry->d_name, LOCI_RUN_UNHEARD))
 			run->unheard = true;
 		if (entry->d_name[0] == '.' || is_known(run, entry->d_name) ||
-			run->n_rings == MAX_RINGS || !parse_name(ring, entry->d_name))
+			!parse_name(ring, entry->d_name))
 			continue;
+		if (run->n_rings + 1 == MAX_RINGS) {
+			CHECK_FAIL("more than %d rings", MAX_RINGS - 1);
+			break;
+		}
 		CHECK(loci_ring_open(run->dir, entry->d_name, &ring->source, &err) == 0);
 		CHECK_STR(err.text, "");
 		CHECK(pthread_create(&ring->thread, NULL, drain, ring) == 0);

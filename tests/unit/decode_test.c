@@ -154,6 +154,126 @@ static void check_definitions(void)
 	REJECT("which has no references", "", MARK(DEFINE, 2, 1), 0, 0, MARK(BLOCK, 0, 1), 5);
 }
 
+static void check_run(void)
+{
+	EXPECT("t0 load 10 8 1.0\nt0 store fff 4 1.1\nt0 load 18 8 1.0\nt0 store ffe 4 1.1\n"
+	       "t0 load 20 8 1.0\nt0 store ffd 4 1.1\nt0 load 7 8 1.0\nt0 store 8 4 1.1\n",
+		DEFINE_LOAD_STORE(1), MARK(RUN, 6, 1), 3, 0, 0x10, 8, 0xfff, -1ull, 7, 8);
+	/* Interrupts a block, which is not gone on with. */
+	EXPECT("t0 load 1 8 1.0\nt0 load 5 8 2.0\nt0 load 5 8 2.0\nt0 load 6 8 2.0\n",
+		DEFINE_LOAD_STORE(1), DEFINE_LOAD8(2), MARK(BLOCK, 0, 1), 1, MARK(RUN, 4, 2), 2, 0,
+		5, 0, 6);
+	/* Addresses of 64 bits; what follows belongs to the thread that it ran in. */
+	EXPECT("t3 load 8000000000000000 8 1.0\nt3 load 0 8 1.0\nt3 event 25\nt3 load 9 8 1.0\n",
+		DEFINE_LOAD8(1), MARK(SWITCH, 0, 3), MARK(RUN, 4, 1), 2, 0, 1ull << 63, 1ull << 63,
+		MARK(TIME, 1, 0), 5, 9);
+	/* Of no references nothing comes, however often. */
+	EXPECT("t0 event 25\n", MARK(DEFINE, 2, 1), 0, 0, MARK(RUN, 2, 1), UINT64_MAX, 0,
+		MARK(TIME, 1, 0), 5);
+	REJECT("block 2 has no definition", "", DEFINE_LOAD8(1), MARK(RUN, 4, 2), 1, 0, 0, 0);
+	REJECT("block 4294967296 has no definition", "", MARK(RUN, 2, 1ull << 32), 1, 0);
+	REJECT("for 0 times", "t0 load 1 8 1.0\n", DEFINE_LOAD8(1), MARK(BLOCK, 0, 1), 1,
+		MARK(RUN, 4, 1), 0, 0, 0, 0);
+	REJECT("0x1 where zero should be", "", DEFINE_LOAD8(1), MARK(RUN, 4, 1), 1, 1, 0, 0);
+	REJECT("which has 1 references, with 3 raw words", "", DEFINE_LOAD8(1), MARK(RUN, 3, 1), 1,
+		0, 0);
+	REJECT("which has 1 references, with 6 raw words", "", DEFINE_LOAD8(1), MARK(RUN, 6, 1), 1,
+		0, 0, 0, 0, 0);
+	REJECT("has 1 raw words, expected 2", "", DEFINE_LOAD8(1), MARK(RUN, 1, 1), 1);
+	REJECT("is cut off", "", DEFINE_LOAD8(1), MARK(RUN, 4, 1), 1, 0, 0);
+	REJECT("whose reference 0 is a range", "", DEFINE_RANGE_STORE(1), MARK(RUN, 6, 1), 1, 0, 0,
+		0, 0, 0);
+	for (unsigned op = LOCI_OP_FRAME; op <= LOCI_OP_TURN; op++)
+		REJECT("whose reference 1 is a range or no access", "", MARK(DEFINE, 6, 1), 0, 0,
+			REF(8, LOAD, 0), 0, loci_ref_word(8, op, 0), 0, MARK(RUN, 6, 1), 1, 0, 0, 0,
+			0, 0);
+}
+
+/* A run of any length needs no more room than is given; where it is an event it is one. */
+static void check_long_run(void)
+{
+	const uint64_t words[] = { DEFINE_LOAD_STORE(1), MARK(RUN, 6, 1), 1 << 24, 0, 0x1000, 8, 0,
+		0, MARK(END, 0, 0) };
+	uint64_t n_all = 0, bad = 0;
+	struct loci_decoder *decoder;
+	struct loci_ref refs[1000];
+	struct loci_event event;
+	size_t pos = 0, n;
+
+	CHECK(loci_decoder_new(&decoder, NULL) == 0);
+	do {
+		CHECK(loci_decoder_next(decoder, words, sizeof(words) / sizeof(*words), &pos, refs,
+			      1000, &n, &event, NULL) == 0);
+		for (size_t i = 0; i < n; i++, n_all++)
+			bad += refs[i].address != (n_all % 2 ? 0 : 0x1000 + n_all / 2 * 8) ||
+				refs[i].op != n_all % 2;
+	} while (event.kind != LOCI_MARK_END && n_all <= 2u << 24);
+	CHECK_U64(n_all, 2u << 24);
+	CHECK_U64(bad, 0);
+	loci_decoder_free(decoder);
+
+	CHECK(loci_decoder_new(&decoder, NULL) == 0);
+	loci_decoder_keep_runs(decoder);
+	pos = 0;
+	CHECK(loci_decoder_next(decoder, words, 15, &pos, refs, 1000, &n, &event, NULL) == 0);
+	CHECK(n == 0 && event.kind == LOCI_MARK_RUN && event.payload == 1 && event.n_raw == 6);
+	CHECK(event.raw == words + 8 && pos == 14);
+	loci_decoder_free(decoder);
+}
+
+/* The words without RUN: what it says that it stands for. */
+static void write_out(const struct random_stream *s, struct random_stream *out)
+{
+	for (size_t i = 0; i < s->n;) {
+		uint64_t word = s->words[i];
+		size_t n = 1 + (loci_word_is_marker(word) ? loci_word_n_raw(word) : 0);
+		const uint64_t *raw = s->words + i + 1;
+
+		if (!loci_word_is_marker(word) || loci_word_kind(word) != LOCI_MARK_RUN) {
+			for (size_t k = 0; k < n; k++)
+				random_put(out, s->words[i + k]);
+		} else {
+			random_put(out, MARK(BLOCK, 0, loci_word_payload(word)));
+			for (uint64_t time = 0; time < raw[0]; time++)
+				for (size_t k = 3; k < n; k += 2) {
+					random_put(out, MARK(WIDE, 1, 0));
+					random_put(out, raw[k - 1] + time * raw[k]);
+				}
+		}
+		i += n;
+	}
+}
+
+static void check_written_out(void)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct random_stream s, out = { 0 };
+		struct loci_decoder *decoder;
+		struct loci_err err = { "" };
+		char *text[2];
+		size_t bytes;
+
+		random_generate(&s, seed, 20000);
+		write_out(&s, &out);
+		CHECK(out.n > s.n + 100);
+		for (unsigned k = 0; k < 2; k++) {
+			FILE *file = open_memstream(&text[k], &bytes);
+
+			CHECK(loci_decoder_new(&decoder, &err) == 0);
+			CHECK(listing_words(file, decoder, k ? out.words : s.words, k ? out.n : s.n,
+				      1 + seed, &err) == 0);
+			loci_decoder_free(decoder);
+			fclose(file);
+		}
+		CHECK_STR(err.text, "");
+		CHECK(!strcmp(text[0], text[1]));
+		free(text[0]);
+		free(text[1]);
+		free(s.words);
+		free(out.words);
+	}
+}
+
 static void check_resume(void)
 {
 	EXPECT("t0 store 2 4 1.1\nt0 load 3 8 1.0\n", DEFINE_LOAD_STORE(1), MARK(RESUME, 1, 1), 1,
@@ -395,8 +515,8 @@ static void check_runs(void)
 		size_t n_a, n_b, in_runs;
 
 		random_generate(&s, seed, 20000);
-		a = calloc(s.n, sizeof(*a));
-		b = calloc(s.n, sizeof(*b));
+		a = calloc(RANDOM_RUN_TIMES * s.n, sizeof(*a));
+		b = calloc(RANDOM_RUN_TIMES * s.n, sizeof(*b));
 		flatten(&s, false, a, &n_a);
 		in_runs = flatten(&s, true, b, &n_b);
 		CHECK_U64(n_a, n_b);
@@ -416,6 +536,9 @@ int main(void)
 	check_blocks();
 	check_ranges();
 	check_definitions();
+	check_run();
+	check_long_run();
+	check_written_out();
 	check_resume();
 	check_threads();
 	check_signals();

@@ -138,13 +138,53 @@ static void repeats(struct words *w)
 	put(w, loci_mark_word(LOCI_MARK_END, 0, 0));
 }
 
+/* Version 2: blocks that ran many times, and the other markers that came with it. */
+static void runs(struct words *w)
+{
+	put_string(w, 1, "phase");
+	put(w, loci_mark_word(LOCI_MARK_DEFINE, 2 + 2 * 3, 1));
+	put(w, LOCI_BLOCK_LOOP);
+	put(w, 0x400000);
+	for (unsigned i = 0; i < 3; i++) {
+		put(w, loci_ref_word(8, i == 2, 0));
+		put(w, 0x400000 + i);
+	}
+	put(w, loci_mark_word(LOCI_MARK_DEFINE, 2, 2));
+	put(w, LOCI_BLOCK_PLAIN);
+	put(w, 0x500000);
+	for (uint64_t i = 0; i < 12; i++) {
+		if (i % 5 == 4)
+			put(w, loci_mark_word(LOCI_MARK_SWITCH, 0, i % 2));
+		put(w, loci_mark_word(LOCI_MARK_RUN, 2 + 2 * 3, 1));
+		put(w, 1 + i);
+		put(w, 0);
+		for (uint64_t k = 0; k < 3; k++) {
+			put(w, 0x10000 * k + i * 0x800);
+			put(w, k == 2 ? 0 - i : 8 * k);
+		}
+		for (uint64_t k = 0; k < i % 4; k++) /* goes on with the block */
+			put(w, 0x30000 + 8 * k);
+	}
+	put(w, loci_mark_word(LOCI_MARK_RUN, 2, 2));
+	put(w, 1ull << 40);
+	put(w, 0);
+	put_marker(w, LOCI_MARK_OBJECT, 4, 64);
+	put_marker(w, LOCI_MARK_OBJECT_PART, 4, 8);
+	put_marker(w, LOCI_MARK_PHASE, 1, 1);
+	put_marker(w, LOCI_MARK_EXECUTED, 1, 1);
+	put_marker(w, LOCI_MARK_MISTAKE, 1, 1);
+	put(w, loci_mark_word(LOCI_MARK_END, 0, 0));
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct words *w);
 	size_t frame_words;
+	uint32_t version;
 } goldens[] = {
-	{ "every-marker", every_marker, 40 },
-	{ "repeats", repeats, 50 },
+	{ "every-marker", every_marker, 40, 1 },
+	{ "repeats", repeats, 50, 1 },
+	{ "runs", runs, 30, 2 },
 };
 
 static int list(FILE *out, const char *path)
@@ -211,7 +251,7 @@ static void check_golden(const char *name)
 /* What this version makes of the same words must mean the same. */
 static int write_golden(const char *dir, size_t i)
 {
-	static const struct loci_stream_info info = { .version = 1,
+	const struct loci_stream_info info = { .version = goldens[i].version,
 		.arch = LOCI_ARCH_X86_64,
 		.collector = LOCI_COLLECTOR_CC,
 		.unit = LOCI_UNIT_BYTE,

@@ -55,8 +55,8 @@ static const struct loci_context_row context_[] = {
 	{ .id = 1000000000000 },
 };
 static const struct loci_object_row object_[] = {
-	{ 1, "heap", "a", "double", 8192, 3, 1, 3, 9, 2, 40, 5, 6, true, 7 },
-	{ 2, "heap", "b", "double", 8192, 3, 1, 3, 9, 2, 40, 5, 0, true, 7 },
+	{ 1, "heap", "a", "double", 8192, 3, 1, 3, 9, 2, 40, 5, 6, true, 7, 16 },
+	{ 2, "heap", "b", "double", 8192, 3, 1, 3, 9, 2, 40, 5, 0, true, 7, 0 },
 	{ .id = 4, .kind = "other" },
 };
 static const struct loci_field_row field_[] = {
@@ -72,6 +72,23 @@ static const struct loci_pair_row pair_[] = {
 	{ 1, 1, 2, 4, "WAR", 1, 2, 1, 2, true, 55 },
 	{ .id = 2, .kind = "RAR" },
 };
+static const struct loci_region_row region_[] = {
+	{ 1, 2, "inner", 12, 345 },
+	{ .id = 2, .name = "outer" },
+};
+static const struct loci_phase_row phase_[] = {
+	{ 1, "solve", 77 },
+	{ .id = 2 },
+};
+static const struct loci_stretch_row stretch_[] = {
+	{ 0, 10, 2 },
+	{ 10, 20, 1 },
+	{ .first_refs = 30 },
+};
+static const struct loci_mistake_row mistake_[] = {
+	{ 1, "region \"a\" ended that was not begun", 3 },
+	{ .id = 2, .what = "" },
+};
 static const struct loci_level_row level_[] = {
 	{ 1, "L1", 32768, 8, 64, "private" },
 	{ 2, "L3", 32 << 20, 0, 64, "share4" },
@@ -86,6 +103,8 @@ static const struct loci_level_count_row level_count_[] = {
 	{ 1, LOCI_OWNER_OBJECT, 4, 0, 0, 1 },
 	{ 1, LOCI_OWNER_FIELD, 1, 1, 2, 3 },
 	{ 1, LOCI_OWNER_PAIR, 1, 1, 2, 3 },
+	{ 1, LOCI_OWNER_PHASE, 2, 1, 2, 3 },
+	{ 1, LOCI_OWNER_REGION, 1, 1, 2, 3 },
 	{ 1, LOCI_OWNER_ACCESS, 3, 0, 0, 3 },
 };
 
@@ -152,10 +171,11 @@ static void say_context(int at, const struct loci_context_row *row)
 static void say_object(int at, const struct loci_object_row *row)
 {
 	SAY("%" PRId64 " %s %s %s %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64
-	    " %" PRId64 " %d %" PRIu64 " %" PRIu64 " %d %" PRIu64,
+	    " %" PRId64 " %d %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %" PRIu64,
 		row->id, TEXT(row->kind), TEXT(row->name), TEXT(row->type), row->size_bytes,
 		row->allocations, row->module_id, row->function_id, row->source_id, row->context_id,
-		(int)row->line, row->born_refs, row->died_refs, (int)row->released, row->refs);
+		(int)row->line, row->born_refs, row->died_refs, (int)row->released, row->refs,
+		row->element_bytes);
 }
 
 static void say_field(int at, const struct loci_field_row *row)
@@ -179,6 +199,27 @@ static void say_pair(int at, const struct loci_pair_row *row)
 		row->id, row->use_site_id, row->reuse_site_id, row->object_id, TEXT(row->kind),
 		row->use_context_id, row->reuse_context_id, row->common_context_id, row->loop_id,
 		(int)row->recycled, row->refs);
+}
+
+static void say_region(int at, const struct loci_region_row *row)
+{
+	SAY("%" PRId64 " %" PRId64 " %s %" PRIu64 " %" PRIu64, row->id, row->parent_id,
+		TEXT(row->name), row->entries, row->refs);
+}
+
+static void say_phase(int at, const struct loci_phase_row *row)
+{
+	SAY("%" PRId64 " %s %" PRIu64, row->id, TEXT(row->name), row->refs);
+}
+
+static void say_stretch(int at, const struct loci_stretch_row *row)
+{
+	SAY("%" PRIu64 " %" PRIu64 " %" PRId64, row->first_refs, row->refs, row->phase_id);
+}
+
+static void say_mistake(int at, const struct loci_mistake_row *row)
+{
+	SAY("%" PRId64 " %s %" PRIu64, row->id, TEXT(row->what), row->times);
 }
 
 static void say_level(int at, const struct loci_level_row *row)

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 #define MAX_BLOCKS  1024
-#define MAX_THREADS 1024
+#define MAX_THREADS (2 * MAX_RINGS)
 
 /* What the rings of one image say, taken together. */
 struct seen {

@@ -86,6 +86,9 @@ static const struct row fortran_rows[] = {
 	{ "if (.not. allocated(x)) allocate(x(n))", "x", "" },
 	{ "a%b = f(x)", "a%b", "" },
 	{ "p => next(q)", "p", "" },
+	{ "h(2:n, :) = h(1:n-1, :) + 1", "", "" },
+	{ "a%b(i) = f(x)", "", "" },
+	{ "a(i)%b = f(x)", "a(i)%b", "" },
 	{ "call f(x)", "", "" },
 	{ "allocate(", "", "" },
 };

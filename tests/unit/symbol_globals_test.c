@@ -95,6 +95,31 @@ static void check_wanted(const char *name, const struct want *wanted, size_t n_w
 	fixture_close(&fixture);
 }
 
+static void check_shapes(const char *name, const char *common)
+{
+	static const struct {
+		const char *name, *shape;
+	} wanted[] = { { "lattice::field", "(10,20)" }, { "lattice::corners", "(0:3)" },
+		{ "lattice::steps", NULL }, { "lattice::cells", NULL } };
+	const struct loci_variable *globals, *found;
+	struct loci_err err = { "" };
+	struct fixture fixture;
+	size_t n;
+
+	if (!fixture_open(&fixture, name))
+		return;
+	CHECK(loci_symbols_globals(fixture.symbols, fixture.module, &globals, &n, &err) == 0);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		found = named(globals, n, wanted[i].name);
+		if (found && (found->type || !common))
+			CHECK_STR(found->shape ? found->shape : "(none)",
+				wanted[i].shape ? wanted[i].shape : "(none)");
+	}
+	found = common ? named(globals, n, common) : NULL;
+	CHECK(!common || (found && found->bytes == 72));
+	fixture_close(&fixture);
+}
+
 #define FIELD(type, path, shown, text)                                                     \
 	{                                                                                  \
 		shown, text, offsetof(struct type, path), sizeof(((struct type *)0)->path) \
@@ -243,11 +268,20 @@ int main(void)
 	};
 	static const struct want in_fortran[] = {
 		{ "lattice::field", "real(kind=8)", 1600, 200 },
+		{ "lattice::corners", "lattice::cell", 128, 4 },
 		{ "lattice::steps", "integer(kind=4)", 4, 1 },
 		{ "lattice::cells", NULL, 64, 1 },
 		{ "counter (lattice::sweep)", "integer(kind=4)", 4, 1 },
 		{ "alpha (/shared/)", "real(kind=8)", 8, 1 },
 		{ "beta (/shared/)", "real(kind=8)", 64, 8 },
+	};
+	/* It knows no derived types, and nothing of common blocks. */
+	static const struct want by_flang[] = {
+		{ "lattice::field", "real(kind=8)", 1600, 200 },
+		{ "lattice::corners", NULL, 128, 1 },
+		{ "lattice::steps", "integer(kind=4)", 4, 1 },
+		{ "lattice::cells", NULL, 64, 1 },
+		{ "counter (lattice::sweep)", "integer(kind=4)", 4, 1 },
 	};
 
 	for (size_t i = 0; i < sizeof(c_fixtures) / sizeof(*c_fixtures); i++) {
@@ -262,6 +296,9 @@ int main(void)
 		CHECK(!fixture_exists(cpp_fixtures[i]) || check_nm(cpp_fixtures[i]) > 10);
 	}
 	check_wanted("fortran-gfortran-O0", in_fortran, sizeof(in_fortran) / sizeof(*in_fortran));
+	check_wanted("fortran-flang-O0", by_flang, sizeof(by_flang) / sizeof(*by_flang));
+	check_shapes("fortran-gfortran-O0", NULL);
+	check_shapes("fortran-flang-O0", "/shared/");
 	check_nm("/lib/x86_64-linux-gnu/libc.so.6");
 	CHECK(check_nm(LOCI_PROGRAM) > 100);
 	check_copied();

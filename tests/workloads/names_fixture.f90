@@ -8,6 +8,7 @@ module lattice
   end type
   real(8) :: field(10, 20)
   type(cell), allocatable :: cells(:)
+  type(cell) :: corners(0:3)
   integer, save :: steps = 3
 contains
   subroutine sweep(n, a)

@@ -7,6 +7,7 @@
 #include "collect/llvm/executions.h"
 #include "collect/llvm/order.h"
 #include "collect/llvm/outside.h"
+#include "collect/llvm/runs.h"
 
 #include <stdlib.h>
 
@@ -21,6 +22,7 @@ struct copying {
 	size_t n_crossing;
 	bool *is_target; /* of basic blocks */
 	struct loci_increments *increments;
+	struct loci_runs *runs;
 };
 
 static LLVMBasicBlockRef copied_block(const struct copying *copying, LLVMBasicBlockRef block)
@@ -295,6 +297,14 @@ static void keep_in_slots(struct copying *copying)
 		LLVMValueRef slot = loci_emit_slot(copying->emit, LLVMTypeOf(value));
 		loci_ir_demote(value, slot);
 		loci_ir_demote(loci_ir_copy_of(copying->copy, value), slot);
+		loci_runs_demote(copying->runs, value, slot);
+		add_slot(copying, slot);
+	}
+	LLVMValueRef value;
+	for (size_t i = 0; (value = loci_runs_outliving(copying->runs, i)); i++) {
+		LLVMValueRef slot = loci_emit_slot(copying->emit, LLVMTypeOf(value));
+		loci_ir_demote(loci_ir_copy_of(copying->copy, value), slot);
+		loci_runs_demote(copying->runs, value, slot);
 		add_slot(copying, slot);
 	}
 }
@@ -314,8 +324,10 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	struct copying copying = {
 		.emit = emit, .plan = plan, .flow = flow, .increments = increments
 	};
+	copying.runs = loci_runs_new(emit, plan, flow);
 	find_crossing(&copying);
 	copy_body(&copying);
+	loci_runs_copy(copying.runs, copying.copy);
 	loci_emit_slots(emit, plan->function);
 	add_slot(&copying, emit->budget);
 	add_slot(&copying, emit->cursor);
@@ -326,6 +338,7 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	for (size_t i = 0; i < plan->n_pieces; i++)
 		append_piece(&copying, &plan->piece[i]);
 	loci_outside_make(emit, plan, copying.copy);
+	loci_runs_make(copying.runs);
 	if (increments)
 		count_executions(&copying);
 	enter(&copying);
@@ -333,6 +346,7 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	keep_in_slots(&copying);
 	loci_ir_promote(plan->function, copying.slot, copying.n_slots);
 
+	loci_runs_free(copying.runs);
 	loci_ir_copy_free(copying.copy);
 	free(copying.slot);
 	free(copying.crossing);

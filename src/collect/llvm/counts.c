@@ -140,10 +140,19 @@ static bool is_checked_at_end(const struct counting *counting, uint32_t block)
 	return false;
 }
 
+/* Nothing waits where a loop that may be told by a run is left: not all ways there ran it here. */
+static bool ends_run(const struct counting *counting, uint32_t block)
+{
+	for (size_t i = 0; i < counting->plan->n_runs; i++)
+		if (counting->plan->run[i].exiting == block)
+			return true;
+	return false;
+}
+
 static void finish_block(struct counting *counting, uint32_t number)
 {
 	const struct loci_flow_block *block = &counting->flow->block[number];
-	bool all = counting->is_gate[number];
+	bool all = counting->is_gate[number] || ends_run(counting, number);
 	if (block->n_successors > 1)
 		for (uint32_t i = 0; i < block->n_successors; i++)
 			all |= is_joined(counting, block->successor[i]);

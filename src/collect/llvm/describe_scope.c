@@ -16,6 +16,7 @@
 #define SCOPES_MAX    UINT16_MAX /* the last number means none */
 #define INLINED_MAX   256        /* calls within calls */
 #define NEIGHBOUR_MAX 32         /* instructions to either side that are asked for a line */
+#define BLOCKS_MAX    64         /* blocks before, where all around has none */
 
 static LLVMValueRef file_text(LLVMModuleRef module, LLVMMetadataRef file)
 {
@@ -219,6 +220,26 @@ static bool neighbour(struct loci_scopes *scopes, LLVMValueRef instruction,
 	return false;
 }
 
+/* Code of a function that has no lines, inlined: flang makes such of intrinsics (SUM). It stands
+ * behind what leads to the call. */
+static bool block_before(
+	struct loci_scopes *scopes, LLVMBasicBlockRef block, struct loci_place *ret)
+{
+	for (unsigned i = 0; i < BLOCKS_MAX; i++) {
+		LLVMValueRef last;
+
+		block = LLVMGetPreviousBasicBlock(block);
+		if (!block)
+			return false;
+		last = LLVMGetBasicBlockTerminator(block);
+		if (loci_scopes_place(scopes, LLVMInstructionGetDebugLoc(last), ret) && ret->line)
+			return true;
+		if (neighbour(scopes, last, LLVMGetPreviousInstruction, ret))
+			return true;
+	}
+	return false;
+}
+
 /* Compilers leave out the line of what they made themselves, and of what stands for several. */
 void loci_place_of(struct loci_scopes *scopes, LLVMValueRef instruction, struct loci_place *ret)
 {
@@ -236,6 +257,9 @@ void loci_place_of(struct loci_scopes *scopes, LLVMValueRef instruction, struct 
 		loci_place_of_function(scopes, ret);
 	} else if (neighbour(scopes, instruction, LLVMGetNextInstruction, &near) &&
 		(!placed || near.scope == ret->scope)) {
+		*ret = near;
+		ret->column = 0;
+	} else if (!placed && block_before(scopes, block, &near)) {
 		*ret = near;
 		ret->column = 0;
 	}

@@ -273,12 +273,15 @@ void loci_emit_count(struct loci_emit *emit, uint32_t n_refs)
 
 void loci_emit_count_in_memory(struct loci_emit *emit, uint32_t n_refs)
 {
-	if (n_refs == 0)
-		return;
+	if (n_refs > 0)
+		loci_emit_take_in_memory(emit, loci_emit_number(emit, n_refs));
+}
+
+void loci_emit_take_in_memory(struct loci_emit *emit, LLVMValueRef n_refs)
+{
 	LLVMValueRef at = loci_emit_thread_field(emit, 0);
-	LLVMValueRef minus = loci_emit_number(emit, -(uint64_t)n_refs);
 	LLVMValueRef value = loci_emit_load_word(emit, at);
-	loci_emit_store_word(emit, LLVMBuildAdd(emit->builder, value, minus, ""), at);
+	loci_emit_store_word(emit, LLVMBuildSub(emit->builder, value, n_refs, ""), at);
 }
 
 LLVMValueRef loci_emit_is_counting_in_memory(struct loci_emit *emit)
@@ -339,10 +342,10 @@ void loci_emit_set_cursor(struct loci_emit *emit, LLVMValueRef cursor, uint32_t 
 	loci_emit_store_word(emit, word, slot_value(emit, emit->pointer, emit->state));
 }
 
-void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint32_t block)
+void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint64_t beyond)
 {
 	LLVMValueRef base = base_of(emit, emit->record);
-	LLVMValueRef marker = LLVMBuildAdd(emit->builder, base, loci_emit_number(emit, block), "");
+	LLVMValueRef marker = LLVMBuildAdd(emit->builder, base, loci_emit_number(emit, beyond), "");
 	loci_emit_store_word(emit, marker, loci_emit_away(emit, cursor, at));
 }
 

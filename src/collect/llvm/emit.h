@@ -43,6 +43,7 @@ void loci_emit_load_cursor(struct loci_emit *emit);
 void loci_emit_count(struct loci_emit *emit, uint32_t n_refs);
 /* The tracing copy has the budget in memory always: it needs the register for the cursor. */
 void loci_emit_count_in_memory(struct loci_emit *emit, uint32_t n_refs);
+void loci_emit_take_in_memory(struct loci_emit *emit, LLVMValueRef n_refs);
 LLVMValueRef loci_emit_is_counting_in_memory(struct loci_emit *emit);
 /* Conditions. */
 LLVMValueRef loci_emit_is_tracing(struct loci_emit *emit);
@@ -82,7 +83,8 @@ LLVMValueRef loci_emit_thread_field(struct loci_emit *emit, unsigned number);
 LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit);
 /* The new end: in the slot and in memory. */
 void loci_emit_set_cursor(struct loci_emit *emit, LLVMValueRef cursor, uint32_t n_words);
-void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint32_t block);
+/* The marker of the function's first block, and so much more. */
+void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint64_t beyond);
 /* Appends a reference's one or two words and returns how many. `copy` says where the values are,
  * NULL: where the plan has them. */
 uint32_t loci_emit_ref(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/llvm/flow.h"
 
+#include "collect/llvm/loops.h"
+
 #include <stdlib.h>
 
 #define SHORT_TURNS_MAX 256

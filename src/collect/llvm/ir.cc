@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/llvm/ir.h"
 
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/ScalarEvolution.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Instructions.h>
@@ -14,6 +10,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 using namespace llvm;
@@ -38,6 +35,12 @@ LLVMBasicBlockRef loci_ir_gather(
 	return wrap(SplitBlockPredecessors(unwrap(block), from, ".loci"));
 }
 
+void loci_ir_rename_predecessor(
+	LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef to)
+{
+	unwrap(block)->replacePhiUsesWith(unwrap(from), unwrap(to));
+}
+
 LLVMValueRef loci_ir_first_place(LLVMBasicBlockRef block)
 {
 	return wrap(&*unwrap(block)->getFirstInsertionPt());
@@ -46,6 +49,11 @@ LLVMValueRef loci_ir_first_place(LLVMBasicBlockRef block)
 LLVMValueRef loci_ir_first_code(LLVMBasicBlockRef block)
 {
 	return wrap(&*unwrap(block)->getFirstNonPHIOrDbg());
+}
+
+void loci_ir_erase_unused(LLVMValueRef value)
+{
+	RecursivelyDeleteTriviallyDeadInstructions(unwrap(value));
 }
 
 void loci_ir_move_before(LLVMValueRef instruction, LLVMValueRef place)
@@ -128,65 +136,6 @@ void loci_ir_forget_memory(LLVMValueRef function_or_call)
 		else
 			cast<CallBase>(unwrap(function_or_call))->removeFnAttr(kind);
 	}
-}
-
-struct loci_ir_loops {
-	DominatorTree tree;
-	LoopInfo info;
-	SmallVector<Loop *, 8> list;
-	DenseMap<const Loop *, uint32_t> number;
-	TargetLibraryInfoImpl library;
-	TargetLibraryInfo functions;
-	AssumptionCache assumptions;
-	ScalarEvolution evolution;
-	explicit loci_ir_loops(Function &f)
-	    : tree(f), info(tree), library(Triple(f.getParent()->getTargetTriple())),
-	      functions(library), assumptions(f), evolution(f, functions, assumptions, tree, info)
-	{
-		for (Loop *loop : info.getLoopsInPreorder()) {
-			number[loop] = list.size();
-			list.push_back(loop);
-		}
-	}
-	uint32_t of(const Loop *loop) const
-	{
-		return loop ? number.lookup(loop) : LOCI_IR_NONE;
-	}
-};
-
-struct loci_ir_loops *loci_ir_loops_new(LLVMValueRef function)
-{
-	return new loci_ir_loops(*unwrap<Function>(function));
-}
-
-void loci_ir_loops_free(struct loci_ir_loops *loops)
-{
-	delete loops;
-}
-
-size_t loci_ir_loops_count(const struct loci_ir_loops *loops)
-{
-	return loops->list.size();
-}
-
-LLVMBasicBlockRef loci_ir_loop_header(const struct loci_ir_loops *loops, size_t loop)
-{
-	return wrap(loops->list[loop]->getHeader());
-}
-
-uint32_t loci_ir_loop_parent(const struct loci_ir_loops *loops, size_t loop)
-{
-	return loops->of(loops->list[loop]->getParentLoop());
-}
-
-uint32_t loci_ir_loop_turns_max(struct loci_ir_loops *loops, size_t loop)
-{
-	return loops->evolution.getSmallConstantMaxTripCount(loops->list[loop]);
-}
-
-uint32_t loci_ir_loop_of(const struct loci_ir_loops *loops, LLVMBasicBlockRef block)
-{
-	return loops->of(loops->info.getLoopFor(unwrap(block)));
 }
 
 struct loci_ir_copy {

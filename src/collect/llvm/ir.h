@@ -13,18 +13,21 @@
 extern "C" {
 #endif
 
-#define LOCI_IR_NONE UINT32_MAX
-
 void loci_ir_remove_unreachable(LLVMValueRef function);
 /* The block that begins with the instruction, which the block up to it now branches to. */
 LLVMBasicBlockRef loci_ir_split_before(LLVMValueRef instruction);
 /* A new block that the edges from these predecessors lead through. */
 LLVMBasicBlockRef loci_ir_gather(
 	LLVMBasicBlockRef block, const LLVMBasicBlockRef *predecessor, size_t n);
+/* The block's phis take from `to` what they took from `from`. */
+void loci_ir_rename_predecessor(
+	LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
 /* Where code may be put before anything else of the block. */
 LLVMValueRef loci_ir_first_place(LLVMBasicBlockRef block);
 /* The first instruction that becomes code. */
 LLVMValueRef loci_ir_first_code(LLVMBasicBlockRef block);
+/* The instruction and what it alone needed, unless it is needed itself. */
+void loci_ir_erase_unused(LLVMValueRef value);
 void loci_ir_move_before(LLVMValueRef instruction, LLVMValueRef place);
 bool loci_ir_is_static_alloca(LLVMValueRef instruction);
 bool loci_ir_is_musttail(LLVMValueRef call);
@@ -39,17 +42,6 @@ bool loci_ir_call_has(LLVMValueRef call, const char *attribute);
 bool loci_ir_function_has(LLVMValueRef function, const char *attribute);
 /* Facts about what the function or call does with memory, which cease to be true. */
 void loci_ir_forget_memory(LLVMValueRef function_or_call);
-
-/* Natural loops, parents first. */
-struct loci_ir_loops;
-struct loci_ir_loops *loci_ir_loops_new(LLVMValueRef function);
-void loci_ir_loops_free(struct loci_ir_loops *loops);
-size_t loci_ir_loops_count(const struct loci_ir_loops *loops);
-LLVMBasicBlockRef loci_ir_loop_header(const struct loci_ir_loops *loops, size_t loop);
-uint32_t loci_ir_loop_parent(const struct loci_ir_loops *loops, size_t loop);
-/* How often the header executes at most when the loop is entered; 0: not known. */
-uint32_t loci_ir_loop_turns_max(struct loci_ir_loops *loops, size_t loop);
-uint32_t loci_ir_loop_of(const struct loci_ir_loops *loops, LLVMBasicBlockRef block);
 
 /* Copies of blocks, in which what was copied refers to copies. */
 struct loci_ir_copy;

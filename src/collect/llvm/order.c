@@ -284,6 +284,17 @@ static uint32_t make_room_for(
 	return (is_short ? LOCI_CC_ROOM_WORDS : left) - 1;
 }
 
+/* A run is appended after a check of its own, and leaves less. */
+static uint32_t room_after_run(const struct loci_plan *plan, uint32_t exiting, uint32_t left)
+{
+	for (size_t i = 0; i < plan->n_runs; i++) {
+		uint32_t words = 3 + 2 * plan->block[plan->run[i].block].n_refs;
+		if (plan->run[i].exiting == exiting && left > LOCI_CC_ROOM_WORDS - words)
+			return LOCI_CC_ROOM_WORDS - words;
+	}
+	return left;
+}
+
 static void make_room(
 	struct loci_plan *plan, const struct loci_flow *flow, const struct index *index)
 {
@@ -299,7 +310,7 @@ static void make_room(
 				left = make_room_for(plan, piece, left);
 			left -= piece->n_words;
 		}
-		room[i] = plan->ends_synced[i] ? 0 : left;
+		room[i] = plan->ends_synced[i] ? 0 : room_after_run(plan, i, left);
 	}
 	free(room);
 }

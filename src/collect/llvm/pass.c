@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/llvm/pass.h"
 
+#include "collect/llvm/allocating.h"
 #include "collect/llvm/choose.h"
 #include "collect/llvm/copies.h"
 #include "collect/llvm/executions.h"
@@ -43,6 +44,7 @@ static void instrument(struct loci_emit *emit, LLVMValueRef function, bool has_o
 
 	if (has_ops)
 		loci_ops_mark(function);
+	loci_allocating_mark(function);
 	loci_prepare(function, by_piece, &flow);
 	loci_plan_init(&plan, function, &flow, by_piece, has_ops);
 	if (has_ops) {

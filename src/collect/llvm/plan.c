@@ -7,6 +7,7 @@
 #include "collect/llvm/order.h"
 #include "collect/llvm/outside.h"
 #include "collect/llvm/reference.h"
+#include "collect/llvm/runs.h"
 #include "collect/runtime/cc_abi.h"
 #include "stream/stream.h"
 
@@ -242,8 +243,10 @@ void loci_plan_init(struct loci_plan *plan, LLVMValueRef function, const struct 
 	take_loops(plan, flow);
 	loci_outside_find(plan, flow);
 	loci_order_blocks(plan, flow, by_piece || has_ops ? 0 : WORDS_MAX);
-	if (!by_piece)
-		loci_order_marks(plan, flow);
+	if (by_piece)
+		return;
+	loci_runs_find(plan, flow);
+	loci_order_marks(plan, flow);
 }
 
 void loci_plan_fini(struct loci_plan *plan)
@@ -255,6 +258,7 @@ void loci_plan_fini(struct loci_plan *plan)
 	free(plan->loop);
 	free(plan->callee);
 	free(plan->outside);
+	loci_runs_forget(plan);
 	free(plan->ends_synced);
 	free(plan->is_active);
 	free(plan->is_synced);

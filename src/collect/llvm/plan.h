@@ -39,6 +39,7 @@ struct loci_plan_ref {
 	uint32_t size_bytes; /* 0: a range */
 	uint8_t op;          /* enum loci_op */
 	uint16_t flags;      /* enum loci_ref_flag */
+	LLVMValueRef step;   /* of a run: what is added each turn; NULL: not known yet */
 };
 
 #define LOCI_PLAN_NONE UINT32_MAX
@@ -92,6 +93,16 @@ struct loci_plan_loop {
 	uint16_t depth;     /* from 1 */
 };
 
+/* A loop that may be told by a RUN: all its references are one block, whose addresses go in equal
+ * steps, and how often it goes round is known when it begins. */
+struct loci_plan_run {
+	uint32_t loop, block;
+	/* Basic blocks: from where the loop is entered, where each turn ends, to where it is left.
+	 */
+	uint32_t entry, exiting, exit;
+};
+
+struct loci_ir_loops;
 struct loci_plan {
 	LLVMModuleRef module;
 	LLVMValueRef function;
@@ -121,6 +132,9 @@ struct loci_plan {
 	size_t n_callees;
 	struct loci_plan_outside *outside;
 	size_t n_outside;
+	struct loci_plan_run *run;
+	size_t n_runs;
+	struct loci_ir_loops *evolution; /* what is known of runs */
 };
 
 struct loci_flow;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How clang and lld come to the pass: at the end of the optimiser, or of link-time optimisation. */
+/* How clang, flang and lld come to the pass: at the end of the optimiser, or of link-time
+ * optimisation. */
 #include "collect/llvm/pass.h"
 
 #include <llvm/IR/Module.h>
@@ -46,7 +47,13 @@ void add_passes(PassBuilder &builder)
 
 } // namespace
 
+/* flang knows no assembler of its own accord, and the pass leaves a few instructions of it. Where
+ * all of LLVM is within the compiler it may be missing, and is then there already. */
+extern "C" __attribute__((weak)) void LLVMInitializeX86AsmParser();
+
 extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo()
 {
+	if (LLVMInitializeX86AsmParser)
+		LLVMInitializeX86AsmParser();
 	return { LLVM_PLUGIN_API_VERSION, "loci", LLVM_VERSION_STRING, add_passes };
 }

@@ -29,6 +29,14 @@ static struct rt_thread *watching(void)
 	return rt_mode() == RT_TRACE ? rt_thread() : NULL;
 }
 
+RT_PUBLIC void __loci_allocating(uint32_t begins)
+{
+	struct rt_thread *thread = watching();
+
+	if (thread)
+		thread->new_site = begins ? SITE : 0;
+}
+
 static void *tell_given(void *memory, size_t bytes, uintptr_t caller)
 {
 	struct rt_thread *thread = watching();

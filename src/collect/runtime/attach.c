@@ -112,6 +112,8 @@ static void end_thread(void *data)
 		rt_thread_end(thread);
 }
 
+RT_PUBLIC uint32_t __loci_runs;
+
 static enum rt_mode attach(void)
 {
 	if (!find_run() || !rt_is_chosen() || pthread_key_create(&rt_key, end_thread) ||
@@ -122,6 +124,7 @@ static enum rt_mode attach(void)
 	rt_modules_begin();
 	if (!rt.ring.shared)
 		return RT_OFF;
+	__loci_runs = rt.control->runs;
 	__atomic_store_n(&rt.control->running, 1, __ATOMIC_SEQ_CST);
 	return rt.control->mode == LOCI_CONTROL_COUNT ? RT_COUNT : RT_TRACE;
 }

@@ -303,6 +303,9 @@ void __loci_counters(struct loci_cc_function *function, uint64_t *counters);
  * signal handler was left by longjmp. */
 struct loci_cc_state *__loci_mark(void);
 void __loci_landed(struct loci_cc_state *state);
+/* Around a call of a library that allocates for the program (begins 1, then 0): the first
+ * allocation in between is this place's. */
+void __loci_allocating(uint32_t begins);
 /* Bytes that a function of the C library touches, for the tracing copy: asked before the call with
  * the call's own arguments. A range of n bytes counts as one reference. */
 size_t __loci_span_string(const char *s);                             /* strlen + 1 */

@@ -152,6 +152,22 @@ void rt_define(struct loci_cc_function *function)
 	errno = error;
 }
 
+uint64_t rt_define_told(uint64_t site, uint64_t descriptor, uint64_t id)
+{
+	uint64_t *raw;
+
+	if (!id) {
+		id = table.n_ids ? table.n_ids : 1;
+		__atomic_store_n(&table.n_ids, id + 1, __ATOMIC_RELEASE);
+	}
+	raw = rt_process_begin(LOCI_MARK_DEFINE, id, 4);
+	raw[0] = (uint64_t)rt_module_of(site) << 32 | LOCI_BLOCK_PLAIN | LOCI_BLOCK_TOLD;
+	raw[1] = raw[3] = site;
+	raw[2] = descriptor;
+	rt_process_commit();
+	return id;
+}
+
 void rt_define_all_again(void)
 {
 	for (size_t i = 0; i < table.n; i++)

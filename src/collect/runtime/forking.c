@@ -67,10 +67,12 @@ static void in_child(void)
 	is_watched = begin_child();
 	if (!is_watched)
 		rt_go_off();
-	if (self && is_watched)
+	if (self && is_watched) {
 		rt_thread_again(self);
-	else
+		rt_marks_again(self);
+	} else {
 		rt_thread_forsake();
+	}
 	errno = error;
 	rt_unblock(was);
 }

@@ -67,23 +67,29 @@ static void notice_silence(struct rt_level *level)
 	}
 }
 
+static uint64_t *make_room(struct rt_level *level, unsigned n_words)
+{
+	struct loci_ring_producer *ring = &level->ring;
+
+	loci_ring_inline_take(ring);
+	if ((size_t)(ring->limit - ring->cursor) < n_words) {
+		uint64_t mask = rt_block();
+
+		loci_ring_next_chunk(ring, n_words);
+		notice_silence(level);
+		rt_unblock(mask);
+	}
+	return ring->cursor;
+}
+
 /* Appends a marker at this very level; signals blocked, or else a handler that leaves by longjmp
  * must find nothing but a marker that was not written. */
 static void append(struct rt_level *level, enum loci_marker kind, uint64_t payload, unsigned n_raw,
 	const uint64_t *raw)
 {
 	struct loci_ring_producer *ring = &level->ring;
-	uint64_t *at;
+	uint64_t *at = make_room(level, n_raw + 1);
 
-	loci_ring_inline_take(ring);
-	if ((size_t)(ring->limit - ring->cursor) < n_raw + 1u) {
-		uint64_t mask = rt_block();
-
-		loci_ring_next_chunk(ring, n_raw + 1);
-		notice_silence(level);
-		rt_unblock(mask);
-	}
-	at = ring->cursor;
 	at[0] = loci_mark_word(kind, n_raw, payload);
 	for (unsigned i = 0; i < n_raw; i++)
 		at[1 + i] = raw[i];
@@ -135,6 +141,29 @@ void rt_mark(struct rt_thread *thread, enum loci_marker kind, uint64_t payload, 
 		rt_unlock();
 		rt_unblock(mask);
 	}
+}
+
+static uint64_t *put_value(uint64_t *at, uint64_t value)
+{
+	if (loci_word_is_marker(value))
+		*at++ = loci_mark_word(LOCI_MARK_WIDE, 1, 0);
+	*at++ = value;
+	return at;
+}
+
+void rt_refer(struct rt_thread *thread, uint64_t block, uint64_t address, uint64_t bytes)
+{
+	struct rt_level *level = &thread->level[thread->depth];
+	uint64_t *at;
+
+	if (!thread->recording || !ready(thread, level))
+		return;
+	at = make_room(level, 5);
+	*at++ = loci_mark_word(LOCI_MARK_BLOCK, 0, block);
+	at = put_value(at, address);
+	if (bytes)
+		at = put_value(at, bytes);
+	loci_ring_commit(&level->ring, at);
 }
 
 void rt_flush(struct rt_thread *thread)

@@ -17,6 +17,7 @@
 
 #include "collect/run_control.h"
 #include "collect/runtime/cc_abi.h"
+#include "collect/runtime/marking.h"
 #include "stream/ring_producer.h"
 
 #include <pthread.h>
@@ -63,6 +64,7 @@ struct rt_thread {
 	uint64_t *counters;          /* of executions; NULL: none yet */
 	uintptr_t new_site;          /* of an operator new that is on its way to malloc */
 	char path[2][RT_PATH_BYTES]; /* stacks may be small */
+	struct loci_marking_thread marks;
 	struct rt_level level[RT_LEVELS];
 };
 
@@ -151,6 +153,8 @@ void rt_thread_set_budget(struct rt_thread *thread, int64_t budget);
 /* level.c: a marker of this thread. */
 void rt_mark(struct rt_thread *thread, enum loci_marker kind, uint64_t payload, unsigned n_raw,
 	const uint64_t *raw);
+/* A reference of a block that has one, if words are wanted; bytes 0: it is no range. */
+void rt_refer(struct rt_thread *thread, uint64_t block, uint64_t address, uint64_t bytes);
 void rt_flush(struct rt_thread *thread);
 static inline uint64_t rt_next_sequence(void)
 {
@@ -173,6 +177,8 @@ bool rt_define_now(struct loci_cc_function *function); /* false: nothing is writ
 const struct loci_cc_definition *rt_definition_of(const struct loci_cc_function *function);
 const struct loci_cc_term *rt_terms_of(const struct loci_cc_definition *definition);
 void rt_define_all_again(void);
+/* A block of one reference, whose site is an address of code; id 0: a new one. */
+uint64_t rt_define_told(uint64_t site, uint64_t descriptor, uint64_t id);
 void rt_forget_functions(uintptr_t start, size_t bytes);
 bool rt_is_defined(uintptr_t code);
 bool rt_is_defined_name(const char *name, uintptr_t start, size_t bytes); /* of the code there */
@@ -188,6 +194,10 @@ void rt_unseen_forget(void); /* in a child: it is the parent's */
 void rt_unseen_now(void);    /* both; lock not held */
 void rt_unseen_forget_counts(void);
 void rt_unseen_add(const char *name, uintptr_t caller, uint64_t calls);
+
+/* telling.c, signals blocked: the thread ends; it is the only one of a child. */
+void rt_marks_leave(struct rt_thread *thread);
+void rt_marks_again(struct rt_thread *thread);
 
 /* What ends when. */
 void rt_fork_init(void);

@@ -62,6 +62,7 @@ struct rt_thread *rt_thread_take(uint32_t parent)
 	thread->unheard = 0;
 	thread->recording = thread->has_jumped = false;
 	thread->new_site = 0;
+	thread->marks.depth = thread->marks.beyond = 0;
 	for (unsigned i = 0; i < RT_LEVELS; i++)
 		rt_level_reset(&thread->level[i]);
 	rt_counters_clear(thread);
@@ -194,6 +195,7 @@ void rt_thread_end(struct rt_thread *thread)
 
 	for (; thread->depth; thread->depth--)
 		rt_level_leave(&thread->level[thread->depth]);
+	rt_marks_leave(thread);
 	tell_end(thread);
 	is_over = true;
 	rt_self = NULL;

@@ -4,6 +4,7 @@
 #include "collect/valgrind/control.h"
 #include "collect/valgrind/kernel.h"
 #include "collect/valgrind/mapping.h"
+#include "collect/valgrind/marks.h"
 #include "collect/valgrind/modules.h"
 #include "collect/valgrind/options.h"
 #include "collect/valgrind/out.h"
@@ -36,6 +37,7 @@ static void begin_anew(void)
 	block_tell_all();
 	thread_tell();
 	control_tell();
+	marks_tell_all(thread_latest());
 }
 
 void image_end(void)
@@ -79,6 +81,7 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args)
 		break;
 	case __NR_exit_group:
 	case __NR_exit:
+		marks_leave(tid);
 		exit_status = (args[0] & 0xff) << 8;
 		break;
 	default:

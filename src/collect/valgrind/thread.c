@@ -4,6 +4,7 @@
 #include "collect/valgrind/control.h"
 #include "collect/valgrind/fault.h"
 #include "collect/valgrind/mapping.h"
+#include "collect/valgrind/marks.h"
 #include "collect/valgrind/out.h"
 #include "collect/valgrind/random.h"
 
@@ -99,6 +100,7 @@ static void on_create(ThreadId parent, ThreadId child)
 		tell_sync(LOCI_SYNC_THREAD_CREATE, thread->id);
 	}
 	call_forget(child);
+	marks_begin(child);
 }
 
 static void on_first_instruction(ThreadId tid)

@@ -7,6 +7,7 @@
 #include "collect/valgrind/instrument.h"
 #include "collect/valgrind/kernel.h"
 #include "collect/valgrind/mapping.h"
+#include "collect/valgrind/marks.h"
 #include "collect/valgrind/options.h"
 #include "collect/valgrind/image.h"
 #include "collect/valgrind/thread.h"
@@ -46,6 +47,7 @@ static void pre_clo_init(void)
 	VG_(needs_command_line_options)(options_process, options_print, options_print_debug);
 	VG_(needs_superblock_discards)(block_discard);
 	image_init();
+	marks_init();
 }
 
 VG_DETERMINE_INTERFACE_VERSION(pre_clo_init)

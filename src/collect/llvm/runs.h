@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Loops that are told by one marker, RUN: beside its loop the tracing copy has a plain one, that
+ * appends nothing until it has ended. */
+#ifndef LOCI_COLLECT_LLVM_RUNS_H
+#define LOCI_COLLECT_LLVM_RUNS_H
+
+#include "collect/llvm/emit.h"
+#include "collect/llvm/flow.h"
+
+/* Finds them for the plan, whose blocks are known. */
+void loci_runs_find(struct loci_plan *plan, const struct loci_flow *flow);
+void loci_runs_forget(struct loci_plan *plan);
+
+/* The plain copies of a function's runs. */
+struct loci_runs;
+/* Before anything else changes: computes how often they go round, in the body that is to be copied,
+ * so that what this is made of is known to be needed there. */
+struct loci_runs *loci_runs_new(
+	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_flow *flow);
+/* Right after the body was copied. */
+void loci_runs_copy(struct loci_runs *runs, const struct loci_ir_copy *copy);
+/* Connects them with the tracing copy, when it is complete but for where control crosses. */
+void loci_runs_make(struct loci_runs *runs);
+/* Values of the function's body whose tracing copies are used behind a loop that has a plain copy,
+ * from 0; NULL: no more. */
+LLVMValueRef loci_runs_outliving(const struct loci_runs *runs, size_t number);
+/* Keeps the plain copies of a value of the body, if there are any, in a slot. */
+void loci_runs_demote(const struct loci_runs *runs, LLVMValueRef value, LLVMValueRef slot);
+void loci_runs_free(struct loci_runs *runs);
+
+#endif
