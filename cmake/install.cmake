@@ -18,7 +18,7 @@ endfunction()
 
 install(TARGETS loci RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT loci)
 # Compilers whose name must be one word: CMAKE_C_COMPILER=loci-cc. In the build tree too.
-foreach(command cc c++ flang mpicc mpicxx mpifort)
+foreach(command cc c++ flang mpicc mpicxx mpifort gcc g++ gfortran)
   file(CREATE_LINK loci ${CMAKE_BINARY_DIR}/loci-${command} SYMBOLIC)
   install(FILES ${CMAKE_BINARY_DIR}/loci-${command} DESTINATION ${CMAKE_INSTALL_BINDIR}
     COMPONENT loci)
@@ -41,7 +41,7 @@ configure_file(cmake/loci.pc.in loci.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/loci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
   COMPONENT libloci-dev)
 install_pages(3 libloci-dev)
-install(FILES examples/misses.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+install(FILES examples/misses.c examples/marked.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
   COMPONENT libloci-dev)
 
 if(LOCI_DEB)

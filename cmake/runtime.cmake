@@ -27,11 +27,23 @@ target_link_options(loci-rt PRIVATE -fno-sanitize=all -Wl,-z,nodelete,-z,now,-z,
   -Wl,--version-script=${CMAKE_SOURCE_DIR}/src/collect/runtime/runtime.map)
 set_target_properties(loci-rt PROPERTIES LINK_DEPENDS
   ${CMAKE_SOURCE_DIR}/src/collect/runtime/runtime.map)
+# In a static program what `loci gcc` has in front of the C library comes beside it.
+set(LOCI_RT_TOUCHING ${CMAKE_SOURCE_DIR}/src/collect/runtime/touching.c)
+list(REMOVE_ITEM LOCI_RT_SOURCES ${LOCI_RT_TOUCHING})
 add_runtime(loci-rt-static STATIC)
-target_compile_definitions(loci-rt-static PRIVATE LOCI_RT_STATIC)
-configure_file(src/collect/runtime/wrapped.txt ${LOCI_RT_DIR}/wrapped.txt COPYONLY)
+set(LOCI_RT_SOURCES ${LOCI_RT_TOUCHING})
+add_runtime(loci-rt-gcc STATIC)
+set_target_properties(loci-rt-gcc PROPERTIES OUTPUT_NAME loci-rt-gcc)
+foreach(target loci-rt-static loci-rt-gcc)
+  target_compile_definitions(${target} PRIVATE LOCI_RT_STATIC)
+endforeach()
+set(rt_files)
+foreach(file wrapped.txt touched.txt gcc.specs)
+  configure_file(src/collect/runtime/${file} ${LOCI_RT_DIR}/${file} COPYONLY)
+  list(APPEND rt_files ${LOCI_RT_DIR}/${file})
+endforeach()
 
-install(TARGETS loci-rt loci-rt-static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/loci COMPONENT loci
+install(TARGETS loci-rt loci-rt-static loci-rt-gcc LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/loci COMPONENT loci
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/loci COMPONENT loci)
-install(FILES ${LOCI_RT_DIR}/wrapped.txt
+install(FILES ${rt_files}
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/loci COMPONENT loci)

@@ -55,17 +55,18 @@ _loci() {
 		--level) words='L1 L2 L3' ;;
 		--pairs) words='far all none' ;;
 		--loci-clang) words=$(compgen -c clang- | grep -xE 'clang-[0-9]+') ;;
+		--loci-gcc) words=$(compgen -c g | grep -xE '(gcc|g\+\+|gfortran)-[0-9]+') ;;
 		--loci-flang) words=$(compgen -c flang- | grep -xE 'flang-(new-)?[0-9]+') ;;
 		--loci-only | --loci-skip) ;;
 		--loci-mpi) words=$(compgen -c mpi | grep -E '^mpi(cc|cxx|f)') ;;
-		--collector) words='any cc' ;;
+		--collector) words='any cc gcc' ;;
 		-m) words='exact count' ;;
 		--toggle) words='USR1 USR2' ;;
 		--fail-if | --sweep | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min) ;;
 		-o | --output | --trace) files=any ;;
 		*)
 			case $command in
-			analyse | analyze | cc | c++ | flang | mpicc | mpicxx | mpifort) files=any ;;
+			analyse | analyze | cc | c++ | flang | mpicc | mpicxx | mpifort | gcc | g++ | gfortran) files=any ;;
 			record) files=programs ;;
 			doctor) ;;
 			*) files=loci ;;

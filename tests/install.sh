@@ -114,6 +114,29 @@ else
 	echo "install.sh: c++ is missing: loci.h not tried from C++"
 fi
 
+# Marks: the example, from C and C++, and what Fortran compiles.
+must pkg-config --exists --print-errors loci-mark
+flags=$(pkg-config --cflags loci-mark)
+must cc -std=c99 $strict -O2 -g "$SRC/examples/marked.c" -o "$dir/marked" $flags
+[ "$("$dir/marked")" = 16.674 ] || fail "marked prints $("$dir/marked")"
+if [ -x "$BUILD/libexec/loci/loci-amd64-linux" ] && command -v valgrind >/dev/null; then
+	must "$root/bin/loci" record -q --collector any -o "$dir/marked.loci" "$dir/marked"
+	steps=$(sqlite3 "$dir/marked.loci" "select group_concat(name || entries) from (select * from region order by name)")
+	[ "$steps" = relax4,residual4,step4 ] || fail "the installed marks tell $steps"
+fi
+if command -v c++ >/dev/null; then
+	printf '#include <loci/mark.h>\nint main() { loci::region r("all"); loci_phase("x"); }\n' >"$dir/mark.cpp"
+	for standard in c++98 c++17; do
+		must c++ -std=$standard $strict "$dir/mark.cpp" -o "$dir/mark" $flags
+		must "$dir/mark"
+	done
+fi
+if command -v gfortran >/dev/null; then
+	must gfortran -J "$dir" -O1 "$(pkg-config --variable=fortran loci-mark)" \
+		"$SRC/tests/marks/marks_fortran.f90" -o "$dir/fortran" $(pkg-config --libs loci-mark)
+	must "$dir/fortran"
+fi
+
 # The libraries export the names of the map, and no other.
 sed -n 's/^[[:space:]]*\(loci_[a-z0-9_]*\);.*/\1/p' "$SRC/src/api/loci.map" | sort >"$dir/want"
 grep -oE '\bloci_[a-z0-9_]+\(' "$root/include/loci.h" | tr -d '(' | sort -u >"$dir/declared"

@@ -32,7 +32,8 @@ cli: base hist stream engine symbol profile model import collect analyse report
 '
 # What a collector puts into the target program starts from these.
 in_target='src/stream/stream.h src/stream/ring_producer.h src/stream/ring_producer.c
-	src/collect/runtime/*.c src/collect/runtime/*.h src/collect/runtime/*.map include/loci/mark.h'
+	src/collect/runtime/*.c src/collect/runtime/*.h src/collect/runtime/*.map include/loci/mark.h
+	src/collect/fortran/*.c'
 
 fail() {
 	echo "layering: $*" >&2

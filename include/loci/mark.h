@@ -19,8 +19,8 @@
  *						interpreters, simulators, instrumentors
  *
  * A mark does something under `loci record`; else it is some five instructions. Nothing is linked:
- * where the program has loci's runtime (loci cc) a mark calls it, under Valgrind it is one of its
- * client requests. -DLOCI_MARK_OFF leaves nothing of marks but their arguments' types.
+ * under Valgrind a mark is one of its client requests, and where the program has loci's runtime
+ * (loci cc) it calls that. -DLOCI_MARK_OFF leaves nothing of marks but their arguments' types.
  *
  * Names are any strings, which need not outlive the call (those of loci::region: the object); up to
  * 255 bytes count. What is wrong (a region ended that is not open, the end of an object that is
@@ -71,64 +71,61 @@ enum loci_mark_request_ {
 extern "C" {
 #endif
 
-/* loci's runtime, where it is. */
-extern void __loci_tell(unsigned long request, unsigned long a, unsigned long b, unsigned long c,
-	unsigned long d, unsigned long e) __attribute__((weak));
+typedef void loci_mark_tell_(unsigned long request, unsigned long a, unsigned long b,
+	unsigned long c, unsigned long d, unsigned long e);
 
-/* Valgrind knows the five instructions, which do nothing; a request is where the first register
- * points. The words are in registers, so that a mark makes no references of its own. */
 #if defined(__x86_64__) && !defined(__ILP32__)
-#define LOCI_MARK_ASK_(number, a, b, c, d, e)                                                    \
-	do {                                                                                     \
-		static const unsigned long loci_request_[6] = { (number), 0, 0, 0, 0, 0 };       \
-		register unsigned long loci_d_ __asm__("r8") = (d);                              \
-		register unsigned long loci_e_ __asm__("r9") = (e);                              \
-		__asm__ __volatile__(                                                            \
-			"rolq $3, %%rdi; rolq $13, %%rdi\n\t"                                    \
-			"rolq $61, %%rdi; rolq $51, %%rdi\n\t"                                   \
-			"xchgq %%rbx, %%rbx"                                                     \
-			:                                                                        \
-			: "a"(loci_request_), "D"(a), "S"(b), "c"(c), "r"(loci_d_), "r"(loci_e_) \
-			: "cc", "memory", "rdx");                                                \
+/* Valgrind knows the five instructions, which do nothing else: a request is where rax points, its
+ * answer in rdx. The words are in registers, so that a mark makes no references of its own; asking
+ * for the runtime may be one, and is done by who gets no answer. It is assembly, too, lest the
+ * compiler asks elsewhere. */
+#define LOCI_MARK_TELL_(number, a, b, c, d, e)                                               \
+	do {                                                                                 \
+		static const unsigned long loci_request_[6] = { (number), 0, 0, 0, 0, 0 };   \
+		register unsigned long loci_d_ __asm__("r8") = (d);                          \
+		register unsigned long loci_e_ __asm__("r9") = (e);                          \
+		unsigned long loci_told_;                                                    \
+		__asm__ __volatile__("rolq $3, %%rdi; rolq $13, %%rdi\n\t"                   \
+				     "rolq $61, %%rdi; rolq $51, %%rdi\n\t"                  \
+				     "xchgq %%rbx, %%rbx"                                    \
+				     : "=d"(loci_told_)                                      \
+				     : "0"(0ul), "a"(loci_request_), "D"(a), "S"(b), "c"(c), \
+				     "r"(loci_d_), "r"(loci_e_)                              \
+				     : "cc", "memory");                                      \
+		if (!loci_told_) {                                                           \
+			loci_mark_tell_ *loci_runtime_;                                      \
+			__asm__ __volatile__(".weak __loci_tell\n\t"                         \
+					     "movq __loci_tell@GOTPCREL(%%rip), %0"          \
+					     : "=r"(loci_runtime_));                         \
+			if (loci_runtime_)                                                   \
+				loci_runtime_(number, a, b, c, d, e);                        \
+		}                                                                            \
 	} while (0)
 #else
-#define LOCI_MARK_ASK_(number, a, b, c, d, e) ((void)0)
-#endif
-
-/* Asking whether there is a runtime may take a load: it stands before what begins and after what
- * ends. */
-#define LOCI_MARK_CALL_(number, a, b, c, d, e)              \
+extern loci_mark_tell_ __loci_tell __attribute__((weak));
+#define LOCI_MARK_TELL_(number, a, b, c, d, e)              \
 	do {                                                \
 		if (__loci_tell)                            \
 			__loci_tell(number, a, b, c, d, e); \
 	} while (0)
-#define LOCI_MARK_FROM_(number, a, b, c, d, e)          \
-	do {                                            \
-		LOCI_MARK_CALL_(number, a, b, c, d, e); \
-		LOCI_MARK_ASK_(number, a, b, c, d, e);  \
-	} while (0)
-#define LOCI_MARK_UNTIL_(number, a, b, c, d, e)         \
-	do {                                            \
-		LOCI_MARK_ASK_(number, a, b, c, d, e);  \
-		LOCI_MARK_CALL_(number, a, b, c, d, e); \
-	} while (0)
+#endif
 #define LOCI_MARK_WORD_(pointer) ((unsigned long)(pointer))
 
 LOCI_MARK_INLINE_ void loci_region_begin(const char *name)
 {
-	LOCI_MARK_FROM_(
+	LOCI_MARK_TELL_(
 		LOCI_MARK_REGION_BEGIN_, LOCI_MARK_WORD_(name), LOCI_MARK_NUL_, 0ul, 0ul, 0ul);
 }
 
 LOCI_MARK_INLINE_ void loci_region_end(const char *name)
 {
-	LOCI_MARK_UNTIL_(
+	LOCI_MARK_TELL_(
 		LOCI_MARK_REGION_END_, LOCI_MARK_WORD_(name), LOCI_MARK_NUL_, 0ul, 0ul, 0ul);
 }
 
 LOCI_MARK_INLINE_ void loci_phase(const char *name)
 {
-	LOCI_MARK_FROM_(LOCI_MARK_PHASE_, LOCI_MARK_WORD_(name), LOCI_MARK_NUL_, 0ul, 0ul, 0ul);
+	LOCI_MARK_TELL_(LOCI_MARK_PHASE_, LOCI_MARK_WORD_(name), LOCI_MARK_NUL_, 0ul, 0ul, 0ul);
 }
 
 /* Memory from base on. Until its end its references are those of the object `name`, whatever it is
@@ -136,7 +133,7 @@ LOCI_MARK_INLINE_ void loci_phase(const char *name)
 LOCI_MARK_INLINE_ void loci_object(
 	const void *base, size_t bytes, size_t element_bytes, const char *name)
 {
-	LOCI_MARK_FROM_(LOCI_MARK_OBJECT_, LOCI_MARK_WORD_(name), LOCI_MARK_NUL_,
+	LOCI_MARK_TELL_(LOCI_MARK_OBJECT_, LOCI_MARK_WORD_(name), LOCI_MARK_NUL_,
 		LOCI_MARK_WORD_(base), (unsigned long)bytes, (unsigned long)element_bytes);
 }
 
@@ -145,14 +142,14 @@ LOCI_MARK_INLINE_ void loci_object(
 LOCI_MARK_INLINE_ void loci_object_part(
 	const void *base, const void *entry, size_t bytes, const char *name)
 {
-	LOCI_MARK_FROM_(LOCI_MARK_OBJECT_PART_, LOCI_MARK_WORD_(name), LOCI_MARK_NUL_,
+	LOCI_MARK_TELL_(LOCI_MARK_OBJECT_PART_, LOCI_MARK_WORD_(name), LOCI_MARK_NUL_,
 		LOCI_MARK_WORD_(base), LOCI_MARK_WORD_(entry), (unsigned long)bytes);
 }
 
 /* Before the memory is given back. */
 LOCI_MARK_INLINE_ void loci_object_end(const void *base)
 {
-	LOCI_MARK_UNTIL_(LOCI_MARK_OBJECT_END_, LOCI_MARK_WORD_(base), 0ul, 0ul, 0ul, 0ul);
+	LOCI_MARK_TELL_(LOCI_MARK_OBJECT_END_, LOCI_MARK_WORD_(base), 0ul, 0ul, 0ul, 0ul);
 }
 
 /* One reference, at the place of this call: a macro, so that its place is the program's. */
@@ -161,18 +158,18 @@ LOCI_MARK_INLINE_ void loci_object_end(const void *base)
 		const void *loci_address_ = (address);                                          \
 		unsigned long loci_bytes_ = (bytes);                                            \
 		enum loci_access_kind loci_kind_ = (kind);                                      \
-		LOCI_MARK_FROM_(LOCI_MARK_ACCESS_, LOCI_MARK_WORD_(loci_address_), loci_bytes_, \
+		LOCI_MARK_TELL_(LOCI_MARK_ACCESS_, LOCI_MARK_WORD_(loci_address_), loci_bytes_, \
 			(unsigned long)loci_kind_, 0ul, 0ul);                                   \
 	} while (0)
 
 LOCI_MARK_INLINE_ void loci_disable(void)
 {
-	LOCI_MARK_UNTIL_(LOCI_MARK_DISABLE_, 0ul, 0ul, 0ul, 0ul, 0ul);
+	LOCI_MARK_TELL_(LOCI_MARK_DISABLE_, 0ul, 0ul, 0ul, 0ul, 0ul);
 }
 
 LOCI_MARK_INLINE_ void loci_enable(void)
 {
-	LOCI_MARK_FROM_(LOCI_MARK_ENABLE_, 0ul, 0ul, 0ul, 0ul, 0ul);
+	LOCI_MARK_TELL_(LOCI_MARK_ENABLE_, 0ul, 0ul, 0ul, 0ul, 0ul);
 }
 
 #ifdef __cplusplus

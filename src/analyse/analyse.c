@@ -94,7 +94,7 @@ void loci_analysis_miss(struct loci_analysis *analysis, const char *text)
 	pthread_mutex_unlock(&analysis->lock);
 }
 
-static const char *capabilities(uint32_t bits, char *buf, size_t size)
+static const char *capabilities(uint32_t bits, bool is_approximate, char *buf, size_t size)
 {
 	static const struct {
 		uint32_t bit;
@@ -114,6 +114,8 @@ static const char *capabilities(uint32_t bits, char *buf, size_t size)
 		if (bits & names[i].bit && used < size)
 			used += (size_t)snprintf(
 				buf + used, size - used, "%s%s", used ? " " : "", names[i].name);
+	if (is_approximate && used < size)
+		snprintf(buf + used, size - used, "%s" LOCI_RUN_APPROXIMATE, used ? " " : "");
 	return buf;
 }
 
@@ -131,16 +133,34 @@ static const char *collector_name(uint32_t collector)
 	return collector < LOCI_ARRAY_SIZE(names) ? names[collector] : "unknown";
 }
 
+#define APPROXIMATE                                                                                \
+	"approximate: seen is what gcc tells of code that loci gcc compiled, without locals that " \
+	"stay in their function, accesses merged or proved race-free, vectors (told as scalars), " \
+	"other code and the kernel"
+#define APPROXIMATE_IN_PART                                                                     \
+	"approximate in part: of code that loci gcc compiled, seen is what gcc tells, without " \
+	"locals that stay in their function, accesses merged or proved race-free, and vectors " \
+	"(told as scalars); other code and the kernel are not seen"
+
+static bool is_approximate(const struct loci_analysis *a)
+{
+	return a->has_plain || a->info.collector == LOCI_COLLECTOR_GCC;
+}
+
 /* What the collector cannot see, and what was not to be seen. */
 static uint32_t note_unseen(struct loci_analysis *a)
 {
 	uint32_t has = a->info.capabilities;
 	char text[96];
 
-	if (has & LOCI_CAP_PARTIAL && a->info.collector == LOCI_COLLECTOR_CC)
+	if (is_approximate(a))
+		loci_analysis_add_note(a,
+			a->info.collector == LOCI_COLLECTOR_GCC ? APPROXIMATE
+								: APPROXIMATE_IN_PART);
+	else if (has & LOCI_CAP_PARTIAL && a->info.collector == LOCI_COLLECTOR_CC)
 		loci_analysis_add_note(a,
 			"seen is what loci cc compiled: no other code, and nothing of the kernel");
-	if (a->info.collector == LOCI_COLLECTOR_CC && (a->options->only || a->options->skip))
+	if (loci_collector_is_inside(a->info.collector) && (a->options->only || a->options->skip))
 		has &= ~(uint32_t)LOCI_CAP_COMPLETE;
 	if (a->has_paused) {
 		snprintf(text, sizeof(text),
@@ -155,7 +175,7 @@ static uint32_t note_unseen(struct loci_analysis *a)
 static int put_run(struct loci_analysis *a, struct loci_profile *profile, bool sampled,
 	double seconds, struct loci_err *err)
 {
-	char caps[64], origin[sizeof(a->info.origin) + 1] = "";
+	char caps[80], origin[sizeof(a->info.origin) + 1] = "";
 	struct loci_run run = { 0 };
 	uint32_t has = note_unseen(a);
 
@@ -176,7 +196,7 @@ static int put_run(struct loci_analysis *a, struct loci_profile *profile, bool s
 	run.origin = origin;
 	run.mode = sampled ? "sample" : "exact";
 	run.unit = a->info.unit == LOCI_UNIT_OBJECT ? "object" : "byte";
-	run.capabilities = (char *)capabilities(has, caps, sizeof(caps));
+	run.capabilities = (char *)capabilities(has, is_approximate(a), caps, sizeof(caps));
 	run.program_version = (char *)a->options->version;
 	run.machine = (char *)a->options->machine;
 	run.caches = (char *)a->options->caches;

@@ -32,7 +32,7 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 		&(struct loci_code_options){ .symbols = a->symbols,
 			.symbols_lock = a->symbols_lock,
 			.no_kernel = a->options->no_kernel,
-			.fixed = options->collector == LOCI_COLLECTOR_CC,
+			.fixed = loci_collector_is_inside(options->collector),
 			.only = a->options->only,
 			.skip = a->options->skip },
 		err);
@@ -45,7 +45,7 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 		r = loci_objects_new(a->symbols, &a->objects, err);
 	if (r == 0)
 		loci_objects_guard(
-			a->objects, a->symbols_lock, options->collector == LOCI_COLLECTOR_CC);
+			a->objects, a->symbols_lock, loci_collector_is_inside(options->collector));
 	if (r == 0)
 		r = loci_measure_init(&a->measure, a->grain[0], a->options, a->shift, err);
 	if (r == 0)

@@ -207,6 +207,7 @@ static int learn_fixed(
 
 	if (learn_site(code, def, i) < 0)
 		return loci_err_nomem(err);
+	code->has_plain |= def->block_flags & LOCI_BLOCK_PLAIN;
 	code->unlocated |= code->site[code->ref[i].site].module == LOCI_NO_MODULE;
 	if (def->ordinal)
 		code->block[i] = code->block[i - 1];
@@ -219,7 +220,8 @@ static int learn_fixed(
 		return 0;
 	}
 	if (!def->ordinal) {
-		block->loop = LOCI_LOOP_UNASKED;
+		if (!(def->block_flags & LOCI_BLOCK_PLAIN))
+			block->loop = LOCI_LOOP_UNASKED;
 		r = loci_code_function(code, def, code->ref[i].site, &block->function, err);
 	}
 	code->ref[i].kind = kind_of(code, def, !def->ordinal);

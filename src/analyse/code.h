@@ -5,7 +5,8 @@
  * Where code was compiled by `loci cc` its definitions are fixed: they say which function a block
  * belongs to and, in the file, which loops are around it, and a site is no address of code but of
  * its definition. Elsewhere sites are addresses of instructions, and functions and loops are found
- * by running them (walk.h). */
+ * by running them (walk.h). What `loci gcc` compiled is plain: its functions are known as those of
+ * fixed code, its sites are addresses of instructions, and its loops are found. */
 #ifndef LOCI_ANALYSE_CODE_H
 #define LOCI_ANALYSE_CODE_H
 
@@ -84,6 +85,7 @@ struct loci_code_function {
 	uint32_t module;  /* the stream's id */
 	uint32_t site;    /* one of its own, to name it by */
 	bool unwanted;    /* its references are left out */
+	bool plain;       /* its sites are addresses of instructions: its loops are to be found */
 };
 
 /* Where fixed code was called from. */
@@ -139,6 +141,7 @@ struct loci_code {
 	struct loci_code_call *call;
 	size_t n_calls, call_cap;
 	struct loci_keymap call_ids; /* by the address it returns to */
+	bool has_plain;              /* some code is of another compiler than `loci cc`'s */
 	bool unlocated;              /* some fixed code was defined before its module was known */
 	struct loci_code_name *name;
 	size_t n_names, name_cap;

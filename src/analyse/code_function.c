@@ -123,9 +123,10 @@ int loci_code_function(struct loci_code *code, const struct loci_ref_site *def, 
 		loci_keymap_put(&code->function_ids, def->code_address, def->module, *ret) < 0)
 		return loci_err_nomem(err);
 	function = &code->function[code->n_functions++];
-	*function = (struct loci_code_function){
-		.address = def->code_address, .module = def->module, .site = site
-	};
+	*function = (struct loci_code_function){ .address = def->code_address,
+		.module = def->module,
+		.site = site,
+		.plain = def->block_flags & LOCI_BLOCK_PLAIN };
 	return is_unwanted(code, site, &function->unwanted, err);
 }
 

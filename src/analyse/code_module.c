@@ -85,7 +85,8 @@ static int relocate(struct loci_code *code, uint32_t stream_module, struct loci_
 			continue;
 		loci_code_locate(
 			code, stream_module, block->address, &block->symbol_module, &block->offset);
-		block->loop = LOCI_LOOP_UNASKED;
+		if (!code->function[block->function].plain)
+			block->loop = LOCI_LOOP_UNASKED;
 	}
 	return loci_code_choose(code, stream_module, err);
 }

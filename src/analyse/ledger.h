@@ -92,7 +92,7 @@ struct loci_ledger {
 	size_t n_running;                              /* processes that have references */
 	struct loci_phase_stretch *stretch;            /* if that is one */
 	size_t n_stretches, stretch_cap;
-	bool contexts_full, rows_full, pairs_full, regions_full, stretches_full;
+	bool contexts_full, rows_full, pairs_full, regions_full, stages_full, stretches_full;
 };
 
 int loci_ledger_init(struct loci_ledger *ledger, unsigned n_levels, struct loci_err *err);

@@ -117,6 +117,7 @@ static int add_all(struct loci_ledger *ledger, const struct loci_attribution *pr
 		reserve(&ledger->in_phase, ledger->n_phases, n_levels) < 0)
 		return -ENOMEM;
 	ledger->regions_full |= stages->regions_full;
+	ledger->stages_full |= stages->stages_full;
 	for (size_t i = 1; i < stages->n; i++) {
 		uint32_t region = regions[stages->stage[i].region];
 		uint32_t phase = phases[stages->stage[i].phase];

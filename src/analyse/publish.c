@@ -394,6 +394,8 @@ static void notes(const struct loci_publication *p)
 		{ p->ledger->pairs_full, "some pairs have no contexts: there are too many" },
 		{ p->ledger->regions_full,
 			"some regions are counted with those around them: there are too many" },
+		{ p->ledger->stages_full,
+			"some regions and phases are counted with others: there are too many" },
 	};
 
 	for (size_t i = 0; p->options->note && i < LOCI_ARRAY_SIZE(all); i++)

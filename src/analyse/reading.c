@@ -443,6 +443,7 @@ static int fold_attribution(struct process *p, struct loci_err *err)
 	pthread_mutex_lock(&a->lock);
 	pthread_mutex_lock(&a->symbols_lock);
 	r = loci_ledger_add(&a->ledger, p->attribution, err);
+	a->has_plain |= p->attribution->code.has_plain;
 	a->torn |= r < 0;
 	pthread_mutex_unlock(&a->symbols_lock);
 	pthread_mutex_unlock(&a->lock);

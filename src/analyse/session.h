@@ -35,6 +35,7 @@ struct loci_analysis {
 	bool interrupted, incomplete;
 	size_t n_read;                /* processes, begun or read */
 	struct loci_stream_info info; /* of the first */
+	bool has_plain;               /* code of gcc's */
 	uint64_t promised_bytes;      /* of options->max_memory, to engines of running processes */
 	struct loci_grain_sum grain[LOCI_ANALYSE_GRAINS];
 	unsigned n_grains;

@@ -5,6 +5,7 @@
 #include "analyse/grow.h"
 
 #define MAX_REGIONS   65536u /* beyond, a region is counted with the one around it */
+#define MAX_STAGES    65536u
 #define MAX_STRETCHES 65536u
 
 int loci_stages_init(struct loci_stages *stages)
@@ -40,6 +41,10 @@ static int enter(struct loci_stages *stages)
 	uint32_t region = stages->region_now, phase = stages->phase_now;
 	uint32_t found = loci_keymap_get(&stages->ids, region, phase);
 
+	if (found == LOCI_KEYMAP_NONE && stages->n == MAX_STAGES) {
+		stages->stages_full = true; /* the one before goes on */
+		return 0;
+	}
 	if (found == LOCI_KEYMAP_NONE) {
 		found = (uint32_t)stages->n;
 		if (loci_grow(&stages->stage, &stages->cap, stages->n + 1, sizeof(*stages->stage)) <

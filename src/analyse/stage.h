@@ -49,7 +49,7 @@ struct loci_stages {
 	size_t open_cap;
 	struct loci_phase_stretch *stretch;
 	size_t n_stretches, stretch_cap;
-	bool regions_full, stretches_full;
+	bool regions_full, stages_full, stretches_full;
 	uint32_t region_now, phase_now;
 	uint32_t now; /* the current stage */
 };

@@ -64,6 +64,7 @@ void loci_walk_refresh(struct loci_walk *walk)
 	walk->base[1] = top ? top->address : 0;
 	walk->entry = top ? top->entry : 0;
 	walk->context = top ? top->context : level->root;
+	walk->learns = !walk->fixed || loci_walk_is_plain(walk, walk->frame->function);
 	loci_walk_refresh_loops(walk);
 }
 
@@ -346,7 +347,8 @@ static int new_loop(struct loci_walk *walk, struct loci_code_block *block)
 		.end = block->address,
 		.offset = block->offset,
 		.module = block->symbol_module,
-		.function = walk->frame->function };
+		.function = walk->fixed ? walk->code->function[walk->frame->function].site
+					: walk->frame->function };
 	block->loop = (uint32_t)walk->n_loops++;
 	return loci_code_header(walk->code, (uint32_t)(block - walk->code->blocks));
 }
@@ -451,7 +453,7 @@ bool loci_walk_turn_plainly(struct loci_walk *walk, const struct loci_code_block
 {
 	uint64_t address = block->address, last = walk->frame->last;
 
-	if (walk->fixed || !block->loop || address < walk->entry || address == last)
+	if (!walk->learns || !block->loop || address < walk->entry || address == last)
 		return false;
 	return address > last ? enter_inner(walk, block->loop, address)
 			      : repeat_outer(walk, block->loop, address, last);
@@ -464,12 +466,17 @@ int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool a
 	bool back;
 	size_t n;
 
-	if (walk->fixed)
-		return loci_walk_turn_fixed(walk, block);
-	if (block->flags & LOCI_CODE_KERNEL)
+	if (block->flags & LOCI_CODE_KERNEL && !walk->fixed)
 		return 0;
-	if (block->function != walk->frame->function)
-		settle(walk, block);
+	if (block->function != walk->frame->function) {
+		if (!walk->fixed)
+			settle(walk, block);
+		else if (loci_walk_settle_fixed(walk, block->function) < 0)
+			return -ENOMEM;
+		level = walk->level;
+	}
+	if (!walk->learns)
+		return loci_walk_turn_fixed(walk, block);
 	/* before its function's entry: a compiler puts what it thinks rare apart */
 	if (block->address < walk->entry) {
 		block->flags |= LOCI_CODE_OUTSIDE;

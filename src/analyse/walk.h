@@ -105,7 +105,9 @@ struct loci_walk {
 	struct loci_walk_thread *thread;
 	size_t n_threads, thread_cap;
 	struct loci_keymap thread_ids;
-	bool fixed;
+	bool fixed;  /* functions are known .. */
+	bool learns; /* .. and not the loops of the top frame's; always so of code that is not fixed
+		      */
 	/* The current ones. */
 	size_t at;
 	struct loci_walk_level *level;
@@ -154,7 +156,7 @@ static inline bool loci_walk_passes(struct loci_walk *walk, const struct loci_co
 
 	if (block->function != frame->function)
 		return false;
-	if (walk->fixed) {
+	if (!walk->learns) {
 		if (block->loop != walk->innermost)
 			return false;
 		walk->loop[block->loop].iterations += block->address <= frame->last;
@@ -174,7 +176,7 @@ static inline bool loci_walk_passes(struct loci_walk *walk, const struct loci_co
  * there again. */
 static inline int loci_walk_start(struct loci_walk *walk, struct loci_code_block *block, bool again)
 {
-	if (!walk->fixed && block->function == walk->frame->function && !block->loop &&
+	if (walk->learns && block->function == walk->frame->function && !block->loop &&
 		(block->address > walk->frame->last ||
 			(block->address == walk->frame->last && !again)) &&
 		block->address <= walk->loop_end)

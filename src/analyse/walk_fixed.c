@@ -72,8 +72,12 @@ static int come_back(struct loci_walk *walk, uint32_t function)
 	return 0;
 }
 
-/* Code of this function runs, which is not the top frame's. */
-static int settle(struct loci_walk *walk, uint32_t function)
+bool loci_walk_is_plain(const struct loci_walk *walk, uint32_t function)
+{
+	return function < walk->code->n_functions && walk->code->function[function].plain;
+}
+
+int loci_walk_settle_fixed(struct loci_walk *walk, uint32_t function)
 {
 	const struct loci_walk_level *level = walk->level;
 
@@ -121,7 +125,7 @@ int loci_walk_called(struct loci_walk *walk, uint32_t definition, uint64_t retur
 	if (loci_code_call(walk->code, return_address, &call, &err) < 0)
 		return -ENOMEM;
 	if (call->function != LOCI_NO_FUNCTION && call->function != walk->frame->function &&
-		settle(walk, call->function) < 0)
+		loci_walk_settle_fixed(walk, call->function) < 0)
 		return -ENOMEM;
 	return enter(walk, definition, walk->level->entering, call->site, return_address - 1);
 }
@@ -221,8 +225,6 @@ int loci_walk_turn_fixed(struct loci_walk *walk, struct loci_code_block *block)
 	const struct loci_walk_level *level;
 	size_t n;
 
-	if (block->function != walk->frame->function && settle(walk, block->function) < 0)
-		return -ENOMEM;
 	if (block->loop == LOCI_LOOP_UNASKED && ask(walk, block) < 0)
 		return -ENOMEM;
 	level = walk->level;

@@ -8,12 +8,11 @@
  * the runtime as one more file to link. */
 #include "cli/command.h"
 
-#include "base/cleanup.h"
-#include "cli/compile_line.h"
-#include "cli/wrapper.h"
+#include "cli/link_runtime.h"
 #include "collect/toolchain.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CLANG_OPTION \
@@ -54,6 +53,7 @@ struct making {
 	struct loci_compile_line line;
 	bool at_link; /* the pass runs there (LTO) */
 	struct loci_words words;
+	struct loci_link link;
 };
 
 static bool is_flang(const struct making *making)
@@ -73,82 +73,9 @@ static void end(struct making *making)
 		loci_words_add(&making->words, "--end-no-unused-arguments");
 }
 
-/* One of the linker's options. */
-static void add_for_linker(struct making *making, const char *word)
-{
-	if (is_flang(making)) {
-		loci_words_add(&making->words, "-Wl,%s", word);
-	} else {
-		loci_words_add(&making->words, "-Xlinker");
-		loci_words_add(&making->words, "%s", word);
-	}
-}
-
-/* A file for the linker, whatever commas or spaces its path has, and whatever -x says of files. */
-static void add_file_for_linker(struct making *making, const char *path)
-{
-	if (!is_flang(making))
-		loci_words_add(&making->words, "-Xlinker");
-	loci_words_add(&making->words, "%s", path);
-}
-
-static bool wants_runtime(const struct loci_compile_line *line)
-{
-	if (!line->links || line->relocatable || (line->freestanding && line->without_libc))
-		return false;
-	return !(line->makes_static && line->makes_shared); /* leaves names open anyway */
-}
-
-static int add_shared(struct making *making, struct loci_err *err)
-{
-	char path[PATH_MAX];
-	int r = loci_toolchain_runtime(&making->toolchain, "libloci-rt.so", path, err);
-
-	add_for_linker(making, "--push-state");
-	add_for_linker(making, making->line.without_libc ? "--as-needed" : "--no-as-needed");
-	add_file_for_linker(making, path);
-	add_for_linker(making, "--pop-state");
-	return r;
-}
-
-/* In a static program nothing stands before the C library's functions: the linker leads calls of
- * some of them to the runtime. */
-static int add_wraps(struct making *making, struct loci_err *err)
-{
-	char path[PATH_MAX], option[128];
-	loci_autofree char *text = NULL;
-	size_t size = 0;
-	int r = loci_toolchain_runtime(&making->toolchain, "wrapped.txt", path, err);
-	loci_autofclose FILE *file = r < 0 ? NULL : fopen(path, "re");
-
-	while (file && getline(&text, &size, file) > 0) {
-		text[strcspn(text, " \t\n#")] = 0;
-		if (!text[0])
-			continue;
-		snprintf(option, sizeof(option), "--wrap=%s", text);
-		add_for_linker(making, option);
-	}
-	return r;
-}
-
-static int add_static(struct making *making, struct loci_err *err)
-{
-	char path[PATH_MAX];
-	int r = loci_toolchain_runtime(&making->toolchain, "libloci-rt.a", path, err);
-
-	add_for_linker(making, "--push-state");
-	if (!making->line.without_libc)
-		add_for_linker(making, "--whole-archive");
-	add_file_for_linker(making, path);
-	add_for_linker(making, "--pop-state");
-	return r < 0 || making->line.without_libc ? r : add_wraps(making, err);
-}
-
 static int add_runtime(struct making *making, struct loci_err *err)
 {
-	if (!wants_runtime(&making->line))
-		return 0;
-	return making->line.makes_static ? add_static(making, err) : add_shared(making, err);
+	return loci_link_runtime(&making->link, &making->line, err);
 }
 
 /* Before everything: its malloc is then found before any library's. */
@@ -162,7 +89,7 @@ static int add_head(struct making *making, struct loci_err *err)
 		loci_words_add(&making->words, "-fpass-plugin=%s", making->toolchain.plugin);
 	if (making->at_link && (!is_flang(making) || making->line.links)) {
 		snprintf(option, sizeof(option), "--load-pass-plugin=%s", making->toolchain.plugin);
-		add_for_linker(making, option);
+		loci_link_word(&making->link, option);
 	}
 	if (!making->line.without_libc)
 		r = add_runtime(making, err);
@@ -247,6 +174,7 @@ static int compile(int argc, char **argv, const struct language *language)
 	loci_compile_line_read(&making.line, wrapper.argc, wrapper.argv);
 	r = loci_toolchain_find(&making.toolchain, language->compiler, wrapper.compiler, &err);
 	making.at_link = can_wait(&making);
+	making.link = (struct loci_link){ &making.words, making.toolchain.dir, is_flang(&making) };
 	if (r == 0)
 		r = make(&making, &wrapper, language, &err);
 	if (r == 0) {

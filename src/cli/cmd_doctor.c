@@ -88,6 +88,24 @@ static void examine_cc(struct loci_launch *launch, struct loci_doctor_row *row)
 		add_flang(row);
 }
 
+static void examine_gcc(struct loci_launch *launch, struct loci_doctor_row *row)
+{
+	struct loci_gcc_toolchain gcc;
+	struct loci_err err = { "" };
+	char count[LOCI_UNITS_MAX];
+	uint64_t references;
+
+	(void)launch;
+	row->works = loci_probe_gcc(&gcc, &references, &err) == 0;
+	if (row->works)
+		snprintf(row->words, sizeof(row->words),
+			"loci gcc compiles with gcc %.31s (%.900s), runtime installed; %s "
+			"references of a small program arrived; approximate",
+			gcc.version, gcc.compiler, loci_units_count(count, (double)references));
+	else
+		snprintf(row->words, sizeof(row->words), "%s", err.text);
+}
+
 static void examine_import(struct loci_launch *launch, struct loci_doctor_row *row)
 {
 	size_t used = (size_t)snprintf(row->words, sizeof(row->words), "loci analyse reads");
@@ -107,7 +125,7 @@ static const struct {
 } collectors[] = {
 	{ "any", "any binary, through Valgrind", true, examine_any },
 	{ "cc", "code compiled with loci cc", true, examine_cc },
-	{ "gcc", "code compiled with gcc or gfortran", true, NULL },
+	{ "gcc", "code compiled with loci gcc or gfortran", true, examine_gcc },
 	{ "watch", "any binary, by debug registers", true, NULL },
 	{ "pmu", "any binary, by the processor's counters", true, NULL },
 	{ "step", "a running process", true, NULL },

@@ -146,6 +146,10 @@ static void say_how(const struct loci_record_args *args, const struct loci_launc
 	loci_units_size(size, args->analyse.n_block_bytes ? args->analyse.block_bytes[0] : 64);
 	if (args->run.collector == LOCI_COLLECTOR_CC)
 		fprintf(stderr, "loci: exact, %s-byte blocks, cc collector\n", size);
+	else if (args->run.collector == LOCI_COLLECTOR_GCC)
+		fprintf(stderr,
+			"loci: exact distances of what gcc tells, %s-byte blocks, gcc collector\n",
+			size);
 	else
 		fprintf(stderr,
 			"loci: exact, %s-byte blocks, Valgrind %.*s collector (about 50x slower "

@@ -23,9 +23,10 @@ static const char help[] =
 	"  -o FILE               the profile (default: PROGRAM's name with .loci, here)\n"
 	"  -b SIZE,..            block sizes, powers of two from 1 to 2M (default: 64)\n"
 	"  -m MODE               exact: every reference (default); count: only their number,\n"
-	"                        and no profile, of programs built by loci cc\n"
-	"      --collector NAME  any: through Valgrind; cc: programs built by loci cc, and those\n"
-	"                        that they start (default: cc if the program was built by it)\n"
+	"                        and no profile, of programs built by loci cc or gcc\n"
+	"      --collector NAME  any: through Valgrind; cc, gcc: programs built by loci cc or\n"
+	"                        gcc, and those that they start (default: these if the program\n"
+	"                        was built by them)\n"
 	"      --cache SPEC      the caches to simulate, as loci cache takes them\n"
 	"                        (default: host)\n"
 	"      --sets            per-set distances too: slower, every set-associative cache is\n"
@@ -217,7 +218,7 @@ static int parse_run(int option, struct loci_record_args *args, struct loci_err 
 		return r;
 	case OPT_COLLECTOR:
 		args->collector = optarg;
-		return parse_name("--collector", optarg, collectors, 2, &which, err);
+		return parse_name("--collector", optarg, collectors, 3, &which, err);
 	case OPT_ONLY:
 		run->only = args->analyse.only = optarg;
 		return 0;

@@ -33,9 +33,9 @@ static int take(
 	}
 	if ((value = value_of(word, loci_compiler_name(compiler))))
 		wrapper->compiler = value;
-	else if ((value = value_of(word, "only")))
+	else if (compiler != LOCI_GCC && (value = value_of(word, "only")))
 		wrapper->only = value;
-	else if ((value = value_of(word, "skip")))
+	else if (compiler != LOCI_GCC && (value = value_of(word, "skip")))
 		wrapper->skip = value;
 	else if (mpi && (value = value_of(word, "mpi")))
 		wrapper->mpi = value;

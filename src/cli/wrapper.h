@@ -19,8 +19,8 @@ struct loci_wrapper {
 };
 
 /* Takes loci's own options out of argv, which is changed. -1: go on; otherwise the exit status,
- * after help or a mistake. --loci-clang or --loci-flang names the compiler, whichever it is;
- * --loci-mpi is taken if `mpi`. */
+ * after help or a mistake. --loci-clang, --loci-flang or --loci-gcc names the compiler, whichever
+ * it is; --loci-mpi is taken if `mpi`. gcc cannot be told what to leave out. */
 int loci_wrapper_read(struct loci_wrapper *ret, const char *help, enum loci_compiler compiler,
 	bool mpi, int argc, char **argv);
 

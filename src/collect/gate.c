@@ -37,7 +37,7 @@ int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 
 	*gate = (struct loci_gate){ 0 };
 	gate->windows = loci_run_has_windows(options);
-	if (!gate->windows && options->collector != LOCI_COLLECTOR_CC)
+	if (!gate->windows && !loci_collector_is_inside(options->collector))
 		return 0;
 	snprintf(path, sizeof(path), "%s/" LOCI_CONTROL_FILE, run_dir);
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -129,7 +129,15 @@ static bool is_called(const char *path, const char *library)
 	return !strcmp(slash ? slash + 1 : path, library);
 }
 
-static bool needs(const struct file *file, const char *library)
+/* Whether a text stands among those of the dynamic linker, which are the names of functions asked
+ * for, too. */
+static bool names(const char *text, size_t bytes, const char *name)
+{
+	return memmem(text, bytes, name, strlen(name) + 1) != NULL;
+}
+
+/* A library that it asks for; *ret_named: and a name. */
+static bool needs(const struct file *file, const char *library, const char *name, bool *ret_named)
 {
 	const Elf64_Shdr *dynamic = find_section(file, ".dynamic");
 	const Elf64_Shdr *strings = find_section(file, ".dynstr");
@@ -140,6 +148,7 @@ static bool needs(const struct file *file, const char *library)
 		return false;
 	entry = get_new(file, dynamic->sh_offset, dynamic->sh_size, NAMES_MAX);
 	text = get_new(file, strings->sh_offset, strings->sh_size, NAMES_MAX);
+	*ret_named = text && names(text, strings->sh_size, name);
 	for (size_t i = 0; entry && text && i < dynamic->sh_size / sizeof(*entry); i++)
 		if (entry[i].d_tag == DT_NEEDED && entry[i].d_un.d_val < strings->sh_size &&
 			is_called(text + entry[i].d_un.d_val, library))
@@ -151,6 +160,7 @@ int loci_instrumented_look(const char *path, struct loci_instrumented *ret, stru
 {
 	loci_cleanup(file_fini) struct file file = { .fd = open(path, O_RDONLY | O_CLOEXEC) };
 	const Elf64_Shdr *functions;
+	bool calls = false;
 	struct stat st;
 
 	*ret = (struct loci_instrumented){ 0 };
@@ -164,8 +174,11 @@ int loci_instrumented_look(const char *path, struct loci_instrumented *ret, stru
 		return 0;
 	functions = find_section(&file, LOCI_CC_FUNCTIONS);
 	ret->found = functions && functions->sh_size >= sizeof(struct loci_cc_function);
-	ret->needs_runtime = needs(&file, LOCI_RUNTIME_NAME);
+	ret->needs_runtime = needs(&file, LOCI_RUNTIME_NAME, LOCI_CC_ENTRY, &calls);
 	ret->version = ret->found ? definition_version(&file) : 0;
+	ret->by_gcc = !ret->found &&
+		((ret->needs_runtime && calls) || find_section(&file, LOCI_CC_RUNTIME));
+	ret->found |= ret->by_gcc;
 	if (ret->version && ret->version != LOCI_CC_VERSION)
 		return loci_err_set(err, EPROTO,
 			"%s: was built by a loci cc of another version (its definitions have "

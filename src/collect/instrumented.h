@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a program was built by `loci cc`: a look at its file's sections. */
+/* Whether a program was built by `loci cc` or `loci gcc`: a look at its file's sections. */
 #ifndef LOCI_COLLECT_INSTRUMENTED_H
 #define LOCI_COLLECT_INSTRUMENTED_H
 
@@ -12,6 +12,7 @@
 struct loci_instrumented {
 	bool is_elf;
 	bool found;         /* it has functions that tell their references */
+	bool by_gcc;        /* all of them as gcc tells them, none of `loci cc` */
 	bool needs_runtime; /* as a shared library */
 	unsigned version;   /* of the definitions, as cc_abi.h has it; 0: not known */
 };

@@ -109,19 +109,25 @@ static const char text[] = "static volatile int a[100];\n"
 			   "	return a[0];\n"
 			   "}\n";
 
-static int compile(const struct loci_toolchain *toolchain, const char *source, const char *program,
-	struct loci_err *err)
+struct recipe {
+	char *compiler;
+	const char *added; /* what makes it loci's */
+	const char *dir;   /* of the runtime */
+	enum loci_collector collector;
+};
+
+static int compile(
+	const struct recipe *recipe, const char *source, const char *program, struct loci_err *err)
 {
-	char pass[PATH_MAX + 32], runtime[PATH_MAX];
-	char *argv[] = { (char *)toolchain->program, pass, "-O1", (char *)source, "-o",
+	char runtime[PATH_MAX];
+	char *argv[] = { recipe->compiler, (char *)recipe->added, "-O1", (char *)source, "-o",
 		(char *)program, runtime, NULL };
 	posix_spawn_file_actions_t quiet;
-	int status = 0, r = loci_toolchain_runtime(toolchain, LOCI_RUNTIME_NAME, runtime, err);
+	int status = 0, r = loci_toolchain_file(recipe->dir, LOCI_RUNTIME_NAME, runtime, err);
 	pid_t pid;
 
 	if (r < 0)
 		return r;
-	snprintf(pass, sizeof(pass), "-fpass-plugin=%s", toolchain->plugin);
 	posix_spawn_file_actions_init(&quiet);
 	posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
@@ -131,32 +137,51 @@ static int compile(const struct loci_toolchain *toolchain, const char *source, c
 		;
 	return r || status || access(program, X_OK) < 0
 		? loci_err_set(err, EIO,
-			  "%s does not compile a small program with loci's pass: try "
-			  "loci cc on one, it shows why",
-			  toolchain->program)
+			  "%s does not compile a small program with loci's %s: try loci %s on "
+			  "one, it shows why",
+			  recipe->compiler,
+			  recipe->collector == LOCI_COLLECTOR_GCC ? "specs" : "pass",
+			  recipe->collector == LOCI_COLLECTOR_GCC ? "gcc" : "cc")
 		: 0;
 }
 
 /* Both files are the caller's to remove. */
-static int compile_and_run(const struct loci_toolchain *toolchain, const char *source,
-	char *program, uint64_t *ret_references, struct loci_err *err)
+static int compile_and_run(const struct recipe *recipe, const char *source, char *program,
+	uint64_t *ret_references, struct loci_err *err)
 {
 	char *argv[] = { program, NULL };
-	struct loci_run_options options = { .argv = argv, .collector = LOCI_COLLECTOR_CC };
+	struct loci_run_options options = { .argv = argv, .collector = recipe->collector };
 	loci_autofclose FILE *file = fopen(source, "w");
 	int r;
 
 	if (!file || fputs(text, file) < 0 || fflush(file) != 0)
 		return loci_err_set(err, errno, "%s: cannot write: %s", source, strerror(errno));
-	r = compile(toolchain, source, program, err);
+	r = compile(recipe, source, program, err);
 	return r < 0 ? r : try_run(&options, "a small program", ret_references, err);
+}
+
+static int try_recipe(const struct recipe *recipe, uint64_t *ret_references, struct loci_err *err)
+{
+	const char *base = getenv("TMPDIR");
+	char dir[PATH_MAX], source[PATH_MAX + 16], program[PATH_MAX + 16];
+	int r;
+
+	snprintf(dir, sizeof(dir), "%s/loci-probe-XXXXXX", base && *base ? base : "/tmp");
+	if (!mkdtemp(dir))
+		return loci_err_set(err, errno, "%s: cannot create: %s", dir, strerror(errno));
+	snprintf(source, sizeof(source), "%s/probe.c", dir);
+	snprintf(program, sizeof(program), "%s/probe", dir);
+	r = compile_and_run(recipe, source, program, ret_references, err);
+	unlink(source);
+	unlink(program);
+	rmdir(dir);
+	return r;
 }
 
 int loci_probe_cc(
 	struct loci_toolchain *ret_toolchain, uint64_t *ret_references, struct loci_err *err)
 {
-	const char *base = getenv("TMPDIR");
-	char dir[PATH_MAX], source[PATH_MAX + 16], program[PATH_MAX + 16];
+	char pass[PATH_MAX + 32];
 	int r = loci_toolchain_find(ret_toolchain, LOCI_CLANG, NULL, err);
 
 	*ret_references = 0;
@@ -164,14 +189,23 @@ int loci_probe_cc(
 		r = loci_toolchain_try(ret_toolchain, err);
 	if (r < 0)
 		return r;
-	snprintf(dir, sizeof(dir), "%s/loci-probe-XXXXXX", base && *base ? base : "/tmp");
-	if (!mkdtemp(dir))
-		return loci_err_set(err, errno, "%s: cannot create: %s", dir, strerror(errno));
-	snprintf(source, sizeof(source), "%s/probe.c", dir);
-	snprintf(program, sizeof(program), "%s/probe", dir);
-	r = compile_and_run(ret_toolchain, source, program, ret_references, err);
-	unlink(source);
-	unlink(program);
-	rmdir(dir);
-	return r;
+	snprintf(pass, sizeof(pass), "-fpass-plugin=%s", ret_toolchain->plugin);
+	return try_recipe(&(struct recipe){ ret_toolchain->program, pass, ret_toolchain->dir,
+				  LOCI_COLLECTOR_CC },
+		ret_references, err);
+}
+
+int loci_probe_gcc(
+	struct loci_gcc_toolchain *ret_gcc, uint64_t *ret_references, struct loci_err *err)
+{
+	char specs[PATH_MAX + 32];
+	int r = loci_gcc_toolchain_find(ret_gcc, "gcc", NULL, true, err);
+
+	*ret_references = 0;
+	if (r < 0)
+		return r;
+	snprintf(specs, sizeof(specs), "-specs=%s", ret_gcc->specs);
+	return try_recipe(
+		&(struct recipe){ ret_gcc->compiler, specs, ret_gcc->dir, LOCI_COLLECTOR_GCC },
+		ret_references, err);
 }

@@ -3,6 +3,7 @@
 #ifndef LOCI_COLLECT_PROBE_H
 #define LOCI_COLLECT_PROBE_H
 
+#include "collect/gcc_toolchain.h"
 #include "collect/launch.h"
 #include "collect/toolchain.h"
 
@@ -15,5 +16,7 @@ int loci_probe_any(struct loci_launch *ret_launch, uint64_t *ret_references, str
 /* Compiles, runs and records a small program. *ret_toolchain holds what was found. */
 int loci_probe_cc(
 	struct loci_toolchain *ret_toolchain, uint64_t *ret_references, struct loci_err *err);
+int loci_probe_gcc(
+	struct loci_gcc_toolchain *ret_gcc, uint64_t *ret_references, struct loci_err *err);
 
 #endif

@@ -170,8 +170,8 @@ static int start(struct loci_runner *runner, const struct loci_run_options *opti
 	if (r < 0)
 		return r;
 	*ret_status = 1;
-	return options->collector == LOCI_COLLECTOR_CC ? start_cc(runner, options, err)
-						       : start_any(runner, options, err);
+	return loci_collector_is_inside(options->collector) ? start_cc(runner, options, err)
+							    : start_any(runner, options, err);
 }
 
 int loci_runner_start(const struct loci_run_options *options, struct loci_runner **ret,

@@ -18,7 +18,7 @@ struct loci_launch;
 
 struct loci_run_options {
 	char *const *argv;             /* the program and its arguments, NULL at the end */
-	enum loci_collector collector; /* LOCI_COLLECTOR_CC, or else LOCI_COLLECTOR_ANY */
+	enum loci_collector collector; /* LOCI_COLLECTOR_CC, which is GCC too, or else ANY */
 	bool count;                    /* references are counted only; by cc */
 	bool follow;                   /* children too */
 	bool no_kernel;

@@ -136,32 +136,34 @@ static void complain_any(struct loci_runner *runner)
 static void complain_cc(struct loci_runner *runner)
 {
 	const struct loci_instrumented *program = &runner->program;
+	const char *by = program->by_gcc ? "gcc" : "cc";
 	int status = runner->watch.status;
 
 	if (runner->streams)
 		return;
 	if (!program->found)
 		snprintf(runner->complaint, sizeof(runner->complaint),
-			"%s was built without loci cc, and so was all that it started: build it "
-			"again with CC='loci cc', or leave --collector out to use Valgrind",
+			"%s was built without loci cc or loci gcc, and so was all that it started: "
+			"build it again with CC='loci cc', or leave --collector out to use "
+			"Valgrind",
 			runner->program_name);
 	else if (program->needs_runtime && WIFEXITED(status) && WEXITSTATUS(status) == NO_LIBRARY)
 		snprintf(runner->complaint, sizeof(runner->complaint),
-			"%s was built by loci cc and needs " LOCI_RUNTIME_NAME
+			"%s was built by loci %s and needs " LOCI_RUNTIME_NAME
 			", which the dynamic linker most likely did not find: install loci where "
 			"it was, put its directory into LD_LIBRARY_PATH, or link again",
-			runner->program_name);
+			runner->program_name, by);
 	else
 		snprintf(runner->complaint, sizeof(runner->complaint),
-			"%s was built by loci cc, but nothing arrived: did it end before its first "
-			"function, or was it linked without loci cc? (loci doctor tries a program)",
-			runner->program_name);
+			"%s was built by loci %s, but nothing arrived: did it end before its first "
+			"function, or was it linked without loci %s? (loci doctor tries a program)",
+			runner->program_name, by, by);
 }
 
 const char *loci_runner_complaint(struct loci_runner *runner)
 {
 	runner->complaint[0] = 0;
-	if (runner->collector == LOCI_COLLECTOR_CC)
+	if (loci_collector_is_inside(runner->collector))
 		complain_cc(runner);
 	else
 		complain_any(runner);

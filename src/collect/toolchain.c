@@ -31,6 +31,7 @@ static const struct family {
 	[LOCI_CLANG] = { "clang", "cc", { "clang-%u" }, { "clang" }, { "clang version " }, 0, "c" },
 	[LOCI_FLANG] = { "flang", "flang", { "flang-%u", "flang-new-%u" }, { "flang", "flang-new" },
 		{ "flang version ", "flang-new version " }, 16, "f95" },
+	[LOCI_GCC] = { .name = "gcc", .command = "gcc" },
 };
 
 const char *loci_compiler_name(enum loci_compiler compiler)
@@ -46,6 +47,7 @@ static const char *const pass_dirs[] = { "lib/loci", "../lib/loci", "../lib/x86_
 struct passes {
 	unsigned version[PASSES_MAX];
 	size_t n;
+	unsigned first; /* of use */
 };
 
 static void add_version(struct passes *passes, unsigned version)
@@ -100,26 +102,51 @@ static const char *listed(const struct passes *passes, const char *and, char tex
 	return text;
 }
 
-static int find_passes(
-	struct loci_toolchain *toolchain, struct passes *passes, struct loci_err *err)
+/* Looks into each directory that there is, until one serves. */
+static bool find_dir(char dir[PATH_MAX], char self[PATH_MAX],
+	bool (*serves)(const char *dir, void *data), void *data)
 {
-	const struct family *family = &families[toolchain->compiler];
-	char self[PATH_MAX] = "";
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
 
 	self[n > 0 ? n : 0] = 0;
 	if (strrchr(self, '/'))
 		*strrchr(self, '/') = 0;
 	for (size_t i = 0; i < LOCI_ARRAY_SIZE(pass_dirs); i++) {
-		char dir[PATH_MAX];
+		char path[PATH_MAX];
 
-		if (snprintf(dir, sizeof(dir), "%s/%s", self, pass_dirs[i]) >= (int)sizeof(dir) ||
-			!realpath(dir, toolchain->dir))
-			continue;
-		list_passes(toolchain->dir, family->first, passes);
-		if (passes->n)
-			return 0;
+		if (snprintf(path, sizeof(path), "%s/%s", self, pass_dirs[i]) < (int)sizeof(path) &&
+			realpath(path, dir) && serves(dir, data))
+			return true;
 	}
+	return false;
+}
+
+static bool has_passes(const char *dir, void *data)
+{
+	struct passes *passes = data;
+
+	list_passes(dir, passes->first, passes);
+	return passes->n > 0;
+}
+
+static bool has_runtime(const char *dir, void *data)
+{
+	char path[PATH_MAX + sizeof("/libloci-rt.so")];
+
+	(void)data;
+	snprintf(path, sizeof(path), "%s/libloci-rt.so", dir);
+	return access(path, R_OK) == 0;
+}
+
+static int find_passes(
+	struct loci_toolchain *toolchain, struct passes *passes, struct loci_err *err)
+{
+	const struct family *family = &families[toolchain->compiler];
+	char self[PATH_MAX];
+
+	passes->first = family->first;
+	if (find_dir(toolchain->dir, self, has_passes, passes))
+		return 0;
 	return loci_err_set(err, ENOENT,
 		"loci's pass for %s (loci-pass-N.so) is not in %s/../lib/loci: install loci "
 		"whole, or build it where LLVM's headers are (apt install %s)",
@@ -128,9 +155,19 @@ static int find_passes(
 						  : "clang-14 llvm-14-dev");
 }
 
-/* Runs a program and keeps the beginning of what it says. Returns its status as waitpid(2) gives
- * it. */
-static int ask(char *const argv[], char *text, size_t size)
+int loci_toolchain_dir(char dir[PATH_MAX], struct loci_err *err)
+{
+	char self[PATH_MAX];
+
+	if (find_dir(dir, self, has_runtime, NULL))
+		return 0;
+	return loci_err_set(err, ENOENT,
+		"the runtime that programs are linked to, libloci-rt.so, is not in %s/../lib/loci: "
+		"install loci whole",
+		self);
+}
+
+int loci_toolchain_ask(char *const argv[], char *text, size_t size)
 {
 	size_t used = 0;
 	int fds[2], status = -1;
@@ -170,7 +207,7 @@ static unsigned ask_version(struct loci_toolchain *toolchain)
 	char text[512];
 	unsigned version = 0;
 
-	ask(argv, text, sizeof(text));
+	loci_toolchain_ask(argv, text, sizeof(text));
 	for (size_t i = 0; i < NAMES_MAX && banner[i]; i++) {
 		const char *at = strstr(text, banner[i]);
 
@@ -291,11 +328,11 @@ int loci_toolchain_find(struct loci_toolchain *ret, enum loci_compiler compiler,
 		passes.version[0]);
 }
 
-int loci_toolchain_runtime(const struct loci_toolchain *toolchain, const char *file,
-	char path[PATH_MAX], struct loci_err *err)
+int loci_toolchain_file(
+	const char *dir, const char *file, char path[PATH_MAX], struct loci_err *err)
 {
-	if (snprintf(path, PATH_MAX, "%s/%s", toolchain->dir, file) >= PATH_MAX)
-		return loci_err_set(err, ENAMETOOLONG, "%s/%s: too long", toolchain->dir, file);
+	if (snprintf(path, PATH_MAX, "%s/%s", dir, file) >= PATH_MAX)
+		return loci_err_set(err, ENAMETOOLONG, "%s/%s: too long", dir, file);
 	if (access(path, R_OK) < 0)
 		return loci_err_set(err, errno,
 			"the runtime that programs are linked to, %s: %s; install loci whole", path,
@@ -310,12 +347,12 @@ int loci_toolchain_try(struct loci_toolchain *toolchain, struct loci_err *err)
 	char option[PATH_MAX + 32], path[PATH_MAX], text[512], *why;
 	char *argv[] = { toolchain->program, option, "-x", (char *)family->language, "-S", "-",
 		"-o", "-", NULL };
-	int r = loci_toolchain_runtime(toolchain, "libloci-rt.so", path, err);
+	int r = loci_toolchain_file(toolchain->dir, "libloci-rt.so", path, err);
 
 	if (r < 0)
 		return r;
 	snprintf(option, sizeof(option), "-fpass-plugin=%s", toolchain->plugin);
-	if (ask(argv, text, sizeof(text)) == 0)
+	if (loci_toolchain_ask(argv, text, sizeof(text)) == 0)
 		return 0;
 	why = strstr(text, "error: ") ?: text;
 	why[strcspn(why, "\n")] = 0;

@@ -9,11 +9,13 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
-/* The compilers that take LLVM's passes. */
-enum loci_compiler { LOCI_CLANG, LOCI_FLANG };
+/* The compilers that take LLVM's passes, and gcc, which has a toolchain of its own
+ * (gcc_toolchain.h). */
+enum loci_compiler { LOCI_CLANG, LOCI_FLANG, LOCI_GCC };
 
-/* "clang", "flang" */
+/* "clang", "flang", "gcc" */
 const char *loci_compiler_name(enum loci_compiler compiler);
 
 struct loci_toolchain {
@@ -30,9 +32,15 @@ struct loci_toolchain {
 int loci_toolchain_find(struct loci_toolchain *ret, enum loci_compiler compiler, const char *named,
 	struct loci_err *err);
 
-/* A file of the runtime's, libloci-rt.so, libloci-rt.a or what static linking wraps. */
-int loci_toolchain_runtime(const struct loci_toolchain *toolchain, const char *file,
-	char path[PATH_MAX], struct loci_err *err);
+/* The directory of the runtime, also where there are no passes. */
+int loci_toolchain_dir(char dir[PATH_MAX], struct loci_err *err);
+/* A file there: libloci-rt.so, libloci-rt.a or what linking wraps. */
+int loci_toolchain_file(
+	const char *dir, const char *file, char path[PATH_MAX], struct loci_err *err);
+
+/* Runs a program and keeps the beginning of what it says. Returns its status as waitpid(2) gives
+ * it. */
+int loci_toolchain_ask(char *const argv[], char *text, size_t size);
 
 /* Whether that compiler takes the pass and the runtime is there, found out by compiling nothing. */
 int loci_toolchain_try(struct loci_toolchain *toolchain, struct loci_err *err);

@@ -3,8 +3,9 @@
  * lives on but the run is over, at the words written until then, since a busy producer might keep
  * ahead of its reader for ever; and when the process has become another program by exec.
  *
- * Programs built by `loci cc` have a ring for each thread. The runner adds them as they appear;
- * what it has not come to when all others have ended is looked for in the directory. */
+ * Programs built by `loci cc` and its like have a ring for each thread. The runner adds them as
+ * they appear; what it has not come to when all others have ended is looked for in the directory.
+ */
 #include "collect/watched.h"
 
 #include "base/cleanup.h"
@@ -255,7 +256,7 @@ static int open_words(struct loci_watched *process, const char *name, struct loc
 	if (r < 0)
 		return r;
 	process->shared = loci_ring_memory(ring, &bytes);
-	process->is_braid = ring->info.collector == LOCI_COLLECTOR_CC;
+	process->is_braid = loci_collector_is_inside(ring->info.collector);
 	process->words = ring;
 	if (process->is_braid)
 		r = loci_braid_new_take(ring, find_rings, process, &process->words, err);

@@ -87,6 +87,14 @@ struct loci_hist_key {
 	int64_t owner_id;
 };
 
+#define LOCI_RUN_APPROXIMATE "approximate" /* a word of the capabilities */
+
+/* Whether code tells of its references what its compiler happens to know. */
+static inline bool loci_run_is_approximate(const struct loci_run *run)
+{
+	return run->capabilities && strstr(run->capabilities, LOCI_RUN_APPROXIMATE);
+}
+
 /* Whether only a part of its references was to be recorded: some functions', or some time's. */
 static inline bool loci_run_is_part(const struct loci_run *run)
 {

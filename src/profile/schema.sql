@@ -30,7 +30,7 @@ CREATE TABLE run ( -- exactly one row
 	origin TEXT,          -- an import's format, or the collector's version
 	mode TEXT,            -- exact, sample, watch
 	unit TEXT NOT NULL,   -- byte, or object: whole objects with ids, where a block is an object
-	capabilities TEXT,    -- words: complete windows samples stores sites
+	capabilities TEXT,    -- words: complete windows samples stores sites partial approximate
 	loci_version TEXT,
 	machine_id INTEGER REFERENCES machine,
 	started TEXT,         -- UTC, ISO 8601

@@ -102,27 +102,39 @@ static int earliest(char **sum, const char *text)
 	return text && (!*sum || strcmp(text, *sum) < 0) ? set_text(sum, text) : 0;
 }
 
-/* The words that both have. */
+static bool has_word(const char *text, const char *word, size_t length)
+{
+	for (const char *at = text; (at = strstr(at, word)); at += length)
+		if ((at == text || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+			return true;
+	return false;
+}
+
+/* The words that both have; of what is wrong with them, those that either has. */
 static int common_words(char **sum, const char *text)
 {
+	static const char *const faults[] = { "partial", LOCI_RUN_APPROXIMATE };
 	char *word, *rest, *save = NULL, *out;
 	loci_autofree char *old = *sum;
 
 	*sum = NULL;
 	if (!old || !text)
 		return 0;
-	rest = out = calloc(1, strlen(old) + 1);
+	rest = out = calloc(1, strlen(old) + sizeof(" partial " LOCI_RUN_APPROXIMATE));
 	if (!out)
 		return -ENOMEM;
 	for (word = strtok_r(old, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		size_t length = strlen(word);
+		bool is_fault = false;
 
-		for (const char *at = text; (at = strstr(at, word)); at += length)
-			if ((at == text || at[-1] == ' ') && (!at[length] || at[length] == ' ')) {
-				rest = stpcpy(stpcpy(rest, rest == out ? "" : " "), word);
-				break;
-			}
+		for (size_t i = 0; i < LOCI_ARRAY_SIZE(faults); i++)
+			is_fault |= !strcmp(word, faults[i]);
+		if (is_fault || has_word(text, word, strlen(word)))
+			rest = stpcpy(stpcpy(rest, rest == out ? "" : " "), word);
 	}
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(faults); i++)
+		if (has_word(text, faults[i], strlen(faults[i])) &&
+			!has_word(out, faults[i], strlen(faults[i])))
+			rest = stpcpy(stpcpy(rest, rest == out ? "" : " "), faults[i]);
 	*sum = out;
 	return 0;
 }

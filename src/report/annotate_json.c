@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/annotate_screen.h"
 
+#include "report/approximate_line.h"
 #include "report/by_table.h"
 #include "report/owner_name.h"
 #include "report/pairs.h"
@@ -107,6 +108,7 @@ void loci_annotate_json(const struct loci_subject *subject, const struct loci_li
 	loci_pair_format(json, "loci-annotate");
 	loci_pair_string(json, "path", loci_profile_path(subject->profile));
 	loci_pair_string(json, "command", subject->run->command);
+	loci_approximate_json(subject->run, json);
 	loci_pair_object(json, "level");
 	loci_report_json_cache(json, &lines->levels.level[lines->levels.chosen].cache);
 	loci_pair_string(json, "basis", lines->is_estimate ? lines->basis : "exact");

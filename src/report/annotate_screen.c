@@ -2,6 +2,7 @@
 #include "report/annotate_screen.h"
 
 #include "base/units.h"
+#include "report/approximate_line.h"
 #include "report/by_table.h"
 #include "report/owner_name.h"
 
@@ -298,10 +299,11 @@ int loci_annotate_screen(const struct loci_subject *subject, const struct loci_l
 	snprintf(facts, sizeof(facts), "%s: %s%s misses, %s%s",
 		loci_cache_label(&level->cache, label), lines->is_estimate ? "~" : "",
 		loci_units_count(misses, lines->misses),
-		lines->is_estimate ? "estimated: " : "exact",
+		lines->is_estimate ? "estimated: " : loci_approximate_word(subject->run),
 		lines->is_estimate ? lines->basis : "");
 	loci_text_unbroken(line + strlen(line), sizeof(line) - strlen(line), facts);
 	loci_text_paragraph(text, LOCI_STYLE_PLAIN, 0, line);
+	loci_approximate_text(subject->run, text);
 	for (size_t i = 0; i < listings->n; i++) {
 		fputc('\n', text->out);
 		print_listing(text, listings, &listings->listing[i]);

@@ -2,6 +2,7 @@
 #include "report/by_table.h"
 
 #include "base/cleanup.h"
+#include "report/approximate_line.h"
 #include "report/owner_name.h"
 #include "report/pairs.h"
 #include "report/report_json.h"
@@ -239,6 +240,7 @@ static void put_head(const struct loci_by *by, struct loci_json *json)
 
 	loci_pair_string(json, "path", loci_profile_path(by->subject->profile));
 	loci_pair_string(json, "command", by->subject->run->command);
+	loci_approximate_json(by->subject->run, json);
 	loci_pair_string(json, "by", loci_blame_name(blame->kind));
 	loci_pair_u64(json, "block_bytes", blame->levels.block_bytes);
 	loci_pair_object(json, "level");

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/units.h"
+#include "report/approximate_line.h"
 #include "report/owner_name.h"
 #include "report/table.h"
 
@@ -427,9 +428,10 @@ void loci_by_head(const struct loci_by *by, const struct loci_text *text)
 		command ? command : "");
 	loci_text_unbroken(line + strlen(line), sizeof(line) - strlen(line), facts);
 	snprintf(line + strlen(line), sizeof(line) - strlen(line), ", %s%s",
-		blame->is_estimate ? "estimated: " : "exact",
+		blame->is_estimate ? "estimated: " : loci_approximate_word(by->subject->run),
 		blame->is_estimate ? blame->basis : "");
 	loci_text_paragraph(text, LOCI_STYLE_PLAIN, 0, line);
+	loci_approximate_text(by->subject->run, text);
 }
 
 void loci_by_coverage(const struct loci_blame *blame, const struct loci_text *text)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/diff_screen.h"
 
+#include "report/approximate_line.h"
 #include "report/pairs.h"
 #include "report/report_json.h"
 
@@ -96,6 +97,14 @@ static void put_criteria(const struct loci_criterion *criteria,
 	loci_json_array_end(json);
 }
 
+/* One of both is enough. */
+static const struct loci_run *approximate(const struct loci_compare *c)
+{
+	const struct loci_run *before = c->subject[0]->run;
+
+	return loci_run_is_approximate(before) ? before : c->subject[1]->run;
+}
+
 void loci_diff_json(const struct loci_compare *c, const struct loci_moved *moved,
 	const struct loci_criterion *criteria, const struct loci_criterion_result *results,
 	size_t n_criteria, struct loci_json *json)
@@ -107,6 +116,7 @@ void loci_diff_json(const struct loci_compare *c, const struct loci_moved *moved
 	loci_pair_string(json, "unit", c->is_object ? "object" : "byte");
 	loci_pair_u64(json, "block_bytes", c->block_bytes);
 	loci_pair_number(json, "error_points", c->error_points);
+	loci_approximate_json(approximate(c), json);
 	loci_report_json_machine(json, c->subject[1]);
 	put_change(json, "references", c->references);
 	put_change(json, "touches", c->touches);

@@ -2,6 +2,7 @@
 #include "report/diff_screen.h"
 
 #include "base/units.h"
+#include "report/approximate_line.h"
 #include "report/report_verdict.h"
 #include "report/table.h"
 
@@ -146,6 +147,7 @@ int loci_diff_screen(
 			text->glyph->plus_minus, c->error_points);
 		loci_text_paragraph(text, LOCI_STYLE_FAIR, 2, words);
 	}
+	loci_approximate_text(c->subject[!loci_run_is_approximate(c->subject[0]->run)]->run, text);
 	fputc('\n', text->out);
 	loci_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	add_row(&table, c->is_object ? "requests" : "references", c->references, loci_units_count,

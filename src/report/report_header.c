@@ -3,6 +3,7 @@
 #include "report/report_screen.h"
 
 #include "base/units.h"
+#include "report/approximate_line.h"
 #include "report/report_verdict.h"
 #include "report/marks_line.h"
 #include "report/unseen_line.h"
@@ -40,7 +41,11 @@ static const char *how_measured(const struct loci_screen *screen, char *buf, siz
 	else if (mode && strcmp(mode, "exact"))
 		snprintf(buf, size, "%s", mode);
 	else if (loci_run_is_part(screen->subject->run))
-		snprintf(buf, size, "exact, a part of the run");
+		snprintf(buf, size, "%s, a part of the run",
+			loci_approximate_word(screen->subject->run));
+	else if (loci_run_is_approximate(screen->subject->run))
+		snprintf(buf, size, "approximate, every %.*s that gcc tells", (int)strlen(noun) - 1,
+			noun);
 	else
 		snprintf(buf, size, "exact, every %.*s", (int)strlen(noun) - 1, noun);
 	return buf;

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "model/bins.h"
 #include "model/verdict.h"
+#include "report/approximate_line.h"
 #include "report/by_table.h"
 #include "report/pairs.h"
 #include "report/marks_line.h"
@@ -68,6 +69,7 @@ static void put_run(const struct loci_subject *subject, struct loci_json *json)
 	loci_pair_string(json, "command", run->command);
 	loci_pair_string(json, "collector", run->collector);
 	loci_pair_string(json, "mode", run->mode);
+	loci_approximate_json(run, json);
 	loci_pair_string(json, "unit", subject->is_object ? "object" : "byte");
 	loci_pair_string(json, "machine", run->machine);
 	loci_pair_bool(json, "complete", run->complete);

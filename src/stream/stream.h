@@ -252,6 +252,12 @@ enum loci_collector {
 	LOCI_COLLECTOR_STEP = 5,
 };
 
+/* Those whose code is in the program, and has a ring for each thread. */
+static inline int loci_collector_is_inside(uint32_t collector)
+{
+	return collector == LOCI_COLLECTOR_CC || collector == LOCI_COLLECTOR_GCC;
+}
+
 enum loci_unit {
 	LOCI_UNIT_BYTE = 0, /* addresses, divided by the block size */
 	LOCI_UNIT_OBJECT =

@@ -23,10 +23,12 @@ sites() { # NAME..: the ids of the sites of these lines
 	echo "select site.id from $at join $data where site.line in ($lines)"
 }
 
-# figures FILE RETURNS CONTEXTS: RETURNS references of every function are the load of its return
-# address; CONTEXTS 0: what contexts refer to is not to be looked at
+# figures FILE RETURNS CONTEXTS [LOCALS]: RETURNS references of every function are the load of its
+# return address; CONTEXTS 0: what contexts refer to is not to be looked at; LOCALS 0: what stays in a
+# function is not seen
 figures() {
-	local file=$1 returns=$2
+	local file=$1 returns=$2 with_local= local_context= at_local=
+	[ "${4-1}" = 0 ] || with_local="local<main " local_context="local $((160 + 10 * $2)) " at_local="local call-local "
 
 	refs() { # NAME: operation, size, references
 		echo "select op || ' ' || site.size_bytes || ' ' || sum(site.refs) from site
@@ -36,7 +38,7 @@ figures() {
 	is $file "references of fill" "store 8 1000" "$(refs fill)"
 	is $file "references of drain" "load 8 1000" "$(refs drain)"
 	is $file "references of column" "load 1 100" "$(refs column)"
-	is $file "references of local" 160 "select sum(refs) from site where id in ($(sites local-store local-load))"
+	[ -z "$with_local" ] || is $file "references of local" 160 "select sum(refs) from site where id in ($(sites local-store local-load))"
 
 	# Distances. 999 and a few lie in the bin from 896 to 1023.
 	far() { # NAME: first touches, and the bin of the others
@@ -56,7 +58,7 @@ figures() {
 		"select kind || ' ' || refs || ' ' || allocations || ' ' || line from object where name = 'block' and kind = 'heap'"
 	is $file "the pages" "heap 100 409600 1" \
 		"select kind || ' ' || refs || ' ' || size_bytes || ' ' || allocations from object where name = 'pages' and kind = 'heap'"
-	is $file "the stack variable" "stack 160 64" "select kind || ' ' || refs || ' ' || size_bytes from object where name = 'small'"
+	[ -z "$with_local" ] || is $file "the stack variable" "stack 160 64" "select kind || ' ' || refs || ' ' || size_bytes from object where name = 'small'"
 	is $file "fields" "block second 2000 table first 2000" \
 		"select object.name || ' ' || field.name || ' ' || sum(access.refs) from access join field on field_id = field.id
 		join object on field.object_id = object.id where object.name in ('table', 'block') group by object.name, field.name order by object.name"
@@ -83,20 +85,20 @@ figures() {
 		"select sum(fills) || ' ' || sum(used_bytes) from access where site_id in ($(sites both-first both-second))"
 
 	# Contexts: who called whom, from where, with the references each made itself.
-	is $file "contexts" "column<main drain<phase<main fill<phase<main local<main walk<main" \
+	is $file "contexts" "column<main drain<phase<main fill<phase<main ${with_local}walk<main" \
 		"with recursive up(path, next) as (
 			select name, parent_id from context join function on function_id = function.id
 				where name in ('walk', 'fill', 'drain', 'column', 'local')
 			union select path || '<' || name, parent_id from up join context on context.id = next
 				join function on function_id = function.id where path not like '%main')
 		select distinct path from up where path like '%<main' order by 1"
-	is $file "where they were called" "column call-column drain call-drain fill call-fill local call-local walk call-walk" \
+	is $file "where they were called" "column call-column drain call-drain fill call-fill ${at_local}walk call-walk" \
 		"select distinct name || ' ' || case context.line when $(line call-column) then 'call-column' when $(line call-drain) then 'call-drain'
 			when $(line call-fill) then 'call-fill' when $(line call-local) then 'call-local' when $(line call-walk) then 'call-walk'
 			else context.line end
 		from context join function on function_id = function.id where name in ('walk', 'fill', 'drain', 'column', 'local') order by 1"
 	[ "$3" = 0 ] || is $file "references of contexts" \
-		"column $((100 + returns)) drain $((1000 + returns)) fill $((1000 + returns)) local $((160 + 10 * returns)) walk $((2000 + returns))" \
+		"column $((100 + returns)) drain $((1000 + returns)) fill $((1000 + returns)) ${local_context}walk $((2000 + returns))" \
 		"select name || ' ' || sum(refs) from context join function on function_id = function.id
 		where name in ('walk', 'fill', 'drain', 'column', 'local') group by name order by 1"
 

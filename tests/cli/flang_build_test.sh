@@ -81,6 +81,22 @@ if [ -x "$(dirname "$(readlink -f "$flang")")/ld.lld" ]; then
 	quiet $loci_flang -O2 -flto -fuse-ld=lld steps.f90 ends.f90 -o program
 	same ./program
 fi
+# what is unusual in Fortran; LOCI_PASS_VERIFY: the compiler stops at wrong code
+features=$SRC/tests/workloads/features.f90
+expect 0 "$flang" -O1 "$features" -o plain
+./plain >features.want || fail "features ends with $?"
+for flags in -O0 '-O2 -g' '-O3 -march=native'; do
+	LOCI_PASS_VERIFY=1 expect 0 $loci_flang $flags "$features" -o features
+	instrumented features
+	expect 0 ./features
+	cmp -s out features.want || fail "features $flags: $(diff features.want out)"
+	expect 0 "$LOCI" record -q --collector cc -o features.loci ./features
+	cmp -s out features.want || fail "features $flags, recorded: $(diff features.want out)"
+	expect 0 "$LOCI" record -m count ./features
+	[ "$(grep -o '[0-9]* references' err)" = "$(sqlite3 features.loci 'select sum(refs) from site') references" ] ||
+		fail "features $flags: counted $(cat err), traced $(sqlite3 features.loci 'select sum(refs) from site')"
+done
+
 # some procedures only: names as in the symbol table
 quiet $loci_flang -O0 -g --loci-only='_QMstepsP*' steps.f90 ends.f90 -o program
 expect 0 "$LOCI" record -q --collector cc -o p.loci ./program plain

@@ -32,7 +32,7 @@ way opt -O3 -march=native
 way opt -O2 -static
 # What flang's library does is not seen, and that is said.
 expect 0 "$LOCI" report forms.loci
-has out "calls into unseen code"
+has out "calls into unseen code: flang's run-time library"
 
 # Names: of what flang's library allocates, too; the kinds and shapes of arrays.
 expect 0 "$LOCI" flang --loci-flang="$flang" -g -O0 $sources -o forms

@@ -30,7 +30,7 @@ while read -r command; do
 		fail "loci-$command.1 (<) and loci $command -h (>) differ: $(grep '^[<>]' differences | tr '\n' ' ')"
 	has "$SRC/doc/man/loci.1" ".Xr loci-$command 1"
 	case $command in
-	cc | c++ | flang | mpicc | mpicxx | mpifort) # what is not loci's is the compiler's
+	cc | c++ | flang | mpicc | mpicxx | mpifort | gcc | g++ | gfortran) # what is not loci's is the compiler's
 		expect 0 "$LOCI" "$command" --loci-help
 		expect 2 "$LOCI" "$command" --loci-such-option
 		;;

@@ -65,13 +65,13 @@ expect 0 loci record --no-follow -o p.loci ./stores 100 forks=5 1000
 printf '#!/bin/sh\n./stores 10\n./stores 20\ntrue\n' >script
 chmod +x script
 expect 0 loci record --collector cc -o p.loci ./script
-has err "./script was built without loci cc: recording what it starts that was"
+has err "./script was built without loci cc or loci gcc: recording what it starts that was"
 has err "./script itself ran unwatched"
 [ "$(stores)" = 30 ] || fail "a script's programs have $(stores) stores"
 expect 0 loci record --collector cc -o p.loci env SOME=thing ./stores 10
 [ "$(stores)" = 10 ] || fail "env's program has $(stores) stores"
 expect 1 loci record --collector cc -o none.loci true
-has err "true was built without loci cc, and so was all that it started: build it again with CC='loci cc'"
+has err "true was built without loci cc or loci gcc, and so was all that it started: build it again with CC='loci cc'"
 [ ! -e none.loci ] || fail "a profile of nothing"
 expect 1 loci record -m count --only main ./stores 1
 has err "are for loci cc then, when it compiles"

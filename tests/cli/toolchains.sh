@@ -30,6 +30,16 @@ need_flang() {
 	exit 77
 }
 
+# need_gcc [DRIVER..]: gcc, or these; a machine without skips the test.
+need_gcc() {
+	local driver
+	for driver in "${@:-gcc}"; do
+		command -v "$driver" >/dev/null && [ -f "$BUILD/lib/loci/libloci-rt.so" ] && continue
+		echo "skipped: there is no $driver, or no runtime in this build"
+		exit 77
+	done
+}
+
 # A tree as if installed, with passes that are only names, for what happens before clang runs.
 #	fake_tree DIR VERSION..
 fake_tree() {

@@ -53,6 +53,10 @@ def main():
                where name = ? and op = ?""", ("forms::" + procedure, op)).fetchone()[0] for op in ("load", "store"))
         if refs != form:
             wrong.append("%s: %s loads and stores, want %s" % (procedure, refs, form))
+    lost = profile.execute("""select count(*) from site join function on function_id = function.id
+        where name like 'forms::%' and ifnull(site.line, 0) = 0 and refs > 0""").fetchone()[0]
+    if lost:
+        wrong.append("%d sites have no line" % lost)
     print("\n".join(wrong))
     return bool(wrong)
 

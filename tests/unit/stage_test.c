@@ -246,6 +246,40 @@ static void check_pause_flow(void)
 	free(w.word);
 }
 
+/* More regions in more phases than are told apart: said, and nothing is lost. */
+static void check_many(void)
+{
+	static const struct loci_analyse_options options = { .attribute = true, .no_sets = true };
+	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
+	struct words w = { 0 };
+	uint64_t sum = 0;
+
+	DEFINE(&w, 1, 0, LOAD(0x1000));
+	for (uint64_t i = 1; i <= 300; i++)
+		name(&w, i, (char[]){ (char)('a' + i / 20), (char)('a' + i % 20), 0 });
+	for (uint64_t phase = 1; phase <= 300; phase++) {
+		mark(&w, LOCI_MARK_PHASE, phase, 1, phase);
+		for (uint64_t region = 1; region <= 300; region++) {
+			mark(&w, LOCI_MARK_REGION_BEGIN, region, 0);
+			RUN(&w, 1, 0x10000);
+			mark(&w, LOCI_MARK_REGION_END, region, 0);
+		}
+	}
+	profile = attributed(&w, &options);
+	{
+		GET(profile, region, regions);
+		GET(profile, phase, phases);
+
+		CHECK_U64(n_region, 300);
+		CHECK_U64(n_phase, 300);
+		for (size_t i = 0; i < n_phase; i++)
+			sum += phase[i].refs;
+		CHECK_U64(sum, 300 * 300);
+		CHECK(strstr(loci_profile_run(profile)->note, "counted with others") != NULL);
+	}
+	free(w.word);
+}
+
 /* What the collector says was wrong: the last count of each. */
 static void check_mistakes(void)
 {
@@ -287,6 +321,7 @@ int main(void)
 		check_random(seed, 95, true, true);
 	}
 	check_pause_flow();
+	check_many();
 	check_mistakes();
 	return check_status();
 }

@@ -290,23 +290,22 @@ static void cross_all(struct copying *copying)
 			cross(copying, i, gate);
 }
 
+static void keep_in_slot(struct copying *copying, LLVMValueRef value)
+{
+	LLVMValueRef slot = loci_emit_slot(copying->emit, LLVMTypeOf(value));
+	loci_ir_demote(value, slot);
+	loci_ir_demote(loci_ir_copy_of(copying->copy, value), slot);
+	loci_runs_demote(copying->runs, value, slot);
+	add_slot(copying, slot);
+}
+
 static void keep_in_slots(struct copying *copying)
 {
-	for (size_t i = 0; i < copying->n_crossing; i++) {
-		LLVMValueRef value = copying->crossing[i];
-		LLVMValueRef slot = loci_emit_slot(copying->emit, LLVMTypeOf(value));
-		loci_ir_demote(value, slot);
-		loci_ir_demote(loci_ir_copy_of(copying->copy, value), slot);
-		loci_runs_demote(copying->runs, value, slot);
-		add_slot(copying, slot);
-	}
 	LLVMValueRef value;
-	for (size_t i = 0; (value = loci_runs_outliving(copying->runs, i)); i++) {
-		LLVMValueRef slot = loci_emit_slot(copying->emit, LLVMTypeOf(value));
-		loci_ir_demote(loci_ir_copy_of(copying->copy, value), slot);
-		loci_runs_demote(copying->runs, value, slot);
-		add_slot(copying, slot);
-	}
+	for (size_t i = 0; i < copying->n_crossing; i++)
+		keep_in_slot(copying, copying->crossing[i]);
+	for (size_t i = 0; (value = loci_runs_outliving(copying->runs, i)); i++)
+		keep_in_slot(copying, value);
 }
 
 static void count_executions(struct copying *copying)
@@ -338,11 +337,12 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	for (size_t i = 0; i < plan->n_pieces; i++)
 		append_piece(&copying, &plan->piece[i]);
 	loci_outside_make(emit, plan, copying.copy);
-	loci_runs_make(copying.runs);
-	if (increments)
-		count_executions(&copying);
+	loci_runs_make_tracing(copying.runs);
 	enter(&copying);
 	cross_all(&copying);
+	loci_runs_make_counting(copying.runs, increments);
+	if (increments)
+		count_executions(&copying);
 	keep_in_slots(&copying);
 	loci_ir_promote(plan->function, copying.slot, copying.n_slots);
 

@@ -41,6 +41,9 @@ void loci_emit_load_budget(struct loci_emit *emit);
 void loci_emit_load_cursor(struct loci_emit *emit);
 
 void loci_emit_count(struct loci_emit *emit, uint32_t n_refs);
+/* So many, a word, and whether the budget lasts for them. */
+void loci_emit_take(struct loci_emit *emit, LLVMValueRef n_refs);
+LLVMValueRef loci_emit_lasts(struct loci_emit *emit, LLVMValueRef n_refs);
 /* The tracing copy has the budget in memory always: it needs the register for the cursor. */
 void loci_emit_count_in_memory(struct loci_emit *emit, uint32_t n_refs);
 void loci_emit_take_in_memory(struct loci_emit *emit, LLVMValueRef n_refs);

@@ -56,7 +56,9 @@ struct loci_increments *loci_increments_new(struct loci_emit *emit,
 	const struct loci_executions *executions, const struct loci_plan *plan,
 	const struct loci_flow *flow);
 void loci_increments_free(struct loci_increments *increments);
-/* Counts on all edges of the counting copy but ENTRY, LEAVE and RETURN. */
+/* Counts on all edges of the counting copy but ENTRY, LEAVE and RETURN, when all else of it is
+ * there.
+ */
 void loci_increments_make(struct loci_increments *increments);
 /* The block to go to in place of this one when the function begins to count. */
 LLVMBasicBlockRef loci_increments_enter(
@@ -65,6 +67,9 @@ LLVMBasicBlockRef loci_increments_enter(
  * again. Both are basic blocks of the flow. */
 void loci_increments_leave(struct loci_increments *increments, uint32_t gate);
 void loci_increments_return(struct loci_increments *increments, uint32_t target);
+/* Where the plain copy of a run has ended: counts all its turns. */
+void loci_increments_run(
+	struct loci_increments *increments, const struct loci_plan_run *run, LLVMValueRef times);
 /* Where each piece counts for itself. */
 void loci_increments_piece(struct loci_increments *increments, uint32_t block);
 /* Slots to be promoted. */

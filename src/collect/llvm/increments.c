@@ -282,6 +282,33 @@ void loci_increments_return(struct loci_increments *increments, uint32_t target)
 	count_kind(increments, LOCI_EDGE_RETURN, increments->executions->first_node[target]);
 }
 
+/* All of its blocks execute each turn, so they are one round: in the order of the flow up to where
+ * it is left, and then back to its header, once less. */
+void loci_increments_run(
+	struct loci_increments *increments, const struct loci_plan_run *run, LLVMValueRef times)
+{
+	const struct loci_executions *executions = increments->executions;
+	struct loci_emit *emit = increments->emit;
+	for (size_t i = 0; i < executions->n_edges; i++) {
+		const struct loci_executions_edge *edge = &executions->edge[i];
+		if (edge->kind != LOCI_EDGE_FLOW || edge->counter == LOCI_EXECUTIONS_NONE ||
+			loop_of(increments, edge->from) != run->loop)
+			continue;
+		uint32_t from = home_of(increments, edge->from), to = home_of(increments, edge->to);
+		LLVMValueRef n = times;
+		if (increments->flow->block[to].loop == run->loop) {
+			if (from >= run->exiting)
+				n = LLVMBuildSub(
+					emit->builder, times, loci_emit_number(emit, 1), "");
+		} else if (increments->flow->block[to].n_predecessors > 1) {
+			n = loci_emit_number(emit, 1);
+		} else {
+			continue; /* it counts where it begins */
+		}
+		add_in_memory(increments, edge->counter, n);
+	}
+}
+
 void loci_increments_piece(struct loci_increments *increments, uint32_t block)
 {
 	add(increments, block, 1);

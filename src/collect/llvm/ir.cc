@@ -10,7 +10,6 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
-#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 using namespace llvm;
@@ -41,6 +40,21 @@ void loci_ir_rename_predecessor(
 	unwrap(block)->replacePhiUsesWith(unwrap(from), unwrap(to));
 }
 
+void loci_ir_fold_latch(LLVMBasicBlockRef latch)
+{
+	BasicBlock *block = unwrap(latch), *before = block->getSinglePredecessor();
+	auto *end = dyn_cast<BranchInst>(block->getTerminator());
+	if (!before || !end || end->isConditional() || &block->front() != end)
+		return;
+	BasicBlock *header = end->getSuccessor(0);
+	header->replacePhiUsesWith(block, before);
+	before->getTerminator()->replaceSuccessorWith(block, header);
+	/* What says of the loop stands with the jump that goes round. */
+	before->getTerminator()->setMetadata(
+		LLVMContext::MD_loop, end->getMetadata(LLVMContext::MD_loop));
+	block->eraseFromParent();
+}
+
 LLVMValueRef loci_ir_first_place(LLVMBasicBlockRef block)
 {
 	return wrap(&*unwrap(block)->getFirstInsertionPt());
@@ -49,11 +63,6 @@ LLVMValueRef loci_ir_first_place(LLVMBasicBlockRef block)
 LLVMValueRef loci_ir_first_code(LLVMBasicBlockRef block)
 {
 	return wrap(&*unwrap(block)->getFirstNonPHIOrDbg());
-}
-
-void loci_ir_erase_unused(LLVMValueRef value)
-{
-	RecursivelyDeleteTriviallyDeadInstructions(unwrap(value));
 }
 
 void loci_ir_move_before(LLVMValueRef instruction, LLVMValueRef place)

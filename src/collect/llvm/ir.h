@@ -22,12 +22,12 @@ LLVMBasicBlockRef loci_ir_gather(
 /* The block's phis take from `to` what they took from `from`. */
 void loci_ir_rename_predecessor(
 	LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
+/* Removes a loop's last block if it does nothing but go round. */
+void loci_ir_fold_latch(LLVMBasicBlockRef latch);
 /* Where code may be put before anything else of the block. */
 LLVMValueRef loci_ir_first_place(LLVMBasicBlockRef block);
 /* The first instruction that becomes code. */
 LLVMValueRef loci_ir_first_code(LLVMBasicBlockRef block);
-/* The instruction and what it alone needed, unless it is needed itself. */
-void loci_ir_erase_unused(LLVMValueRef value);
 void loci_ir_move_before(LLVMValueRef instruction, LLVMValueRef place);
 bool loci_ir_is_static_alloca(LLVMValueRef instruction);
 bool loci_ir_is_musttail(LLVMValueRef call);

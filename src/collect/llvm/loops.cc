@@ -303,15 +303,35 @@ struct Computing {
 	}
 };
 
-LLVMValueRef loci_ir_loop_times(
-	const struct loci_ir_loops *loops, size_t number, LLVMValueRef place)
+/* The end of the block before the outermost loop around this one in which it is always the same. */
+static Instruction *earliest(struct loci_ir_loops *loops, const Loop *loop, const SCEV *what)
 {
-	IRBuilder<> builder(unwrap<Instruction>(place));
+	Instruction *place = loop->getLoopPreheader()->getTerminator();
+	unsigned operations = 0;
+	while ((loop = loop->getParentLoop()) && loop->getLoopPreheader() &&
+		loops->evolution.isLoopInvariant(what, loop) &&
+		is_simple(loops, what, loop->getLoopPreheader()->getTerminator(), &operations))
+		place = loop->getLoopPreheader()->getTerminator();
+	return place;
+}
+
+LLVMValueRef loci_ir_loop_times(struct loci_ir_loops *loops, size_t number, uint64_t most,
+	uint32_t each, LLVMValueRef *ret_all)
+{
+	const SCEV *what = loops->turns.lookup((uint32_t)number);
+	Loop *loop = loops->list[number];
+	IRBuilder<> builder(earliest(loops, loop, what));
 	builder.SetCurrentDebugLocation(DebugLoc());
-	Value *turns = Computing{ builder }.make(loops->turns.lookup((uint32_t)number));
+	Value *turns = Computing{ builder }.make(what);
 	turns = builder.CreateZExtOrTrunc(turns, builder.getInt64Ty());
-	/* The same wherever it is used, whatever it is made of. */
-	return wrap(builder.CreateFreeze(builder.CreateAdd(turns, builder.getInt64(1))));
+	Value *times = builder.CreateAdd(turns, builder.getInt64(1));
+	Value *all = builder.CreateSelect(builder.CreateICmpULT(turns, builder.getInt64(most)),
+		builder.CreateMul(times, builder.getInt64(each)), builder.getInt64(INT64_MAX));
+	/* The same wherever they are used, whatever they are made of. */
+	builder.SetInsertPoint(loop->getLoopPreheader()->getTerminator());
+	builder.SetCurrentDebugLocation(DebugLoc());
+	*ret_all = wrap(builder.CreateFreeze(all));
+	return wrap(builder.CreateFreeze(times));
 }
 
 struct loci_ir_start {

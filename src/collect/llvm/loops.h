@@ -33,10 +33,11 @@ bool loci_ir_loop_always(
  * turns beforehand. The step, if it is known now; otherwise NULL. */
 bool loci_ir_loop_steps(
 	struct loci_ir_loops *loops, size_t loop, LLVMValueRef address, LLVMValueRef *ret_step);
-/* How often the header of a counted loop executes, a word, computed before `place`; 0 where that is
- * 2^64. */
-LLVMValueRef loci_ir_loop_times(
-	const struct loci_ir_loops *loops, size_t loop, LLVMValueRef place);
+/* How often the header of a counted loop executes, a word, for where the loop is entered; 0 where
+ * that is 2^64. `all` is so many times each, or more than can be where it executes more than `most`
+ * times. Both are computed as early as they are known. */
+LLVMValueRef loci_ir_loop_times(struct loci_ir_loops *loops, size_t loop, uint64_t most,
+	uint32_t each, LLVMValueRef *ret_all);
 
 /* Values of a loop in its first turns, computed outside of it. block[0] is its header. */
 struct loci_ir_start;

@@ -1,188 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/llvm/runs.h"
 
+#include "collect/llvm/executions.h"
 #include "collect/llvm/loops.h"
 #include "collect/runtime/cc_abi.h"
 #include "stream/stream.h"
 
 #include <stdlib.h>
 
-#define REFS_MAX  126
-/* Fewer turns take no more words as they are. */
-#define TIMES_MIN 4
+/* One copy's loop, the plain one beside it, and how control gets there. */
+struct side {
+	const struct loci_ir_copy *copy; /* NULL: the counting copy's */
+	LLVMBasicBlockRef *block;        /* of the loop, its header first, its latch last */
+	size_t n_blocks;
+	struct loci_ir_copy *plain;
+};
 
-/* The only block of the stream that has references of the loop; or LOCI_PLAN_NONE. */
-static uint32_t block_of(const struct loci_plan *plan, uint32_t loop)
-{
-	uint32_t found = LOCI_PLAN_NONE;
-	for (uint32_t i = 0; i < plan->n_blocks; i++) {
-		if (plan->block[i].loop != loop)
-			continue;
-		if (found != LOCI_PLAN_NONE)
-			return LOCI_PLAN_NONE;
-		found = i;
-	}
-	return found;
-}
+enum { COUNTING, TRACING, N_SIDES };
 
-static bool is_plain(const struct loci_plan_ref *ref)
-{
-	return ref->op < LOCI_OP_FRAME && ref->size_bytes > 0 && !ref->mask && !ref->index &&
-		!ref->is_at_end && !(ref->flags & LOCI_REF_ATOMIC);
-}
-
-static bool is_possible(const struct loci_plan *plan, const struct loci_plan_block *block)
-{
-	if (block->n_refs > REFS_MAX || (block->flags & LOCI_BLOCK_ENTRY))
-		return false;
-	for (uint32_t i = 0; i < block->n_refs; i++)
-		if (!is_plain(&plan->ref[block->first_ref + i]))
-			return false;
-	return true;
-}
-
-/* All of the block executes each turn, and its addresses go in equal steps. */
-static bool is_steady(struct loci_plan *plan, const struct loci_flow *flow, uint32_t loop,
-	const struct loci_plan_block *block, LLVMBasicBlockRef exiting)
-{
-	for (size_t i = 0; i < plan->n_pieces; i++)
-		if (flow->block[plan->piece[i].home].loop == loop &&
-			!loci_ir_loop_always(
-				plan->evolution, flow->block[plan->piece[i].home].block, exiting))
-			return false;
-	for (uint32_t i = 0; i < block->n_refs; i++) {
-		struct loci_plan_ref *ref = &plan->ref[block->first_ref + i];
-		if (!loci_ir_loop_steps(plan->evolution, loop, ref->address, &ref->step))
-			return false;
-	}
-	return true;
-}
-
-/* One way in, and one way round. */
-static bool is_entered_once(const struct loci_flow *flow, uint32_t header, uint32_t *ret_entry)
-{
-	const struct loci_flow_block *block = &flow->block[header];
-	if (block->n_predecessors != 2)
-		return false;
-	*ret_entry = block->predecessor[block->predecessor[0] < header ? 0 : 1];
-	return *ret_entry < header && flow->block[*ret_entry].n_successors == 1;
-}
-
-static uint32_t exit_of(const struct loci_flow *flow, uint32_t exiting, uint32_t loop)
-{
-	const struct loci_flow_block *block = &flow->block[exiting];
-	for (uint32_t i = 0; i < block->n_successors; i++)
-		if (flow->block[block->successor[i]].loop != loop)
-			return block->successor[i];
-	return LOCI_FLOW_NONE;
-}
-
-static void find(struct loci_plan *plan, const struct loci_flow *flow, uint32_t loop)
-{
-	struct loci_plan_run run = { .loop = loop, .block = block_of(plan, loop) };
-	LLVMBasicBlockRef exiting;
-	if (run.block == LOCI_PLAN_NONE || !is_possible(plan, &plan->block[run.block]) ||
-		!is_entered_once(flow, flow->loop[loop].header, &run.entry))
-		return;
-	if (!plan->evolution)
-		plan->evolution = loci_ir_loops_new(plan->function);
-	if (!loci_ir_loop_is_counted(
-		    plan->evolution, loop, TIMES_MIN, LOCI_CC_RUN_TIMES, &exiting) ||
-		!is_steady(plan, flow, loop, &plan->block[run.block], exiting))
-		return;
-	run.exiting = loci_flow_number(flow, exiting);
-	run.exit = exit_of(flow, run.exiting, loop);
-	plan->run = loci_grown(plan->run, plan->n_runs, sizeof(*plan->run));
-	plan->run[plan->n_runs++] = run;
-}
-
-void loci_runs_find(struct loci_plan *plan, const struct loci_flow *flow)
-{
-	bool *is_outer = loci_zeroed(flow->n_loops, sizeof(*is_outer));
-	for (size_t i = 0; i < flow->n_loops; i++)
-		if (flow->loop[i].parent != LOCI_FLOW_NONE)
-			is_outer[flow->loop[i].parent] = true;
-	for (uint32_t i = 0; i < flow->n_loops; i++)
-		if (!is_outer[i] && plan->is_active[i] && !plan->is_synced[i])
-			find(plan, flow, i);
-	free(is_outer);
-}
-
-void loci_runs_forget(struct loci_plan *plan)
-{
-	if (plan->evolution)
-		loci_ir_loops_free(plan->evolution);
-	free(plan->run);
-}
-
-/* A run in the tracing copy. */
 struct run {
 	const struct loci_plan_run *plan;
-	LLVMBasicBlockRef *block; /* of the loop, its header first, its latch last */
-	size_t n_blocks;
-	struct loci_ir_copy *plain;  /* of the tracing copy's loop */
-	LLVMValueRef counted, times; /* how often it goes round, in either copy */
+	LLVMValueRef times, all; /* how often it goes round, and its references then */
+	struct side side[N_SIDES];
 };
 
 struct loci_runs {
 	struct loci_emit *emit;
 	const struct loci_plan *plan;
 	const struct loci_flow *flow;
-	const struct loci_ir_copy *copy;
 	struct run *run; /* by number of the plan's */
 	LLVMValueRef *outliving;
 	size_t n_outliving;
 };
 
+static LLVMValueRef copy_of(const struct loci_ir_copy *copy, LLVMValueRef value)
+{
+	return copy ? loci_ir_copy_of(copy, value) : value;
+}
+
 static LLVMBasicBlockRef block_copy(const struct loci_ir_copy *copy, LLVMBasicBlockRef block)
 {
-	return LLVMValueAsBasicBlock(loci_ir_copy_of(copy, LLVMBasicBlockAsValue(block)));
+	return LLVMValueAsBasicBlock(copy_of(copy, LLVMBasicBlockAsValue(block)));
 }
 
-static LLVMValueRef plain_of(
-	const struct loci_runs *runs, const struct run *run, LLVMValueRef value)
+/* The block of the side's copy. */
+static LLVMBasicBlockRef block_at(
+	const struct loci_runs *runs, const struct side *side, uint32_t number)
 {
-	return loci_ir_copy_of(run->plain, loci_ir_copy_of(runs->copy, value));
-}
-
-static void copy_run(struct loci_runs *runs, struct run *run)
-{
-	const struct loci_flow *flow = runs->flow;
-	run->block = loci_zeroed(flow->n_blocks, sizeof(*run->block));
-	for (size_t i = 1; i < flow->n_blocks; i++)
-		if (flow->block[i].loop == run->plan->loop)
-			run->block[run->n_blocks++] = block_copy(runs->copy, flow->block[i].block);
-	run->plain = loci_ir_copy_new(run->block, run->n_blocks);
-	run->times = loci_ir_copy_of(runs->copy, run->counted);
-}
-
-/* Whether the loop's value is used behind it otherwise than where it is left. */
-static bool outlives(const struct loci_runs *runs, const struct run *run, LLVMValueRef value)
-{
-	for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
-		LLVMValueRef user = LLVMGetUser(use);
-		uint32_t at = loci_flow_number(runs->flow, LLVMGetInstructionParent(user));
-		if (runs->flow->block[at].loop != run->plan->loop &&
-			!(LLVMIsAPHINode(user) && at == run->plan->exit))
-			return true;
-	}
-	return false;
-}
-
-static void find_outliving(struct loci_runs *runs, const struct run *run)
-{
-	for (size_t i = 1; i < runs->flow->n_blocks; i++) {
-		if (runs->flow->block[i].loop != run->plan->loop)
-			continue;
-		for (LLVMValueRef at = LLVMGetFirstInstruction(runs->flow->block[i].block); at;
-			at = LLVMGetNextInstruction(at)) {
-			if (!outlives(runs, run, at))
-				continue;
-			runs->outliving = loci_grown(
-				runs->outliving, runs->n_outliving, sizeof(*runs->outliving));
-			runs->outliving[runs->n_outliving++] = at;
-		}
-	}
+	return block_copy(side->copy, runs->flow->block[number].block);
 }
 
 struct loci_runs *loci_runs_new(
@@ -192,24 +57,70 @@ struct loci_runs *loci_runs_new(
 	*runs = (struct loci_runs){ .emit = emit, .plan = plan, .flow = flow };
 	runs->run = loci_zeroed(plan->n_runs, sizeof(*runs->run));
 	for (size_t i = 0; i < plan->n_runs; i++) {
-		LLVMBasicBlockRef entry = flow->block[plan->run[i].entry].block;
-		runs->run[i].plan = &plan->run[i];
-		runs->run[i].counted = loci_ir_loop_times(
-			plan->evolution, plan->run[i].loop, LLVMGetBasicBlockTerminator(entry));
+		const struct loci_plan_run *run = &plan->run[i];
+		runs->run[i].plan = run;
+		runs->run[i].times = loci_ir_loop_times(plan->evolution, run->loop,
+			LOCI_CC_RUN_TIMES, plan->block[run->block].n_refs, &runs->run[i].all);
 	}
 	return runs;
 }
 
+static void copy_loop(const struct loci_runs *runs, const struct run *run, struct side *side)
+{
+	const struct loci_flow *flow = runs->flow;
+	side->block = loci_zeroed(flow->n_blocks, sizeof(*side->block));
+	for (uint32_t i = 1; i < flow->n_blocks; i++)
+		if (flow->block[i].loop == run->plan->loop)
+			side->block[side->n_blocks++] = block_at(runs, side, i);
+	side->plain = loci_ir_copy_new(side->block, side->n_blocks);
+	loci_ir_fold_latch(block_copy(side->plain, side->block[side->n_blocks - 1]));
+}
+
+/* Whether the loop's value is used behind it otherwise than where it is left. */
+static bool outlives(const struct loci_runs *runs, const struct run *run, LLVMValueRef value)
+{
+	LLVMBasicBlockRef exiting = runs->flow->block[run->plan->exiting].block;
+	for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+		uint32_t at = loci_flow_number(runs->flow, LLVMGetInstructionParent(user));
+		if (runs->flow->block[at].loop == run->plan->loop)
+			continue;
+		if (!LLVMIsAPHINode(user) || at != run->plan->exit)
+			return true;
+		for (unsigned i = 0; i < LLVMCountIncoming(user); i++)
+			if (LLVMGetIncomingValue(user, i) == value &&
+				LLVMGetIncomingBlock(user, i) != exiting)
+				return true;
+	}
+	return false;
+}
+
+static void find_outliving(struct loci_runs *runs, const struct run *run)
+{
+	const struct side *side = &run->side[COUNTING];
+	for (size_t i = 0; i < side->n_blocks; i++)
+		for (LLVMValueRef at = LLVMGetFirstInstruction(side->block[i]); at;
+			at = LLVMGetNextInstruction(at)) {
+			if (!outlives(runs, run, at))
+				continue;
+			runs->outliving = loci_grown(
+				runs->outliving, runs->n_outliving, sizeof(*runs->outliving));
+			runs->outliving[runs->n_outliving++] = at;
+		}
+}
+
 void loci_runs_copy(struct loci_runs *runs, const struct loci_ir_copy *copy)
 {
-	runs->copy = copy;
 	for (size_t i = 0; i < runs->plan->n_runs; i++) {
-		copy_run(runs, &runs->run[i]);
-		find_outliving(runs, &runs->run[i]);
+		struct run *run = &runs->run[i];
+		run->side[TRACING].copy = copy;
+		copy_loop(runs, run, &run->side[COUNTING]);
+		find_outliving(runs, run);
+		copy_loop(runs, run, &run->side[TRACING]);
 	}
 }
 
-/* Whether the loop is to be told by a run, for the end of the block from which it is entered. */
+/* Whether the loop is to be told by a run. */
 static LLVMValueRef is_wanted(struct loci_emit *emit, LLVMValueRef times)
 {
 	LLVMTypeRef half = LLVMInt32TypeInContext(emit->context);
@@ -217,13 +128,13 @@ static LLVMValueRef is_wanted(struct loci_emit *emit, LLVMValueRef times)
 	if (!allowed)
 		allowed = LLVMAddGlobal(emit->module, half, "__loci_runs");
 	LLVMValueRef value = LLVMBuildLoad2(emit->builder, half, allowed, "");
-	LLVMValueRef beyond =
-		LLVMBuildSub(emit->builder, times, loci_emit_number(emit, TIMES_MIN), "");
 	LLVMValueRef is_allowed =
 		LLVMBuildICmp(emit->builder, LLVMIntNE, value, LLVMConstInt(half, 0, 0), "");
+	LLVMValueRef beyond =
+		LLVMBuildSub(emit->builder, times, loci_emit_number(emit, LOCI_RUN_TIMES_MIN), "");
 	LLVMValueRef fits = LLVMBuildICmp(emit->builder, LLVMIntULE, beyond,
-		loci_emit_number(emit, LOCI_CC_RUN_TIMES - TIMES_MIN), "");
-	return LLVMBuildAnd(emit->builder, is_allowed, fits, "");
+		loci_emit_number(emit, LOCI_CC_RUN_TIMES - LOCI_RUN_TIMES_MIN), "");
+	return LLVMBuildAnd(emit->builder, fits, is_allowed, "");
 }
 
 static LLVMValueRef to_word(struct loci_emit *emit, LLVMValueRef pointer)
@@ -231,25 +142,31 @@ static LLVMValueRef to_word(struct loci_emit *emit, LLVMValueRef pointer)
 	return LLVMBuildPtrToInt(emit->builder, pointer, emit->word, "");
 }
 
+static LLVMBasicBlockRef new_block(const struct loci_runs *runs)
+{
+	return LLVMAppendBasicBlockInContext(runs->emit->context, runs->plan->function, "");
+}
+
 /* The words, and what they take from the budget, where the plain loop has ended. */
-static void append(struct loci_runs *runs, const struct run *run, LLVMBasicBlockRef entry)
+static void append(struct loci_runs *runs, const struct run *run, const struct side *side,
+	LLVMBasicBlockRef entry)
 {
 	struct loci_emit *emit = runs->emit;
 	const struct loci_plan_block *block = &runs->plan->block[run->plan->block];
 	uint32_t n_raw = 2 + 2 * block->n_refs, at = 0;
-	struct loci_ir_start *start =
-		loci_ir_start_new(run->block, run->n_blocks, entry, run->block[run->n_blocks - 1]);
-
-	loci_emit_ready(emit);
+	struct loci_ir_start *start = loci_ir_start_new(
+		side->block, side->n_blocks, entry, side->block[side->n_blocks - 1]);
 	LLVMValueRef cursor = loci_emit_get_cursor(emit);
 	uint64_t beyond = loci_mark_word(LOCI_MARK_RUN, n_raw, run->plan->block) -
 		loci_mark_word(LOCI_MARK_BLOCK, 0, 0);
+
 	loci_emit_marker(emit, cursor, at++, beyond);
-	loci_emit_store_word(emit, run->times, loci_emit_away(emit, cursor, at++));
+	LLVMValueRef times = copy_of(side->copy, run->times);
+	loci_emit_store_word(emit, times, loci_emit_away(emit, cursor, at++));
 	loci_emit_store_word(emit, loci_emit_number(emit, 0), loci_emit_away(emit, cursor, at++));
 	for (uint32_t i = 0; i < block->n_refs; i++) {
 		const struct loci_plan_ref *ref = &runs->plan->ref[block->first_ref + i];
-		LLVMValueRef address = loci_ir_copy_of(runs->copy, ref->address), step = ref->step;
+		LLVMValueRef address = copy_of(side->copy, ref->address), step = ref->step;
 		LLVMValueRef first =
 			to_word(emit, loci_ir_start_value(start, emit->builder, address, 0));
 		if (!step)
@@ -261,8 +178,7 @@ static void append(struct loci_runs *runs, const struct run *run, LLVMBasicBlock
 		loci_emit_store_word(emit, step, loci_emit_away(emit, cursor, at++));
 	}
 	loci_emit_set_cursor(emit, cursor, at);
-	loci_emit_take_in_memory(emit,
-		LLVMBuildMul(emit->builder, run->times, loci_emit_number(emit, block->n_refs), ""));
+	loci_emit_take_in_memory(emit, copy_of(side->copy, run->all));
 	loci_ir_start_free(start);
 }
 
@@ -274,17 +190,19 @@ static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
 	return NULL;
 }
 
-/* From the plain loop's last turn through `ended` to where the loop is left. */
-static void connect_exit(struct loci_runs *runs, const struct run *run, LLVMBasicBlockRef ended)
+/* From the plain loop's last turn to `ended`, and from where that ends to where the loop is left.
+ */
+static void connect_exit(struct loci_runs *runs, const struct run *run, const struct side *side,
+	LLVMBasicBlockRef ended)
 {
-	LLVMBasicBlockRef exiting =
-		block_copy(runs->copy, runs->flow->block[run->plan->exiting].block);
-	LLVMBasicBlockRef exit = block_copy(runs->copy, runs->flow->block[run->plan->exit].block);
-	LLVMValueRef end = LLVMGetBasicBlockTerminator(block_copy(run->plain, exiting));
+	LLVMBasicBlockRef exiting = block_at(runs, side, run->plan->exiting);
+	LLVMBasicBlockRef exit = block_at(runs, side, run->plan->exit);
+	LLVMBasicBlockRef last = LLVMGetInsertBlock(runs->emit->builder);
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block_copy(side->plain, exiting));
 	for (LLVMValueRef phi = LLVMGetFirstInstruction(exit); LLVMIsAPHINode(phi);
 		phi = LLVMGetNextInstruction(phi)) {
-		LLVMValueRef value = loci_ir_copy_of(run->plain, incoming_from(phi, exiting));
-		LLVMAddIncoming(phi, &value, &ended, 1);
+		LLVMValueRef value = loci_ir_copy_of(side->plain, incoming_from(phi, exiting));
+		LLVMAddIncoming(phi, &value, &last, 1);
 	}
 	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
 		if (LLVMGetSuccessor(end, i) == exit)
@@ -292,31 +210,70 @@ static void connect_exit(struct loci_runs *runs, const struct run *run, LLVMBasi
 	LLVMBuildBr(runs->emit->builder, exit);
 }
 
-static void make(struct loci_runs *runs, struct run *run)
+/* Where the loop is entered the builder may choose between the plain loop and what is returned. */
+static LLVMBasicBlockRef open_entry(
+	struct loci_runs *runs, const struct run *run, const struct side *side)
 {
-	struct loci_emit *emit = runs->emit;
-	LLVMBasicBlockRef header = run->block[0];
-	LLVMValueRef enter = loci_ir_copy_of(
-		runs->copy, LLVMGetBasicBlockTerminator(runs->flow->block[run->plan->entry].block));
+	LLVMBasicBlockRef from = runs->flow->block[run->plan->entry].block;
+	LLVMValueRef enter = copy_of(side->copy, LLVMGetBasicBlockTerminator(from));
 	LLVMBasicBlockRef entry = LLVMGetInstructionParent(enter);
 	LLVMBasicBlockRef usual = loci_ir_split_before(enter);
-	LLVMBasicBlockRef plain = block_copy(run->plain, header);
-	LLVMBasicBlockRef ended = LLVMInsertBasicBlockInContext(emit->context, usual, "");
-
 	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(entry));
-	loci_emit_at_end(emit, entry);
-	LLVMBuildCondBr(emit->builder, is_wanted(emit, run->times), plain, usual);
-	loci_emit_at_end(emit, ended);
-	append(runs, run, usual);
-	connect_exit(runs, run, ended);
+	loci_emit_at_end(runs->emit, entry);
+	return usual;
 }
 
-void loci_runs_make(struct loci_runs *runs)
+static void make_tracing(struct loci_runs *runs, const struct run *run)
+{
+	struct loci_emit *emit = runs->emit;
+	const struct side *side = &run->side[TRACING];
+	LLVMBasicBlockRef usual = open_entry(runs, run, side), ended = new_block(runs);
+	LLVMBasicBlockRef full = new_block(runs), ready = new_block(runs);
+
+	LLVMBuildCondBr(emit->builder, is_wanted(emit, copy_of(side->copy, run->times)),
+		block_copy(side->plain, side->block[0]), usual);
+	loci_emit_at_end(emit, ended);
+	loci_emit_branch_unlikely(emit, loci_emit_is_full(emit), full, ready);
+	loci_emit_at_end(emit, full);
+	loci_emit_ready(emit);
+	LLVMBuildBr(emit->builder, ready);
+	loci_emit_at_end(emit, ready);
+	append(runs, run, side, usual);
+	connect_exit(runs, run, side, ended);
+}
+
+/* A loop that the budget lasts for need not test it, nor count each turn. */
+static void make_counting(
+	struct loci_runs *runs, const struct run *run, struct loci_increments *increments)
+{
+	struct loci_emit *emit = runs->emit;
+	const struct side *side = &run->side[COUNTING];
+	LLVMBasicBlockRef usual = open_entry(runs, run, side), begun = new_block(runs);
+	LLVMBasicBlockRef entry = LLVMGetInsertBlock(emit->builder), ended = new_block(runs);
+	LLVMBasicBlockRef plain = block_copy(side->plain, side->block[0]);
+
+	loci_emit_branch_unlikely(emit,
+		LLVMBuildNot(emit->builder, loci_emit_lasts(emit, run->all), ""), usual, begun);
+	loci_emit_at_end(emit, begun);
+	loci_emit_take(emit, run->all);
+	LLVMBuildBr(emit->builder, plain);
+	loci_ir_rename_predecessor(plain, entry, begun);
+	loci_emit_at_end(emit, ended);
+	if (increments)
+		loci_increments_run(increments, run->plan, run->times);
+	connect_exit(runs, run, side, ended);
+}
+
+void loci_runs_make_tracing(struct loci_runs *runs)
 {
 	for (size_t i = 0; i < runs->plan->n_runs; i++)
-		make(runs, &runs->run[i]);
+		make_tracing(runs, &runs->run[i]);
+}
+
+void loci_runs_make_counting(struct loci_runs *runs, struct loci_increments *increments)
+{
 	for (size_t i = 0; i < runs->plan->n_runs; i++)
-		loci_ir_erase_unused(runs->run[i].counted);
+		make_counting(runs, &runs->run[i], increments);
 }
 
 LLVMValueRef loci_runs_outliving(const struct loci_runs *runs, size_t number)
@@ -326,19 +283,23 @@ LLVMValueRef loci_runs_outliving(const struct loci_runs *runs, size_t number)
 
 void loci_runs_demote(const struct loci_runs *runs, LLVMValueRef value, LLVMValueRef slot)
 {
-	for (size_t i = 0; i < runs->plan->n_runs; i++) {
-		LLVMValueRef plain = plain_of(runs, &runs->run[i], value);
-		if (plain != loci_ir_copy_of(runs->copy, value))
-			loci_ir_demote(plain, slot);
-	}
+	for (size_t i = 0; i < runs->plan->n_runs; i++)
+		for (unsigned k = 0; k < N_SIDES; k++) {
+			const struct side *side = &runs->run[i].side[k];
+			LLVMValueRef here = copy_of(side->copy, value);
+			LLVMValueRef plain = loci_ir_copy_of(side->plain, here);
+			if (plain != here)
+				loci_ir_demote(plain, slot);
+		}
 }
 
 void loci_runs_free(struct loci_runs *runs)
 {
-	for (size_t i = 0; i < runs->plan->n_runs; i++) {
-		loci_ir_copy_free(runs->run[i].plain);
-		free(runs->run[i].block);
-	}
+	for (size_t i = 0; i < runs->plan->n_runs; i++)
+		for (unsigned k = 0; k < N_SIDES; k++) {
+			loci_ir_copy_free(runs->run[i].side[k].plain);
+			free(runs->run[i].side[k].block);
+		}
 	free(runs->run);
 	free(runs->outliving);
 	free(runs);

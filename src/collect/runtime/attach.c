@@ -116,9 +116,12 @@ RT_PUBLIC uint32_t __loci_runs;
 
 static enum rt_mode attach(void)
 {
-	if (!find_run() || !rt_is_chosen() || pthread_key_create(&rt_key, end_thread) ||
-		!rt_begin_image())
+	if (!find_run() || !rt_is_chosen() || pthread_key_create(&rt_key, end_thread))
 		return RT_OFF;
+	rt.is_plain = !rt_has_definitions();
+	if (!rt_begin_image())
+		return RT_OFF;
+	rt.learns = rt.control->windows || rt.control->mode == LOCI_CONTROL_COUNT;
 	rt_fork_init();
 	rt_end_init();
 	rt_modules_begin();

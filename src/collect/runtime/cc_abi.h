@@ -113,6 +113,11 @@ struct loci_cc_definition {
 };
 _Static_assert(sizeof(struct loci_cc_definition) == 64, "layout is fixed");
 
+/* Section LOCI_CC_RUNTIME is in a static program that has the runtime in it. Code of gcc's is not
+ * instrumented by the pass, has no definitions, and calls LOCI_CC_ENTRY and its like. */
+#define LOCI_CC_RUNTIME "loci_runtime"
+#define LOCI_CC_ENTRY   "__tsan_func_entry"
+
 #define LOCI_CC_NONE UINT32_MAX
 
 struct loci_cc_block {

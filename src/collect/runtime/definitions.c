@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Functions become known when they are first executed under tracing, or first count. They are
  * remembered, for the children of this process. */
-#include "collect/runtime/runtime.h"
+#include "collect/runtime/call_places.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
 
@@ -114,16 +114,23 @@ static bool remember(struct loci_cc_function *function, uint64_t first)
 	return true;
 }
 
+/* Taken before they are given, lest a child made in between gives them again. */
+uint64_t rt_take_block_ids(uint32_t n)
+{
+	uint64_t first = table.n_ids;
+
+	__atomic_store_n(&table.n_ids, first + n, __ATOMIC_RELEASE);
+	return first;
+}
+
 bool rt_define_now(struct loci_cc_function *function)
 {
 	const struct loci_cc_definition *definition = rt_definition_of(function);
-	uint64_t first = table.n_ids;
+	uint64_t first;
 
 	if (__atomic_load_n(&function->base, __ATOMIC_ACQUIRE))
 		return true;
-	/* Taken before they are given, lest a child made in between gives them again. */
-	if (definition)
-		__atomic_store_n(&table.n_ids, first + definition->n_blocks, __ATOMIC_RELEASE);
+	first = definition ? rt_take_block_ids(definition->n_blocks) : 0;
 	/* Without a definition its words would have no meaning: nothing of this process would. */
 	if (!definition || !remember(function, first)) {
 		rt_process_mark(LOCI_MARK_LOST, 1, 0, NULL);
@@ -172,6 +179,7 @@ void rt_define_all_again(void)
 {
 	for (size_t i = 0; i < table.n; i++)
 		tell(table.known[i].function, table.known[i].first);
+	rt_places_tell_again();
 }
 
 void rt_forget_functions(uintptr_t start, size_t bytes)
@@ -182,6 +190,7 @@ void rt_forget_functions(uintptr_t start, size_t bytes)
 		if ((uintptr_t)table.known[i].function - start >= bytes)
 			table.known[n++] = table.known[i];
 	table.n = n;
+	rt_places_forget(start, bytes);
 }
 
 static const struct loci_cc_call *calls_of(const struct loci_cc_definition *definition)

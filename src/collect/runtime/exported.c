@@ -10,6 +10,10 @@ struct symbols {
 	const ElfW(Sym) * symbol;
 	const char *text;
 	const uint32_t *hash;
+	const ElfW(Rela) * calls; /* what is to be bound */
+	size_t calls_bytes;
+	const ElfW(Rela) * others;
+	size_t others_bytes;
 };
 
 /* The C library's loader makes addresses of what stands in the file, others leave it. */
@@ -33,7 +37,15 @@ static bool find_symbols(const struct dl_phdr_info *info, struct symbols *ret)
 			ret->text = address_in(info, entry->d_un.d_ptr);
 		else if (entry->d_tag == DT_GNU_HASH)
 			ret->hash = address_in(info, entry->d_un.d_ptr);
-	return ret->symbol && ret->text && ret->hash;
+		else if (entry->d_tag == DT_JMPREL)
+			ret->calls = address_in(info, entry->d_un.d_ptr);
+		else if (entry->d_tag == DT_PLTRELSZ)
+			ret->calls_bytes = entry->d_un.d_val;
+		else if (entry->d_tag == DT_RELA)
+			ret->others = address_in(info, entry->d_un.d_ptr);
+		else if (entry->d_tag == DT_RELASZ)
+			ret->others_bytes = entry->d_un.d_val;
+	return ret->symbol && ret->text;
 }
 
 static uint32_t hash_of(const char *name)
@@ -59,7 +71,7 @@ uintptr_t rt_exported(const struct dl_phdr_info *info, const char *name)
 	uint32_t hash = hash_of(name), n_buckets, first, n_words, at;
 	const uint32_t *bucket, *chain;
 
-	if (!find_symbols(info, &symbols))
+	if (!find_symbols(info, &symbols) || !symbols.hash)
 		return 0;
 	n_buckets = symbols.hash[0];
 	first = symbols.hash[1];
@@ -79,4 +91,26 @@ uintptr_t rt_exported(const struct dl_phdr_info *info, const char *name)
 		if (other & 1)
 			return 0;
 	}
+}
+
+static bool binds(
+	const struct symbols *symbols, const ElfW(Rela) * bound, size_t bytes, const char *name)
+{
+	for (size_t i = 0; bound && i < bytes / sizeof(*bound); i++) {
+		const ElfW(Sym) *symbol = &symbols->symbol[ELF64_R_SYM(bound[i].r_info)];
+
+		if (ELF64_R_SYM(bound[i].r_info) && symbol->st_shndx == SHN_UNDEF &&
+			!strcmp(symbols->text + symbol->st_name, name))
+			return true;
+	}
+	return false;
+}
+
+bool rt_is_imported(const struct dl_phdr_info *info, const char *name)
+{
+	struct symbols symbols;
+
+	return find_symbols(info, &symbols) &&
+		(binds(&symbols, symbols.calls, symbols.calls_bytes, name) ||
+			binds(&symbols, symbols.others, symbols.others_bytes, name));
 }

@@ -4,6 +4,8 @@
 #include "collect/runtime/runtime.h"
 #include "stream/ring_x86_64.h"
 
+#include <string.h>
+
 struct rt_size {
 	uint32_t n_words, n_chunks;
 };
@@ -76,12 +78,14 @@ static struct loci_stream_info stream_info(void)
 {
 	struct loci_stream_info info = { .version = LOCI_STREAM_VERSION,
 		.arch = LOCI_ARCH_X86_64,
-		.collector = LOCI_COLLECTOR_CC,
+		.collector = rt.is_plain ? LOCI_COLLECTOR_GCC : LOCI_COLLECTOR_CC,
 		.unit = LOCI_UNIT_BYTE,
 		.capabilities = LOCI_CAP_STORES | LOCI_CAP_SITES | LOCI_CAP_FRAMES |
 			LOCI_CAP_OBJECTS | LOCI_CAP_PARTIAL,
 		.origin = "loci " LOCI_VERSION ", cc" };
 
+	if (rt.is_plain)
+		strcpy(info.origin, "loci " LOCI_VERSION ", gcc");
 	info.capabilities |= rt.control->windows ? LOCI_CAP_WINDOWS : LOCI_CAP_COMPLETE;
 	return info;
 }

@@ -6,6 +6,7 @@
 #include "collect/runtime/wrap.h"
 
 #include <signal.h>
+#include <ucontext.h>
 
 #define MAX_HANDLERS 256 /* as many entries are in stubs_x86_64.S */
 #define ENTRY_BYTES  16
@@ -38,6 +39,8 @@ static void on_level(struct rt_thread *thread, handler_function *handler, int si
 
 	level->signal = signal;
 	level->entered = false;
+	level->frame = (uintptr_t)__builtin_frame_address(0);
+	level->interrupted = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
 	rt_level_reset(level);
 	__atomic_store_n(&thread->depth, depth, __ATOMIC_RELAXED);
 	__atomic_store_n(&__loci_thread.state, &level->quiet, __ATOMIC_RELAXED);
@@ -167,23 +170,45 @@ static uint32_t depth_of(const struct rt_thread *thread, const struct loci_cc_st
 	return depth;
 }
 
-RT_PUBLIC void __loci_landed(struct loci_cc_state *state)
+/* Those above that depth were left. */
+static void land(struct rt_thread *thread, uint32_t depth)
 {
-	struct rt_thread *thread;
-	uint32_t depth;
-	uint64_t mask;
+	uint64_t mask = rt_block();
 
-	if (__builtin_expect(__loci_thread.state == state, 1))
-		return;
-	rt_thread_unmute();
-	thread = rt_self;
-	if (!thread || rt_mode() == RT_OFF)
-		return;
-	mask = rt_block();
-	depth = depth_of(thread, state);
 	thread->has_jumped |= thread->depth > depth;
 	for (; thread->depth > depth; thread->depth--)
 		rt_level_leave(&thread->level[thread->depth]);
 	rt_level_resume(thread, &thread->level[depth]);
 	rt_unblock(mask);
+}
+
+RT_PUBLIC void __loci_landed(struct loci_cc_state *state)
+{
+	if (__builtin_expect(__loci_thread.state == state, 1))
+		return;
+	rt_thread_unmute();
+	if (rt_self && rt_mode() != RT_OFF)
+		land(rt_self, depth_of(rt_self, state));
+}
+
+/* The frames of a handler lie between where control is now and what called it; those of the
+ * handlers below it, and of the thread, from where they were interrupted. Handlers may have a stack
+ * of their own. */
+void rt_handlers_leave(uintptr_t target)
+{
+	struct rt_thread *thread = rt_self;
+	uintptr_t low = (uintptr_t)__builtin_frame_address(0);
+	uint32_t depth;
+
+	if (!thread || rt_mode() == RT_OFF || !thread->depth)
+		return;
+	for (depth = thread->depth; depth > 0; depth--) {
+		const struct rt_level *level = &thread->level[depth];
+
+		if (target >= low && target <= level->frame)
+			break;
+		low = level->interrupted;
+	}
+	if (depth < thread->depth)
+		land(thread, depth);
 }

@@ -29,6 +29,7 @@ struct module {
 static struct {
 	struct module *module; /* NULL: none yet */
 	uint32_t n, n_ids;
+	uint64_t unseen_flang; /* calls of flang's library, which is mostly linked statically */
 } table;
 
 static struct module *find(uintptr_t address)
@@ -146,6 +147,27 @@ static int add_each(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
+#ifdef LOCI_RT_STATIC
+extern const struct loci_cc_function __start_loci_fn[] __attribute__((weak, visibility("hidden")));
+
+bool rt_has_definitions(void)
+{
+	return __start_loci_fn != NULL;
+}
+#else
+static int asks_for_room(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	(void)data;
+	return rt_is_imported(info, "__loci_define");
+}
+
+bool rt_has_definitions(void)
+{
+	return dl_iterate_phdr(asks_for_room, NULL);
+}
+#endif
+
 void rt_modules_begin(void)
 {
 	table.module = loci_sys_map(MAX_MODULES * sizeof(*table.module), -1);
@@ -224,32 +246,42 @@ void rt_unseen_add(const char *name, uintptr_t caller, uint64_t calls)
 		module = find(caller);
 		if (!module || rt_is_defined_name(name, module->start, module->bytes))
 			return;
+		if (!strncmp(name, "_FortranA", 9)) {
+			table.unseen_flang += calls;
+			return;
+		}
 	}
 	module->unseen += calls;
 }
 
+static void tell_calls(uint64_t *calls, const char *whose)
+{
+	uint64_t raw[2] = { *calls, 0 };
+
+	if (*calls)
+		rt_process_mark(LOCI_MARK_UNSEEN, rt_process_string(whose), 2, raw);
+	*calls = 0;
+}
+
 static void tell_unseen(struct module *module)
 {
-	bool is_program = !module->info.dlpi_name || !module->info.dlpi_name[0];
-	uint64_t raw[2] = { module->unseen, 0 };
+	const char *name = module->info.dlpi_name;
 
-	if (module->unseen)
-		rt_process_mark(LOCI_MARK_UNSEEN,
-			rt_process_string(is_program ? "the program itself, not instrumented"
-						     : module->info.dlpi_name),
-			2, raw);
-	module->unseen = 0;
+	tell_calls(
+		&module->unseen, name && name[0] ? name : "the program itself, not instrumented");
 }
 
 void rt_unseen_tell(void)
 {
 	for (uint32_t i = 0; i < table.n; i++)
 		tell_unseen(&table.module[i]);
+	tell_calls(&table.unseen_flang, "flang's run-time library");
 }
 
 void rt_unseen_forget(void)
 {
 	rt_unseen_forget_counts();
+	table.unseen_flang = 0;
 	for (uint32_t i = 0; i < table.n; i++)
 		table.module[i].unseen = 0;
 }

@@ -44,6 +44,8 @@ struct rt_level {
 	bool entered;               /* SIGNAL_ENTER was written */
 	bool deaf;                  /* there was no room for a ring */
 	size_t mapped_bytes;
+	uintptr_t frame;       /* of what called the handler, above its own frames */
+	uintptr_t interrupted; /* the stack pointer of what it interrupted */
 };
 
 /* A thread. These are never given back, only used again. */
@@ -76,6 +78,8 @@ struct rt_image {
 	int number; /* of the program it is in this process */
 	bool ended;
 	bool is_threaded; /* there have been other threads */
+	bool learns;      /* functions are to be known also while no words are wanted */
+	bool is_plain;    /* no code in it was compiled by `loci cc` when it began */
 	struct loci_control *control;
 	uint64_t sequence;
 	uint64_t n_strings;
@@ -89,7 +93,7 @@ struct rt_image {
 	char path[2][RT_PATH_BYTES];
 };
 
-extern struct rt_image rt;
+extern struct rt_image rt __attribute__((visibility("hidden")));
 extern __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
 extern pthread_key_t rt_key; /* whose destructor ends a thread */
 
@@ -180,12 +184,17 @@ void rt_define_all_again(void);
 /* A block of one reference, whose site is an address of code; id 0: a new one. */
 uint64_t rt_define_told(uint64_t site, uint64_t descriptor, uint64_t id);
 void rt_forget_functions(uintptr_t start, size_t bytes);
+uint64_t rt_take_block_ids(uint32_t n); /* the first of them */
 bool rt_is_defined(uintptr_t code);
 bool rt_is_defined_name(const char *name, uintptr_t start, size_t bytes); /* of the code there */
 uint32_t rt_module_of(uintptr_t address);
+bool rt_has_definitions(void); /* some code of the process was compiled by `loci cc` */
 void rt_modules_begin(void);
 void rt_modules_tell_again(void); /* in a child */
 void rt_modules_look(void);       /* for new ones, with the loader's locks; our lock not held */
+
+/* handlers.c: a jump is about to leave handlers that interrupted frames at or above this one. */
+void rt_handlers_leave(uintptr_t target);
 
 /* Calls into code that was not built by `loci cc`. */
 void rt_unseen_count(void);  /* takes what the definitions' counters have .. */

@@ -106,7 +106,7 @@ static Bool handle(ThreadId tid, UWord *args, UWord *ret)
 
 	if (FAMILY(args[0]) != FAMILY(LOCI_MARK_REGION_BEGIN_))
 		return False;
-	*ret = 0;
+	*ret = 1; /* nobody else need be told */
 	thread_is_current(tid);
 	switch (args[0]) {
 	case LOCI_MARK_REGION_BEGIN_:

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which loops may be told by a run. */
+#include "collect/llvm/runs.h"
+
+#include "collect/llvm/loops.h"
+#include "collect/runtime/cc_abi.h"
+#include "stream/stream.h"
+
+#include <stdlib.h>
+
+#define REFS_MAX 126
+
+/* The only block of the stream that has references of the loop; or LOCI_PLAN_NONE. */
+static uint32_t block_of(const struct loci_plan *plan, uint32_t loop)
+{
+	uint32_t found = LOCI_PLAN_NONE;
+	for (uint32_t i = 0; i < plan->n_blocks; i++) {
+		if (plan->block[i].loop != loop)
+			continue;
+		if (found != LOCI_PLAN_NONE)
+			return LOCI_PLAN_NONE;
+		found = i;
+	}
+	return found;
+}
+
+static bool is_plain(const struct loci_plan_ref *ref)
+{
+	return ref->op < LOCI_OP_FRAME && ref->size_bytes > 0 && !ref->mask && !ref->index &&
+		!ref->is_at_end && !(ref->flags & LOCI_REF_ATOMIC);
+}
+
+static bool is_possible(const struct loci_plan *plan, const struct loci_plan_block *block)
+{
+	if (block->n_refs > REFS_MAX || (block->flags & LOCI_BLOCK_ENTRY))
+		return false;
+	for (uint32_t i = 0; i < block->n_refs; i++)
+		if (!is_plain(&plan->ref[block->first_ref + i]))
+			return false;
+	return true;
+}
+
+/* All of the block executes each turn, and its addresses go in equal steps. */
+static bool is_steady(struct loci_plan *plan, const struct loci_flow *flow, uint32_t loop,
+	const struct loci_plan_block *block, LLVMBasicBlockRef exiting)
+{
+	for (size_t i = 0; i < plan->n_pieces; i++)
+		if (flow->block[plan->piece[i].home].loop == loop &&
+			!loci_ir_loop_always(
+				plan->evolution, flow->block[plan->piece[i].home].block, exiting))
+			return false;
+	for (uint32_t i = 0; i < block->n_refs; i++) {
+		struct loci_plan_ref *ref = &plan->ref[block->first_ref + i];
+		if (!loci_ir_loop_steps(plan->evolution, loop, ref->address, &ref->step))
+			return false;
+	}
+	return true;
+}
+
+/* One way in, and one way round. */
+static bool is_entered_once(const struct loci_flow *flow, uint32_t header, uint32_t *ret_entry)
+{
+	const struct loci_flow_block *block = &flow->block[header];
+	if (block->n_predecessors != 2)
+		return false;
+	*ret_entry = block->predecessor[block->predecessor[0] < header ? 0 : 1];
+	return *ret_entry < header && flow->block[*ret_entry].n_successors == 1;
+}
+
+static uint32_t exit_of(const struct loci_flow *flow, uint32_t exiting, uint32_t loop)
+{
+	const struct loci_flow_block *block = &flow->block[exiting];
+	for (uint32_t i = 0; i < block->n_successors; i++)
+		if (flow->block[block->successor[i]].loop != loop)
+			return block->successor[i];
+	return LOCI_FLOW_NONE;
+}
+
+static void find(struct loci_plan *plan, const struct loci_flow *flow, uint32_t loop)
+{
+	struct loci_plan_run run = { .loop = loop, .block = block_of(plan, loop) };
+	LLVMBasicBlockRef exiting;
+	if (run.block == LOCI_PLAN_NONE || !is_possible(plan, &plan->block[run.block]) ||
+		!is_entered_once(flow, flow->loop[loop].header, &run.entry))
+		return;
+	if (!plan->evolution)
+		plan->evolution = loci_ir_loops_new(plan->function);
+	if (!loci_ir_loop_is_counted(
+		    plan->evolution, loop, LOCI_RUN_TIMES_MIN, LOCI_CC_RUN_TIMES, &exiting) ||
+		!is_steady(plan, flow, loop, &plan->block[run.block], exiting))
+		return;
+	run.exiting = loci_flow_number(flow, exiting);
+	run.exit = exit_of(flow, run.exiting, loop);
+	plan->run = loci_grown(plan->run, plan->n_runs, sizeof(*plan->run));
+	plan->run[plan->n_runs++] = run;
+}
+
+void loci_runs_find(struct loci_plan *plan, const struct loci_flow *flow)
+{
+	bool *is_outer = loci_zeroed(flow->n_loops, sizeof(*is_outer));
+	for (size_t i = 0; i < flow->n_loops; i++)
+		if (flow->loop[i].parent != LOCI_FLOW_NONE)
+			is_outer[flow->loop[i].parent] = true;
+	for (uint32_t i = 0; i < flow->n_loops; i++)
+		if (!is_outer[i] && plan->is_active[i] && !plan->is_synced[i])
+			find(plan, flow, i);
+	free(is_outer);
+}
+
+void loci_runs_forget(struct loci_plan *plan)
+{
+	if (plan->evolution)
+		loci_ir_loops_free(plan->evolution);
+	free(plan->run);
+}
