@@ -10,6 +10,7 @@
  * to go round at most some hundred times is left at its end only.
  *
  *	counting	in every block that has references	budget -= references
+ *			and, with operations, counts executions (see Operations)
  *	tracing		the same, and appends words at the cursor
  *	test		budget < 0: to the tracing copy; otherwise, where it can, to the counting
  *copy
@@ -183,7 +184,14 @@ _Static_assert(sizeof(struct loci_cc_call) == 8, "layout is fixed");
  *
  * Counted are the instructions of the compiler's intermediate code after optimising, before what
  * loci puts there: architecture-independent, as Byfl counts. Debug and lifetime intrinsics, PHIs
- * and casts that make no code (bitcast, ptrtoint, inttoptr, freeze) are none. */
+ * and casts that make no code (bitcast, ptrtoint, inttoptr, freeze) are none. No more are parts of
+ * aggregates (extractvalue, insertvalue), landing pads, allocas of constant size, constant
+ * expressions, and the return behind a call that must be the last (musttail), for the callee
+ * returns. An invoke is its call alone. Intrinsics are what they compute: those that are not in the
+ * list below are INT_OTHER, FLOAT_OTHER or OTHER by what they give. A masked load or store counts
+ * as one, all its lanes moved, whichever are active: a bound from above. Calls, memset, memcpy,
+ * fences, assembly and the like have no type and no bits; branches have those of what they depend
+ * on. */
 enum loci_cc_op_kind {
 	LOCI_CC_OP_LOAD = 1,
 	LOCI_CC_OP_STORE = 2, /* a read-modify-write is a load, a store and what it computes */
@@ -269,7 +277,11 @@ struct loci_cc_invocation {
 };
 _Static_assert(sizeof(struct loci_cc_invocation) == 16, "layout is fixed");
 
-/* How often a block ran in the counting copy: the sum of its terms, modulo 2^64. A counter may
+/* Executions in the counting copy are counted on some edges of the flow, in counters that the
+ * thread has to itself, and add up to those of blocks. They are right whenever control is outside
+ * of the function, or in something that it called.
+ *
+ * How often a block ran in the counting copy: the sum of its terms, modulo 2^64. A counter may
  * serve several blocks, and a block may have none of its own. Ascending by block. */
 #define LOCI_CC_TERM_MINUS (1u << 31)
 struct loci_cc_term {
