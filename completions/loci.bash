@@ -50,7 +50,7 @@ _loci() {
 			*) words=$(_loci_formats "$program") ;;
 			esac
 			;;
-		--by) words='site line function loop file module object field context pair thread process region phase' ;;
+		--by) words='site line function loop file module object field context pair thread process region phase index' ;;
 		--sort) words='misses refs writebacks distance' ;;
 		--level) words='L1 L2 L3' ;;
 		--pairs) words='far all none' ;;
@@ -62,7 +62,7 @@ _loci() {
 		--collector) words='any cc gcc' ;;
 		-m) words='exact count' ;;
 		--toggle) words='USR1 USR2' ;;
-		--fail-if | --sweep | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min) ;;
+		--fail-if | --sweep | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min | --object) ;;
 		-o | --output | --trace) files=any ;;
 		*)
 			case $command in

@@ -23,7 +23,7 @@ for deb in "$BUILD"/deb/*.deb; do
 	dpkg-deb -x "$deb" "$dir/root" || fail "$deb cannot be unpacked"
 done
 "$dir/root/usr/bin/loci" --version >/dev/null || fail "the packaged loci does not run"
-for page in loci loci-record loci-annotate loci-doctor loci-cc loci-c++ loci-mpicc; do
+for page in loci loci-record loci-annotate loci-doctor loci-cc loci-c++ loci-flang loci-mpicc; do
 	[ -f "$dir/root/usr/share/man/man1/$page.1.gz" ] || fail "$page.1.gz is missing"
 done
 

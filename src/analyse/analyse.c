@@ -172,10 +172,29 @@ static uint32_t note_unseen(struct loci_analysis *a)
 	return has;
 }
 
+/* What --statement left out, and how large an element is. */
+static void note_statement(struct loci_analysis *a)
+{
+	uint64_t again = 0, bytes = a->grain[0].totals.block_bytes;
+	char text[200];
+
+	for (size_t i = 0; i < a->n_processes; i++)
+		again += a->process[i].again;
+	for (unsigned i = 1; i < a->n_grains; i++)
+		if (a->grain[i].totals.block_bytes < bytes)
+			bytes = a->grain[i].totals.block_bytes;
+	snprintf(text, sizeof(text),
+		"every element of %" PRIu64 " byte%s counts once per execution of a statement: "
+		"%" PRIu64 " further references are left out",
+		bytes, bytes == 1 ? "" : "s", again);
+	loci_analysis_add_note(a, text);
+}
+
 static int put_run(struct loci_analysis *a, struct loci_profile *profile, bool sampled,
 	double seconds, struct loci_err *err)
 {
-	char caps[80], origin[sizeof(a->info.origin) + 1] = "";
+	char caps[96], origin[sizeof(a->info.origin) + 1] = "";
+	bool statement = a->options->statement && a->attributed;
 	struct loci_run run = { 0 };
 	uint32_t has = note_unseen(a);
 
@@ -190,6 +209,8 @@ static int put_run(struct loci_analysis *a, struct loci_profile *profile, bool s
 		run.lost += process->lost;
 		run.threads += process->n_threads;
 	}
+	if (statement)
+		note_statement(a);
 	memcpy(origin, a->info.origin, sizeof(a->info.origin));
 	run.command = (char *)a->options->command;
 	run.collector = (char *)collector_name(a->info.collector);
@@ -197,6 +218,8 @@ static int put_run(struct loci_analysis *a, struct loci_profile *profile, bool s
 	run.mode = sampled ? "sample" : "exact";
 	run.unit = a->info.unit == LOCI_UNIT_OBJECT ? "object" : "byte";
 	run.capabilities = (char *)capabilities(has, is_approximate(a), caps, sizeof(caps));
+	if (statement && strlen(caps) + sizeof(" statement") <= sizeof(caps))
+		strcat(caps, " statement");
 	run.program_version = (char *)a->options->version;
 	run.machine = (char *)a->options->machine;
 	run.caches = (char *)a->options->caches;
@@ -279,7 +302,8 @@ static int put_processes(
 static int put_attributed(
 	struct loci_analysis *a, struct loci_profile *profile, struct loci_err *err)
 {
-	const struct loci_publish_options options = { .block_bytes = a->grain[0].totals.block_bytes,
+	uint64_t bytes[LOCI_ANALYSE_GRAINS] = { 0 };
+	const struct loci_publish_options options = { .block_bytes = bytes,
 		.sites = a->info.capabilities & LOCI_CAP_SITES,
 		.no_source = a->options->no_source,
 		.levels = a->options->levels,
@@ -287,6 +311,8 @@ static int put_attributed(
 		.note_data = a };
 	int r;
 
+	for (unsigned i = 0; i < a->n_grains; i++)
+		bytes[i] = a->grain[i].totals.block_bytes;
 	if (a->torn)
 		loci_analysis_add_note(a, "no room to add up code and data: they are left out");
 	if (!a->attributed || a->torn)

@@ -36,6 +36,8 @@ struct loci_analyse_options {
 	size_t n_levels;
 	bool no_source; /* leave out source excerpts */
 	bool no_kernel; /* leave out memory touched by the kernel */
+	bool index;     /* what each piece of an array met: piece.h */
+	bool statement; /* each element once per execution of a statement: distinct.h */
 	/* Of what `loci cc` compiled, which is recorded whole: only references of the functions so
 	 * named, or none of them; comma separated, * and ? allowed. NULL: all, none. */
 	const char *only, *skip;

@@ -10,6 +10,24 @@
 /* A longer reference is damage, not a program's. */
 #define REF_MAX_BYTES (1ull << 40)
 
+static int reserve_threads(struct loci_attribution *a, size_t n)
+{
+	if (loci_grow(&a->thread_refs, &a->thread_cap, n, sizeof(*a->thread_refs)) < 0)
+		return -ENOMEM;
+	return loci_grow(&a->thread_again, &a->thread_again_cap, n, sizeof(*a->thread_again));
+}
+
+/* Elements are as large as the smallest blocks. */
+static int open_distinct(
+	struct loci_attribution *a, const uint64_t *block_bytes, struct loci_err *err)
+{
+	uint64_t smallest = block_bytes[0];
+
+	for (unsigned i = 1; i < a->n_grains; i++)
+		smallest = block_bytes[i] < smallest ? block_bytes[i] : smallest;
+	return loci_distinct_new(&a->code, smallest, &a->distinct, err);
+}
+
 int loci_attribution_new(const struct loci_attribution_options *options,
 	struct loci_attribution **ret, struct loci_err *err)
 {
@@ -27,7 +45,7 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 	a->symbols = options->symbols;
 	a->symbols_lock = options->symbols_lock;
 	a->flow = options->capabilities & LOCI_CAP_SITES;
-	a->shift = (unsigned)__builtin_ctzll(options->block_bytes);
+	a->shift = (unsigned)__builtin_ctzll(options->block_bytes[0]);
 	r = loci_code_init(&a->code,
 		&(struct loci_code_options){ .symbols = a->symbols,
 			.symbols_lock = a->symbols_lock,
@@ -38,8 +56,7 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 		err);
 	if (r == 0 &&
 		(loci_walk_init(&a->walk, &a->code) < 0 || loci_rows_init(&a->rows) < 0 ||
-			loci_stages_init(&a->stages) < 0 ||
-			loci_grow(&a->thread_refs, &a->thread_cap, 1, sizeof(*a->thread_refs)) < 0))
+			loci_stages_init(&a->stages) < 0 || reserve_threads(a, 1) < 0))
 		r = loci_err_nomem(err);
 	if (r == 0)
 		r = loci_objects_new(a->symbols, &a->objects, err);
@@ -48,6 +65,12 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 			a->objects, a->symbols_lock, loci_collector_is_inside(options->collector));
 	if (r == 0)
 		r = loci_measure_init(&a->measure, a->grain[0], a->options, a->shift, err);
+	if (r == 0 && a->options->index)
+		r = loci_pieces_new(a->objects, options->block_bytes[0], &a->pieces, err);
+	if (r == 0 && a->options->statement)
+		r = open_distinct(a, options->block_bytes, err);
+	for (unsigned i = 1; r == 0 && i < a->n_grains; i++)
+		r = loci_side_new(a->grain[i], options->block_bytes[i], &a->side[i - 1], err);
 	if (r == 0)
 		r = a->measure.levels
 			? loci_relay_new(both, LOCI_ARRAY_SIZE(both), &a->measure, &a->relay, err)
@@ -58,7 +81,7 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 		return r;
 	}
 	a->batch = loci_relay_batch(a->relay);
-	a->joins = a->options->pairs != LOCI_PAIRS_ALL;
+	a->joins = a->options->pairs != LOCI_PAIRS_ALL && !a->pieces;
 	if (a->options->pairs != LOCI_PAIRS_NONE)
 		a->walk.log = a->batch->event;
 	return 0;
@@ -70,12 +93,17 @@ void loci_attribution_free(struct loci_attribution *a)
 		return;
 	loci_relay_free(a->relay); /* before what its thread uses */
 	loci_measure_fini(&a->measure);
+	for (unsigned i = 0; i < LOCI_ARRAY_SIZE(a->side); i++)
+		loci_side_free(a->side[i]);
+	loci_distinct_free(a->distinct);
+	loci_pieces_free(a->pieces);
 	loci_objects_free(a->objects);
 	loci_rows_fini(&a->rows);
 	loci_walk_fini(&a->walk);
 	loci_code_fini(&a->code);
 	loci_stages_fini(&a->stages);
 	free(a->thread_refs);
+	free(a->thread_again);
 	free(a);
 }
 
@@ -92,7 +120,7 @@ static void bear(struct loci_attribution *a, uint64_t address)
 
 /* What a body of the loop is compiled for. */
 struct refer_kind {
-	bool plain; /* blocks of 64 bytes, and no other size is wanted */
+	bool plain; /* blocks of 64 bytes, no other size, and nothing else is asked for */
 	bool flow;  /* as in the attribution */
 };
 
@@ -102,6 +130,17 @@ static __attribute__((noinline)) int refer_any(struct loci_attribution *a,
 {
 	uint64_t size_bytes = ref->size_bytes;
 
+	if (a->distinct) {
+		int r = loci_distinct_again(
+			a->distinct, ref->site, (uint32_t)a->walk.at, address, err);
+
+		if (r > 0) { /* who counts the run counts it too */
+			a->here.refs--;
+			a->here.again++;
+		}
+		if (r)
+			return r < 0 ? r : 0;
+	}
 	if (!size_bytes)
 		size_bytes = a->code.site[ref->site].size_bytes;
 	return loci_touch_refer(a, ref, address, size_bytes, a->shift, a->n_grains == 1, err);
@@ -246,6 +285,11 @@ static int refer_alone(struct loci_attribution *a, const struct loci_ref *ref, s
 			ref->size_bytes, ref->address, a->references + a->here.refs);
 	if (of->kind & LOCI_CODE_SPECIAL)
 		r = loci_flow_special(a, ref->definition, ref->address, err);
+	if (r == 0 && a->distinct && !a->paused) {
+		r = loci_distinct_again(
+			a->distinct, of->site, (uint32_t)a->walk.at, ref->address, err);
+		a->here.again += r > 0;
+	}
 	if (r == 0 && a->paused) {
 		a->left_out++;
 	} else if (r == 0) {
@@ -264,9 +308,7 @@ static int switch_thread(struct loci_attribution *a, uint32_t thread, struct loc
 
 	if (r < 0)
 		return r;
-	if (loci_walk_switch(&a->walk, thread) < 0 ||
-		loci_grow(&a->thread_refs, &a->thread_cap, a->walk.n_threads,
-			sizeof(*a->thread_refs)) < 0 ||
+	if (loci_walk_switch(&a->walk, thread) < 0 || reserve_threads(a, a->walk.n_threads) < 0 ||
 		loci_stages_switch(&a->stages, a->walk.at) < 0)
 		return loci_err_nomem(err);
 	r = loci_flow_stage(a, err);
@@ -379,7 +421,8 @@ static int take_runs(struct loci_attribution *a, struct loci_runs *first, struct
 		r = switch_thread(a, thread, err);
 	if (r < 0)
 		return r;
-	kind = (struct refer_kind){ a->shift == 6 && a->n_grains == 1, a->flow };
+	kind = (struct refer_kind){ a->shift == 6 && a->n_grains == 1 && !a->distinct && !a->pieces,
+		a->flow };
 	if (a->paused)
 		r = pass_runs(a, &runs, err);
 	else if (kind.plain && kind.flow)
@@ -437,12 +480,20 @@ int loci_attribution_words(struct loci_attribution *a, const uint64_t *words, si
 	return r;
 }
 
+uint64_t loci_attribution_arrived(const struct loci_attribution *a)
+{
+	return a->walk.at < a->thread_cap ? a->thread_refs[a->walk.at] + a->thread_again[a->walk.at]
+					  : 0;
+}
+
 int loci_attribution_finish(struct loci_attribution *a, struct loci_err *err)
 {
 	int r;
 
 	loci_attribution_complete(a);
 	r = loci_relay_finish(a->relay, err);
+	for (unsigned i = 1; r == 0 && i < a->n_grains; i++)
+		r = loci_side_flush(a->side[i - 1], err);
 	if (r < 0)
 		return r;
 	loci_measure_finish(&a->measure);

@@ -6,11 +6,13 @@
 
 #include "analyse/analyse.h"
 #include "analyse/code.h"
+#include "analyse/distinct.h"
 #include "analyse/grain.h"
 #include "analyse/measure.h"
 #include "analyse/object.h"
 #include "analyse/relay.h"
 #include "analyse/row.h"
+#include "analyse/side.h"
 #include "analyse/stage.h"
 #include "analyse/walk.h"
 
@@ -23,6 +25,7 @@ struct loci_birth {
 /* Counted in the current context, stage and thread, and not added there yet. */
 struct loci_attribution_here {
 	uint64_t refs, repeats;
+	uint64_t again; /* left out: of an element that the statement had */
 	uint32_t context, stage;
 	size_t thread;
 };
@@ -44,17 +47,22 @@ struct loci_attribution {
 	struct loci_measure measure;
 	struct loci_relay *relay;
 	struct loci_batch *batch; /* being filled */
-	uint64_t last_block;      /* touched; of the batch, unless this has none */
-	unsigned shift;           /* of the first block size */
-	uint64_t use;             /* of a touch now: context and loop entries */
-	bool joins; /* touches of the block touched before are no elements of their own */
+	/* Of the block sizes after the first. */
+	struct loci_side *side[LOCI_ANALYSE_GRAINS - 1];
+	uint64_t last_block; /* touched; of the batch, unless this has none */
+	unsigned shift;      /* of the first block size */
+	uint64_t use;        /* of a touch now: context and loop entries */
+	bool joins;          /* touches of the block touched before are no elements of their own */
 	struct loci_attribution_here here;
 	uint64_t references; /* but those of here */
 	uint64_t straddles;
 	uint64_t *thread_refs; /* by number in walk */
-	size_t thread_cap;
-	bool paused;       /* references are followed, and do not count */
-	uint64_t left_out; /* so */
+	uint64_t *thread_again;
+	size_t thread_cap, thread_again_cap;
+	struct loci_pieces *pieces;     /* NULL: not asked for */
+	struct loci_distinct *distinct; /* NULL: every reference counts */
+	bool paused;                    /* references are followed, and do not count */
+	uint64_t left_out;              /* so */
 	struct loci_birth birth[LOCI_BIRTHS];
 };
 
@@ -65,7 +73,7 @@ struct loci_attribution_options {
 	struct loci_decoder *decoder;
 	struct loci_grain_engine *const *grain; /* the first with keep_uses, unless no pairs */
 	unsigned n_grains;
-	uint64_t block_bytes;         /* of the first */
+	const uint64_t *block_bytes;  /* of each */
 	struct loci_symbols *symbols; /* of all processes, under the lock */
 	pthread_mutex_t *symbols_lock;
 };
@@ -79,6 +87,8 @@ void loci_attribution_free(struct loci_attribution *attribution); /* NULL allowe
 int loci_attribution_words(struct loci_attribution *attribution, const uint64_t *words,
 	size_t n_words, void (*event)(void *data, const struct loci_event *event), void *data,
 	struct loci_err *err);
+/* References of the thread that the last words were of: all that arrived, also those left out. */
+uint64_t loci_attribution_arrived(const struct loci_attribution *attribution);
 /* After the last words. */
 int loci_attribution_finish(struct loci_attribution *attribution, struct loci_err *err);
 

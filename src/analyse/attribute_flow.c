@@ -21,6 +21,7 @@ void loci_flow_count(struct loci_attribution *a)
 	a->stages.stage[a->here.stage].refs += a->here.refs;
 	a->stages.stage[a->here.stage].repeats += a->here.repeats;
 	a->thread_refs[a->here.thread] += a->here.refs;
+	a->thread_again[a->here.thread] += a->here.again;
 	a->here = (struct loci_attribution_here){
 		.context = a->walk.context, .stage = a->stages.now, .thread = a->walk.at
 	};

@@ -7,6 +7,7 @@ void loci_attribution_complete(struct loci_attribution *a)
 	a->batch->n_contexts = a->walk.contexts.n;
 	a->batch->n_stages = a->stages.n;
 	a->batch->n_events = a->walk.n_log;
+	a->batch->n_cells = a->pieces ? a->pieces->n_cells : 0;
 }
 
 void loci_attribution_put_stage(struct loci_attribution *a)
@@ -62,61 +63,93 @@ static int find(struct loci_attribution *a, const struct loci_code_ref *ref, uin
 	offset = address - a->walk.base[hit.framed] - hit.low;
 	if (!hit.bytes && !offset) /* nothing is known of where the object begins */
 		offset = LOCI_NO_OFFSET;
-	if (loci_rows_move(&a->rows, ref->site, &hit, offset, born_at(a, hit.epoch)) < 0)
+	if (loci_rows_move(&a->rows, ref->site, &hit, offset, born_at(a, hit.epoch)) < 0 ||
+		(a->pieces && loci_pieces_move(a->pieces, ref->site, &hit) < 0))
 		return loci_err_nomem(err);
 	return 0;
 }
 
-/* A reference of several blocks: each is a touch of the object it is in. */
+/* How a reference lies in blocks of one size. */
+struct extent {
+	uint64_t last;   /* byte */
+	uint64_t second; /* the second of two blocks, if it is over two; else 0 */
+	bool straddles;
+};
+
+static struct extent extent(uint64_t address, uint64_t size_bytes, unsigned shift, bool bulk)
+{
+	struct extent e = { .last = address + size_bytes - 1 };
+
+	if (e.last < address) /* runs over the end of the address space */
+		e.last = UINT64_MAX;
+	e.straddles = !bulk && address >> shift != e.last >> shift;
+	if (!bulk && (e.last >> shift) - (address >> shift) == 1)
+		e.second = e.last >> shift << shift;
+	return e;
+}
+
+/* A reference of several blocks: each is a touch of the object that its first byte is in. */
 static int put_blocks(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
 	uint64_t size_bytes, struct loci_err *err)
 {
 	struct loci_row_site *site = &a->rows.site[ref->site];
-	uint64_t last = address + size_bytes - 1, block_bytes = 1ull << a->shift, second = 0;
-	bool bulk = a->code.site[ref->site].flags & LOCI_REF_BULK;
+	struct extent e = extent(
+		address, size_bytes, a->shift, a->code.site[ref->site].flags & LOCI_REF_BULK);
+	uint64_t block_bytes = 1ull << a->shift;
 
-	if (!size_bytes) /* an empty range */
-		return 0;
-	if (last < address) /* runs over the end of the address space */
-		last = UINT64_MAX;
-	if (!bulk && address >> a->shift != last >> a->shift)
-		a->straddles++;
-	if (!bulk && (last >> a->shift) - (address >> a->shift) == 1)
-		second = last & -block_bytes;
+	a->straddles += e.straddles;
 	for (;;) {
 		uint64_t end = address | (block_bytes - 1), offset = address & (block_bytes - 1);
-		uint64_t n = (end < last ? end : last) - address + 1;
+		uint64_t n = (end < e.last ? end : e.last) - address + 1;
 		int r = loci_touch_holds(a, site, address) ? 0 : find(a, ref, address, err);
 
-		if (second && address == second)
+		if (e.second && address == e.second)
 			a->batch->second[a->batch->n_seconds++] = (uint32_t)a->batch->n;
+		if (r == 0 && a->pieces)
+			loci_touch_cells(a, ref->site, address);
 		if (r == 0)
 			r = loci_touch_put(a, site, address >> a->shift, ref->is_write,
 				loci_touch_bytes(a->shift, offset, n), err);
-		if (r < 0 || end >= last)
+		if (r < 0 || end >= e.last)
 			return r;
 		address = end + 1;
 	}
 }
 
-static int feed_others(struct loci_attribution *a, const struct loci_code_ref *ref,
-	uint64_t address, uint64_t size_bytes, struct loci_err *err)
+/* The same at a further block size. */
+static int put_side(struct loci_attribution *a, struct loci_side *side,
+	const struct loci_code_ref *ref, uint64_t address, uint64_t size_bytes,
+	struct loci_err *err)
 {
-	bool bulk = a->code.site[ref->site].flags & LOCI_REF_BULK;
-	uint64_t generation = (uint64_t)a->rows.site[ref->site].generation << LOCI_GENERATION_BITS;
-	int r = 0;
+	struct loci_row_site *site = &a->rows.site[ref->site];
+	struct extent e = extent(
+		address, size_bytes, side->shift, a->code.site[ref->site].flags & LOCI_REF_BULK);
 
-	for (unsigned i = 1; r == 0 && i < a->n_grains; i++)
-		r = loci_grain_reference(
-			a->grain[i], address, size_bytes, ref->is_write, bulk, generation, err);
-	return r;
+	side->straddles += e.straddles;
+	for (;;) {
+		uint64_t end = address | ((1ull << side->shift) - 1);
+		int r = loci_touch_holds(a, site, address) ? 0 : find(a, ref, address, err);
+
+		if (r == 0)
+			r = loci_side_touch(side,
+				(address >> side->shift) +
+					((uint64_t)site->generation << LOCI_GENERATION_BITS),
+				ref->is_write, site->row, e.second && address == e.second, err);
+		if (r < 0 || end >= e.last)
+			return r;
+		address = end + 1;
+	}
 }
 
 int loci_touch_blocks(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
 	uint64_t size_bytes, struct loci_err *err)
 {
-	int r = size_bytes ? feed_others(a, ref, address, size_bytes, err) : 0;
+	int r = 0;
 
+	if (!size_bytes) /* an empty range */
+		return 0;
+	for (unsigned i = 1; r == 0 && i < a->n_grains; i++)
+		r = put_side(a, a->side[i - 1], ref, address, size_bytes, err);
 	return r < 0 ? r : put_blocks(a, ref, address, size_bytes, err);
 }
 

@@ -5,6 +5,7 @@
 #define LOCI_ANALYSE_ATTRIBUTE_TOUCH_H
 
 #include "analyse/attribute.h"
+#include "analyse/piece.h"
 
 /* Compiled once for the common block size and once for all. */
 #define LOCI_HOT static inline __attribute__((always_inline))
@@ -105,6 +106,12 @@ LOCI_HOT int loci_touch_put(struct loci_attribution *a, struct loci_row_site *si
 	return n + 1 == LOCI_BATCH ? loci_attribution_flush(a, err) : 0;
 }
 
+/* The next touch's pieces. */
+LOCI_HOT void loci_touch_cells(struct loci_attribution *a, uint32_t site, uint64_t address)
+{
+	loci_pieces_find(a->pieces, site, address, a->walk.base[1], a->batch->cell[a->batch->n]);
+}
+
 /* A reference whose site's row is known and told of it. alone: no other block size is wanted. */
 LOCI_HOT int loci_touch_go(struct loci_attribution *a, const struct loci_code_ref *ref,
 	struct loci_row_site *site, uint64_t address, uint64_t size_bytes, unsigned shift,
@@ -114,6 +121,8 @@ LOCI_HOT int loci_touch_go(struct loci_attribution *a, const struct loci_code_re
 
 	if (__builtin_expect(size_bytes - 1 >= block_bytes - offset || !alone, 0))
 		return loci_touch_blocks(a, ref, address, size_bytes, err);
+	if (__builtin_expect(a->pieces != NULL, 0))
+		loci_touch_cells(a, ref->site, address);
 	return loci_touch_put(a, site, address >> shift, ref->is_write,
 		loci_touch_bytes(shift, offset, size_bytes), err);
 }

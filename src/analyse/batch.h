@@ -61,6 +61,9 @@ struct loci_batch {
 	/* Stages, ascending, the first for the batch's first touch; none: all are of stage 0. */
 	size_t n_stage_events;
 	struct loci_stage_event stage[LOCI_BATCH_STAGES];
+	/* Where pieces of arrays are asked for: the cells of each touch, and how many there are. */
+	uint32_t n_cells;
+	uint32_t cell[LOCI_BATCH][2];
 };
 
 #endif

@@ -286,8 +286,8 @@ static int spread(struct loci_grain_engine *grain, uint64_t first, uint64_t last
 	}
 }
 
-int loci_grain_reference(struct loci_grain_engine *grain, uint64_t address, uint64_t size_bytes,
-	bool is_write, bool bulk, uint64_t generation, struct loci_err *err)
+static int refer(struct loci_grain_engine *grain, uint64_t address, uint64_t size_bytes,
+	bool is_write, bool bulk, struct loci_err *err)
 {
 	uint64_t first = address >> grain->shift;
 	uint64_t last = (address + size_bytes - 1) >> grain->shift;
@@ -299,7 +299,7 @@ int loci_grain_reference(struct loci_grain_engine *grain, uint64_t address, uint
 			return r;
 	}
 	if (first == last || grain->options.objects) {
-		grain->block[grain->n] = first + generation;
+		grain->block[grain->n] = first;
 		grain->is_write[grain->n++] = is_write;
 		return 0;
 	}
@@ -307,7 +307,7 @@ int loci_grain_reference(struct loci_grain_engine *grain, uint64_t address, uint
 		last = UINT64_MAX >> grain->shift;
 	if (first < last && !bulk)
 		grain->straddles++;
-	return spread(grain, first + generation, last + generation, is_write, bulk, err);
+	return spread(grain, first, last, is_write, bulk, err);
 }
 
 int loci_grain_feed(struct loci_grain_engine *grain, const struct loci_ref *refs, size_t n,
@@ -319,8 +319,8 @@ int loci_grain_feed(struct loci_grain_engine *grain, const struct loci_ref *refs
 
 		if (ref->op >= LOCI_OP_FRAME || ref->size_bytes == 0)
 			continue;
-		r = loci_grain_reference(grain, ref->address, ref->size_bytes,
-			ref->op == LOCI_OP_STORE, ref->flags & LOCI_REF_BULK, 0, err);
+		r = refer(grain, ref->address, ref->size_bytes, ref->op == LOCI_OP_STORE,
+			ref->flags & LOCI_REF_BULK, err);
 		if (r < 0)
 			return r;
 	}

@@ -29,10 +29,6 @@ void loci_grain_free(struct loci_grain_engine *grain); /* NULL allowed */
 int loci_grain_feed(struct loci_grain_engine *grain, const struct loci_ref *refs, size_t n,
 	struct loci_err *err);
 
-/* One reference; generation is added to the numbers of its blocks. */
-int loci_grain_reference(struct loci_grain_engine *grain, uint64_t address, uint64_t size_bytes,
-	bool is_write, bool bulk, uint64_t generation, struct loci_err *err);
-
 /* Touches that somebody else has split, and counted the straddling references of. use and
  * ret_last_use as loci_stack_feed_uses has them, or NULL, with keep_uses only. No more than
  * LOCI_GRAIN_TOUCHES at once. */

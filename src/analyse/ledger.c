@@ -36,6 +36,7 @@ void loci_ledger_fini(struct loci_ledger *ledger)
 		free(ledger->object[i].name);
 		free(ledger->object[i].type);
 		free(ledger->object[i].file);
+		free(ledger->object[i].cell);
 	}
 	for (size_t i = 0; i < ledger->n_modules; i++) {
 		free(ledger->module[i].path);
@@ -61,6 +62,8 @@ void loci_ledger_fini(struct loci_ledger *ledger)
 	loci_keymap_fini(&ledger->pair_ids);
 	loci_spread_fini(&ledger->rows);
 	loci_spread_fini(&ledger->contexts);
+	for (unsigned i = 0; i < ledger->n_sides; i++)
+		loci_spread_fini(&ledger->side_rows[i]);
 	loci_ledger_fini_stages(ledger);
 	loci_symbols_free(ledger->symbols);
 }
@@ -121,6 +124,21 @@ static int add_sites(struct loci_ledger *ledger, struct loci_ledger_maps *maps)
 	return 0;
 }
 
+/* Adds an owner's counts, and repeats at distance 0. 1: there were any; 0 or -ENOMEM. */
+static int add_spread(struct loci_spread *into, uint32_t id, const struct loci_spread *from,
+	uint32_t number, uint64_t repeats)
+{
+	uint64_t bins[UINT8_MAX + 1] = { repeats }, any = 0;
+
+	loci_spread_collect(from, number, bins);
+	for (unsigned k = 0; k <= UINT8_MAX; k++) {
+		if (loci_spread_add(into, id, k, bins[k]) < 0)
+			return -ENOMEM;
+		any |= bins[k];
+	}
+	return any > 0;
+}
+
 static int add_contexts(struct loci_ledger *ledger, struct loci_ledger_maps *maps)
 {
 	const struct loci_attribution *process = maps->process;
@@ -131,7 +149,6 @@ static int add_contexts(struct loci_ledger *ledger, struct loci_ledger_maps *map
 	for (size_t i = 0; i < contexts->n; i++) {
 		const struct loci_context *node = &contexts->node[i];
 		struct loci_context copy = *node;
-		uint64_t bins[UINT8_MAX + 1] = { 0 };
 		uint32_t *id = &maps->context[i];
 		int r = 0;
 
@@ -159,11 +176,9 @@ static int add_contexts(struct loci_ledger *ledger, struct loci_ledger_maps *map
 				ledger->n_contexts * n_levels,
 				sizeof(*ledger->context_levels.tally)) < 0)
 			return -ENOMEM;
-		loci_spread_collect(&process->measure.contexts, (uint32_t)i, bins);
-		bins[0] += node->repeats; /* a distance of 0 */
-		for (unsigned k = 0; k <= UINT8_MAX; k++)
-			if (loci_spread_add(&ledger->contexts, *id, k, bins[k]) < 0)
-				return -ENOMEM;
+		if (add_spread(&ledger->contexts, *id, &process->measure.contexts, (uint32_t)i,
+			    node->repeats) < 0)
+			return -ENOMEM;
 		for (unsigned k = 0; k < n_levels; k++) {
 			struct loci_level_tally *to =
 				&ledger->context_levels.tally[*id * n_levels + k];
@@ -211,25 +226,33 @@ static void join_rows(struct loci_row *into, const struct loci_row *from)
 	}
 }
 
+static int add_row_sides(struct loci_ledger *ledger, const struct loci_ledger_maps *maps, size_t i)
+{
+	for (unsigned k = 0; k < ledger->n_sides; k++)
+		if (loci_spread_reserve(&ledger->side_rows[k], ledger->n_rows) < 0 ||
+			add_spread(&ledger->side_rows[k], maps->row[i],
+				&maps->process->side[k]->rows, (uint32_t)i, 0) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
 static int add_row_counts(struct loci_ledger *ledger, const struct loci_ledger_maps *maps, size_t i)
 {
 	const struct loci_attribution *process = maps->process;
 	unsigned n_levels = ledger->n_levels;
-	uint64_t bins[UINT8_MAX + 1] = { 0 };
 	uint32_t id = maps->row[i];
+	int any;
 
 	if (loci_spread_reserve(&ledger->rows, ledger->n_rows) < 0 ||
 		loci_grow(&ledger->row_levels.tally, &ledger->row_levels.cap,
 			ledger->n_rows * n_levels, sizeof(*ledger->row_levels.tally)) < 0)
 		return -ENOMEM;
-	loci_spread_collect(&process->measure.rows, (uint32_t)i, bins);
-	bins[0] += process->rows.row[i].repeats;
-	for (unsigned k = 0; k <= UINT8_MAX; k++) {
-		if (loci_spread_add(&ledger->rows, id, k, bins[k]) < 0)
-			return -ENOMEM;
-		if (bins[k] && id)
-			ledger->object[ledger->row[id].object].touched = true;
-	}
+	any = add_spread(&ledger->rows, id, &process->measure.rows, (uint32_t)i,
+		process->rows.row[i].repeats);
+	if (any < 0 || add_row_sides(ledger, maps, i) < 0)
+		return -ENOMEM;
+	if (any && id)
+		ledger->object[ledger->row[id].object].touched = true;
 	for (unsigned k = 0; k < n_levels && (i + 1) * n_levels <= process->measure.row_levels.cap;
 		k++) {
 		struct loci_level_tally *to = &ledger->row_levels.tally[id * n_levels + k];
@@ -384,6 +407,8 @@ int loci_ledger_add(
 	r = add_rows(ledger, &maps, err);
 	if (r < 0)
 		return r;
+	if (loci_ledger_add_pieces(ledger, &maps) < 0)
+		return loci_err_nomem(err);
 	if (add_loops(ledger, &maps) < 0 || loci_ledger_add_stages(ledger, process) < 0)
 		return loci_err_nomem(err);
 	ledger->pairs_full |= pairs->full;

@@ -26,6 +26,10 @@ struct loci_ledger_object {
 	bool touched; /* also by references that count where they begin */
 	bool nameless;
 	uint64_t refs;
+	/* Of its pieces, if it is cut, the outer first: as in piece.h. */
+	struct loci_piece_cell *cell;
+	uint32_t n_outer, n_inner;
+	struct loci_object_shape shape;
 };
 
 struct loci_ledger_loop {
@@ -81,7 +85,9 @@ struct loci_ledger {
 	struct loci_pair_level *pair_level;
 	size_t pair_level_cap;
 	struct loci_level_tallies row_levels, context_levels;
-	struct loci_spread rows, contexts; /* distances */
+	struct loci_spread rows, contexts;                     /* distances */
+	struct loci_spread side_rows[LOCI_ANALYSE_GRAINS - 1]; /* at further block sizes */
+	unsigned n_sides;
 	struct loci_marked_region *region; /* region 0 is none */
 	size_t n_regions, region_cap;
 	struct loci_keymap region_ids;

@@ -28,4 +28,7 @@ int loci_ledger_add_stages(struct loci_ledger *ledger, const struct loci_attribu
 int loci_ledger_name_by_code(
 	struct loci_ledger *ledger, struct loci_row *row, struct loci_err *err);
 
+/* ledger_piece.c. 0 or -ENOMEM. */
+int loci_ledger_add_pieces(struct loci_ledger *ledger, const struct loci_ledger_maps *maps);
+
 #endif

@@ -23,6 +23,7 @@ void loci_measure_fini(struct loci_measure *measure)
 	free(measure->context_levels.tally);
 	free(measure->stage_levels.tally);
 	free(measure->used_bytes);
+	free(measure->cell);
 	for (size_t i = 0; i < measure->stack_cap; i++)
 		free(measure->stack[i].entry);
 	free(measure->stack);
@@ -173,6 +174,29 @@ static int count_stages(struct loci_measure *measure, const struct loci_batch *b
 	return 0;
 }
 
+/* What the touches of each piece of an array met. */
+static int count_cells(struct loci_measure *measure, const struct loci_batch *batch)
+{
+	if (loci_grow(&measure->cell, &measure->cell_cap, batch->n_cells, sizeof(*measure->cell)) <
+		0)
+		return -ENOMEM;
+	for (size_t i = 0; i < batch->n; i++) {
+		uint64_t distance = measure->distance[i];
+		bool is_known = distance < LOCI_UNSAMPLED;
+
+		for (unsigned k = 0; k < 2; k++) {
+			struct loci_piece_cell *cell = &measure->cell[batch->cell[i][k]];
+
+			cell->touches++;
+			cell->cold += distance == LOCI_INFINITE;
+			cell->reuses += is_known;
+			cell->distance_blocks += is_known ? distance : 0;
+			cell->misses += batch->missed[i] & 1;
+		}
+	}
+	return 0;
+}
+
 int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 {
 	struct loci_measure *measure = data;
@@ -190,6 +214,8 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 	r = feed(measure, batch, err);
 	if (r < 0)
 		return r;
+	if (batch->n_cells && count_cells(measure, batch) < 0)
+		return loci_err_nomem(err);
 	n = count_near(measure, batch);
 	r = count_stages(measure, batch);
 	for (unsigned k = 0; r == 0 && k < n; k++) {

@@ -8,6 +8,7 @@
 #include "analyse/batch.h"
 #include "analyse/grain.h"
 #include "analyse/pair.h"
+#include "analyse/piece.h"
 #include "analyse/spread.h"
 #include "engine/levels.h"
 
@@ -41,6 +42,8 @@ struct loci_measure {
 	struct loci_level_tallies row_levels, context_levels, stage_levels;
 	uint64_t *used_bytes; /* by row: of the blocks it brought into the first level */
 	size_t used_cap;
+	struct loci_piece_cell *cell; /* by number; NULL: not asked for */
+	size_t cell_cap;
 	uint32_t owner[LOCI_BATCH];
 	uint8_t dirty[LOCI_BATCH + LOCI_BATCH_PAD]; /* levels */
 	struct loci_levels_eviction evicted[LOCI_BATCH];

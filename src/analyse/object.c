@@ -25,7 +25,7 @@ static void answer(struct loci_objects *objects, uint64_t address, uint32_t obje
 	uint64_t last, const uint32_t *serial, struct loci_object_hit *ret)
 {
 	*ret = (struct loci_object_hit){
-		.object = object, .begin = low, .serial = serial, .seen = *serial
+		.object = object, .begin = low, .last = last, .serial = serial, .seen = *serial
 	};
 	ret->generation = loci_generations_find(&objects->generations, address, &low, &last);
 	ret->low = low;
@@ -165,6 +165,7 @@ static void answer_top(struct loci_objects *objects, uint64_t address, uint64_t 
 	ret->bytes = 0;
 	if (place->variable)
 		ret->begin = frame_address + (uint64_t)place->variable->low;
+	ret->last = ret->begin + (place->variable ? place->variable->bytes : 0) - 1;
 	if (!place->variable) {
 		int64_t step = offset & -(int64_t)FRAME_STEP;
 
@@ -176,7 +177,9 @@ static void answer_top(struct loci_objects *objects, uint64_t address, uint64_t 
 	if (!mapped)
 		objects->unknown_stack = true;
 	ret->framed = true;
+	ret->last -= ret->begin;
 	ret->begin = (uint64_t)(place->variable ? place->variable->low : low);
+	ret->last += ret->begin;
 	ret->low = (uint64_t)low;
 	ret->bytes = (uint64_t)(high - low);
 }
@@ -193,6 +196,7 @@ static int answer_frame(struct loci_objects *objects, const struct loci_shadow *
 	ret->bytes = 0;
 	if (place->variable)
 		ret->begin = frame->address + (uint64_t)place->variable->low;
+	ret->last = ret->begin + (place->variable ? place->variable->bytes : 0) - 1;
 	if (!shadow->pins || !place->variable || place->shared || objects->odd_stacks)
 		return 0;
 	r = loci_stack_pin(&objects->stack, frame, &pin, err);
@@ -200,6 +204,7 @@ static int answer_frame(struct loci_objects *objects, const struct loci_shadow *
 		answer(objects, address, object, frame->address + (uint64_t)place->low,
 			frame->address + (uint64_t)place->high - 1, pin, ret);
 	ret->begin = frame->address + (uint64_t)place->variable->low;
+	ret->last = ret->begin + place->variable->bytes - 1;
 	return r;
 }
 
@@ -358,6 +363,22 @@ int loci_objects_find(struct loci_objects *objects, uint64_t address, uint64_t c
 	if (region)
 		return answer_region(objects, address, code_address, shadow, region, ret, err);
 	return answer_unknown(objects, address, code_address, shadow, ret, err);
+}
+
+bool loci_objects_shape(
+	const struct loci_objects *objects, uint32_t number, struct loci_object_shape *ret)
+{
+	const struct loci_object *object = &objects->table.object[number];
+	const struct loci_variable *variable = object->variable;
+
+	*ret = (struct loci_object_shape){ .element_bytes = object->element_bytes };
+	if (object->kind == LOCI_OBJECT_HEAP || object->kind == LOCI_OBJECT_REGISTERED)
+		return true;
+	if (!variable || variable->elements < 2 || !variable->type)
+		return false;
+	*ret = (struct loci_object_shape){ loci_type_bytes(variable->type), variable->elements,
+		variable->inner };
+	return ret->element_bytes > 0;
 }
 
 uint32_t loci_objects_epoch(const struct loci_objects *objects, uint64_t address)

@@ -31,6 +31,7 @@ struct loci_object_hit {
 	/* Where the object, or the memory that has no name, begins, relative like low: low may lie
 	 * after it. Good with bytes 0 too. */
 	uint64_t begin;
+	uint64_t last;  /* byte of it, relative like begin; begin less 1: not known */
 	uint32_t epoch; /* what loci_objects_epoch says of the address; holds like the answer */
 };
 
@@ -99,6 +100,14 @@ struct loci_object_info {
 };
 /* Times that an object found no place among the 2^20 there may be and was made "other". */
 uint64_t loci_objects_dropped(const struct loci_objects *objects);
+/* How an object's elements lie. False: it is no array, or not one thing. */
+struct loci_object_shape {
+	uint64_t element_bytes; /* 0: not known */
+	uint64_t elements;      /* 0: of heap blocks and registered objects each has its own */
+	uint64_t inner;         /* see loci_variable; 0: one dimension */
+};
+bool loci_objects_shape(
+	const struct loci_objects *objects, uint32_t object, struct loci_object_shape *ret);
 size_t loci_objects_count(const struct loci_objects *objects);
 int loci_objects_info(struct loci_objects *objects, uint32_t object, struct loci_object_info *ret,
 	struct loci_err *err);

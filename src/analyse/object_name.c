@@ -40,7 +40,8 @@ static bool is_field(const char *name)
 	return strstr(name, "->") || strpbrk(name, ".[");
 }
 
-/* Whether this call names what it allocates; *ret is filled as far as it is known. */
+/* Whether this call names what it allocates; an ALLOCATE of Fortran does, whatever the procedure is
+ * called that has it; *ret is filled as far as it is known. */
 static int look_at(struct loci_objects *objects, const struct loci_origin_call *at,
 	struct call *ret, bool *ret_tells, struct loci_err *err)
 {
@@ -65,7 +66,7 @@ static int look_at(struct loci_objects *objects, const struct loci_origin_call *
 		wrapper = loci_wrapper_of(frame[i].function);
 		if (wrapper == LOCI_WRAPPER_NONE ||
 			(wrapper == LOCI_WRAPPER_LIKELY && ret->assigned &&
-				is_field(ret->assigned)))
+				(is_field(ret->assigned) || frame[i].fortran)))
 			return 0;
 	}
 	*ret_tells = !n;

@@ -58,23 +58,36 @@ static int make_hist(const struct loci_counts *counts, struct loci_hist *hist)
 	return 0;
 }
 
-int loci_publish_counts(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
-	struct loci_counts *counts, bool histogram, struct loci_err *err)
+static int put_hist(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
+	uint64_t block_bytes, const struct loci_counts *counts, struct loci_err *err)
 {
 	loci_cleanup(loci_hist_fini) struct loci_hist hist = { 0 };
 	struct loci_hist_key key = { .distance = LOCI_DISTANCE_STACK,
-		.block_bytes = p->options->block_bytes,
+		.block_bytes = block_bytes,
 		.owner = owner,
 		.owner_id = owner_id };
+
+	if (make_hist(counts, &hist) < 0)
+		return loci_err_nomem(err);
+	return loci_profile_put_hist(p->profile, &key, &hist, err);
+}
+
+int loci_publish_side(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
+	unsigned side, const struct loci_counts *counts, struct loci_err *err)
+{
+	return put_hist(p, owner, owner_id, p->options->block_bytes[side + 1], counts, err);
+}
+
+int loci_publish_counts(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
+	struct loci_counts *counts, bool histogram, struct loci_err *err)
+{
 	uint64_t touches = 0;
 	int r = 0;
 
 	for (unsigned i = 0; i <= UINT8_MAX; i++)
 		touches += counts->bins[i];
-	if (histogram && make_hist(counts, &hist) < 0)
-		return loci_err_nomem(err);
 	if (histogram)
-		r = loci_profile_put_hist(p->profile, &key, &hist, err);
+		r = put_hist(p, owner, owner_id, p->options->block_bytes[0], counts, err);
 	/* all touches hit the first level or miss it */
 	counts->level[0].first_hits = touches - counts->level[0].misses;
 	for (unsigned i = 0; r == 0 && i < p->ledger->n_levels; i++) {
@@ -444,7 +457,8 @@ int loci_publish(struct loci_ledger *ledger, const struct loci_publish_options *
 {
 	static int (*const parts[])(struct loci_publication *, struct loci_err *) = { put_levels,
 		loci_publish_loops, loci_publish_sites, loci_publish_contexts, loci_publish_objects,
-		loci_publish_pairs, loci_publish_regions, loci_publish_phases, put_whole };
+		loci_publish_pieces, loci_publish_pairs, loci_publish_regions, loci_publish_phases,
+		put_whole };
 	loci_cleanup(publication_fini) struct loci_publication p = {
 		.ledger = ledger, .options = options, .profile = profile
 	};

@@ -8,8 +8,8 @@
 #include "profile/dimension.h"
 
 struct loci_publish_options {
-	uint64_t block_bytes; /* of distances */
-	bool sites;           /* the streams told code addresses */
+	const uint64_t *block_bytes; /* of distances: the first, and those of its sides */
+	bool sites;                  /* the streams told code addresses */
 	bool no_source;
 	const struct loci_level_row *levels; /* ids are given here */
 	/* What a reader must know, if anything. */

@@ -200,7 +200,7 @@ static int put_access(struct loci_publication *p, uint32_t row, int64_t id, stru
 		.stride_bytes = from->regular ? from->stride : 0,
 		.regular_refs = from->regular,
 		/* counted in 1/64 of a block */
-		.used_bytes = from->used_bytes * p->options->block_bytes / 64 };
+		.used_bytes = from->used_bytes * p->options->block_bytes[0] / 64 };
 	int r;
 
 	loci_counts_add_row(&counts, p->ledger, row);
@@ -228,6 +228,22 @@ static int by_key(const void *left, const void *right)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
+/* The sum of rows at each further block size. */
+static int put_sides(struct loci_publication *p, const struct keyed_row *rows, size_t n,
+	enum loci_owner owner, struct loci_err *err)
+{
+	int r = 0;
+
+	for (unsigned side = 0; r == 0 && side < p->ledger->n_sides; side++) {
+		struct loci_counts counts = { 0 };
+
+		for (size_t i = 0; i < n; i++)
+			loci_spread_collect(&p->ledger->side_rows[side], rows[i].row, counts.bins);
+		r = loci_publish_side(p, owner, rows->key, side, &counts, err);
+	}
+	return r;
+}
+
 /* Sums of rows that are next to each other and have one key; key 0 is nobody's. */
 static int put_sums(struct loci_publication *p, struct keyed_row *rows, size_t n,
 	enum loci_owner owner, struct loci_err *err)
@@ -238,11 +254,14 @@ static int put_sums(struct loci_publication *p, struct keyed_row *rows, size_t n
 	for (size_t i = 0; r == 0 && i < n;) {
 		struct loci_counts counts = { 0 };
 		int64_t key = rows[i].key;
+		size_t first = i;
 
 		for (; i < n && rows[i].key == key; i++)
 			loci_counts_add_row(&counts, p->ledger, rows[i].row);
 		if (key)
 			r = loci_publish_counts(p, owner, key, &counts, true, err);
+		if (key && r == 0)
+			r = put_sides(p, rows + first, i - first, owner, err);
 	}
 	return r;
 }

@@ -46,11 +46,16 @@ void loci_counts_add_context(
 int loci_publish_counts(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
 	struct loci_counts *counts, bool histogram, struct loci_err *err);
 
+/* The histogram alone, at the block size that is so many after the first. */
+int loci_publish_side(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
+	unsigned side, const struct loci_counts *counts, struct loci_err *err);
+
 /* In this order. */
 int loci_publish_loops(struct loci_publication *p, struct loci_err *err);
 int loci_publish_sites(struct loci_publication *p, struct loci_err *err);
 int loci_publish_contexts(struct loci_publication *p, struct loci_err *err);
 int loci_publish_objects(struct loci_publication *p, struct loci_err *err);
+int loci_publish_pieces(struct loci_publication *p, struct loci_err *err);
 int loci_publish_pairs(struct loci_publication *p, struct loci_err *err);
 int loci_publish_regions(struct loci_publication *p, struct loci_err *err);
 int loci_publish_phases(struct loci_publication *p, struct loci_err *err);

@@ -136,21 +136,25 @@ static bool attributes(const struct process *p)
 static int open_attribution(struct process *p, struct loci_err *err)
 {
 	struct loci_analysis *a = p->analysis;
+	uint64_t bytes[LOCI_ANALYSE_GRAINS];
 	struct loci_attribution_options options = { .options = p->options,
 		.capabilities = p->source->info.capabilities,
 		.collector = p->source->info.collector,
 		.decoder = p->decoder,
 		.grain = p->grain,
 		.n_grains = p->n_grains,
-		.block_bytes = block_bytes(p, 0),
+		.block_bytes = bytes,
 		.symbols_lock = &a->symbols_lock };
 	int r = 0;
 
 	if (!attributes(p))
 		return 0;
+	for (unsigned i = 0; i < p->n_grains; i++)
+		bytes[i] = block_bytes(p, i);
 	pthread_mutex_lock(&a->lock);
 	if (!a->attributed) {
 		r = loci_ledger_init(&a->ledger, (unsigned)p->options->n_levels, err);
+		a->ledger.n_sides = p->n_grains - 1;
 		a->attributed = true;
 	}
 	options.symbols = a->ledger.symbols;
@@ -250,7 +254,7 @@ static uint64_t arrived(const struct process *p, uint32_t thread)
 	const struct loci_attribution *a = p->attribution;
 
 	if (a)
-		return a->walk.at < a->thread_cap ? a->thread_refs[a->walk.at] : 0;
+		return loci_attribution_arrived(a);
 	for (size_t i = 0; i < p->totals.n_threads; i++)
 		if (p->totals.thread[i].thread == thread)
 			return p->totals.thread[i].references;
@@ -417,6 +421,8 @@ static int total(struct process *p, struct loci_err *err)
 		totals->bulk += site->flags & LOCI_REF_BULK ? row->refs : 0;
 	}
 	totals->references = a->references;
+	for (size_t i = 0; i < a->walk.n_threads && i < a->thread_again_cap; i++)
+		totals->again += a->thread_again[i];
 	for (size_t i = 0; i < a->walk.n_threads; i++)
 		if (i < a->thread_cap && a->thread_refs[i]) {
 			int r = count_thread(p, a->walk.thread[i].id, a->thread_refs[i], err);

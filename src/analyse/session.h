@@ -19,6 +19,7 @@ struct loci_process_totals {
 	uint64_t start_ns;       /* monotonic */
 	char *program;           /* the file that ran; NULL: unknown */
 	uint64_t references, loads, stores, fetches, bulk, lost;
+	uint64_t again; /* left out: of an element that the statement had */
 	struct loci_thread_totals *thread;
 	size_t n_threads;
 };

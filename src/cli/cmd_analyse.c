@@ -32,6 +32,10 @@ static const char help[] =
 	"      --instructions    count instruction fetches as references too\n"
 	"      --no-sets         skip per-set distances: faster, set-associative caches are\n"
 	"                        then modelled instead of exact\n"
+	"      --index           keep which parts of arrays are far apart, by index\n"
+	"      --statement       of a trace that loci record kept: count an element once per\n"
+	"                        execution of a source statement; elements are as large as the\n"
+	"                        smallest block size\n"
 	"      --max-memory SIZE switch to sampling blocks before using more\n"
 	"                        (default: three quarters of what is free)\n"
 	"      --verify[=N]      compare the first N touches with a naive LRU stack\n"
@@ -118,6 +122,8 @@ enum {
 	OPT_FORMATS,
 	OPT_INSTRUCTIONS,
 	OPT_NO_SETS,
+	OPT_INDEX,
+	OPT_STATEMENT,
 	OPT_MEMORY,
 	OPT_VERIFY,
 	OPT_TRACE
@@ -128,6 +134,8 @@ static const struct option long_options[] = {
 	{ "formats", no_argument, NULL, OPT_FORMATS },
 	{ "instructions", no_argument, NULL, OPT_INSTRUCTIONS },
 	{ "no-sets", no_argument, NULL, OPT_NO_SETS },
+	{ "index", no_argument, NULL, OPT_INDEX },
+	{ "statement", no_argument, NULL, OPT_STATEMENT },
 	{ "max-memory", required_argument, NULL, OPT_MEMORY },
 	{ "verify", optional_argument, NULL, OPT_VERIFY },
 	{ "trace", required_argument, NULL, OPT_TRACE },
@@ -163,6 +171,12 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 			break;
 		case OPT_NO_SETS:
 			options->no_sets = true;
+			break;
+		case OPT_INDEX:
+			options->index = true;
+			break;
+		case OPT_STATEMENT:
+			options->statement = true;
 			break;
 		case OPT_MEMORY:
 			r = loci_product_memory(optarg, options, &err);
@@ -269,6 +283,11 @@ int loci_cmd_analyse(int argc, char **argv)
 		r = loci_err_set(&err, EINVAL,
 			"%s holds whole objects (format %s): block sizes do not apply, leave -b "
 			"out",
+			args.trace, source->info.origin);
+	if (r == 0 && args.analyse.statement && !(source->info.capabilities & LOCI_CAP_SITES))
+		r = loci_err_set(&err, EINVAL,
+			"%s does not tell which code its references are of (format %s), so there "
+			"are no statements: leave --statement out",
 			args.trace, source->info.origin);
 	if (r == 0) {
 		/* a trace that loci record kept is analysed as it would have been then */

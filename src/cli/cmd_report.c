@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cli/open.h"
 #include "cli/option.h"
+#include "report/by_index.h"
 #include "report/by_table.h"
 #include "report/pairs.h"
 #include "report/report_json.h"
@@ -31,13 +32,15 @@ static const char help[] =
 	"                     L1=32K/8,L2=1M/16,L3=32M/16\n"
 	"      --by KIND      instead one table of who makes the misses: site, line, function,\n"
 	"                     loop, file, module, object, field, context, pair, thread, process,\n"
-	"                     region, phase\n"
+	"                     region, phase; or index: which parts of arrays are far apart\n"
+	"      --object NAME  of index: this array alone\n"
 	"      --level NAME   whose misses: L2 (the first level)\n"
 	"      --sort WHAT    by misses, refs, writebacks or distance (misses)\n"
 	"  -n, --rows N       so many rows (20)\n"
 	"      --all          all of them\n"
 	"      --min SHARE    of contexts: leave out what has less of the misses (1%)\n"
-	"      --json         everything as JSON (doc/report.schema.json, doc/by.schema.json)\n"
+	"      --json         everything as JSON (doc/report.schema.json, by.schema.json,\n"
+	"                     index.schema.json)\n"
 	"      --no-color     plain text on a terminal too, as with NO_COLOR=1\n"
 	"  -h, --help         this text\n";
 
@@ -50,6 +53,7 @@ enum {
 	OPT_SORT,
 	OPT_ALL,
 	OPT_MIN,
+	OPT_OBJECT,
 };
 
 static const struct option options[] = {
@@ -61,6 +65,7 @@ static const struct option options[] = {
 	{ "rows", required_argument, NULL, 'n' },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "min", required_argument, NULL, OPT_MIN },
+	{ "object", required_argument, NULL, OPT_OBJECT },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "no-color", no_argument, NULL, OPT_NO_COLOR },
 	{ "no-colour", no_argument, NULL, OPT_NO_COLOR },
@@ -71,7 +76,8 @@ static const struct option options[] = {
 struct report {
 	struct loci_aim aim;
 	bool as_json, no_colour;
-	bool is_by;
+	bool is_by, is_index;
+	const char *object;
 	const char *only_by; /* an option given that makes sense with --by alone */
 	enum loci_blame_kind kind;
 	enum loci_blame_sort sort;
@@ -86,12 +92,13 @@ static int take_kind(struct report *report, const char *text)
 	size_t used = 0;
 
 	report->is_by = true;
-	if (loci_blame_from_name(text, &report->kind) == 0)
+	report->is_index = !strcmp(text, "index");
+	if (report->is_index || loci_blame_from_name(text, &report->kind) == 0)
 		return 0;
 	for (unsigned i = 0; i < LOCI_BLAME_SPOT; i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
 			loci_blame_name((enum loci_blame_kind)i));
-	return loci_usage("report", "--by takes one of %s, and not \"%s\"", names, text);
+	return loci_usage("report", "--by takes one of %s, index, and not \"%s\"", names, text);
 }
 
 static int take_sort(struct report *report, const char *text)
@@ -157,6 +164,18 @@ static int nothing(
 	return loci_err_set(err, ENOENT, "%.300s has no %s", path, kind);
 }
 
+static int unrecorded(const struct report *report, const struct loci_subject *subject,
+	const struct loci_blame_levels *levels, struct loci_err *err)
+{
+	char size[LOCI_UNITS_MAX];
+
+	return loci_err_set(err, ENOENT,
+		"%.300s: %s have no distances of %s-byte blocks, only those of the first size that "
+		"loci record -b was given; sites, lines, functions, loops, objects and fields do",
+		loci_profile_path(subject->profile), loci_blame_plural(report->kind),
+		loci_units_size(size, levels->block_bytes));
+}
+
 static int report_by(const struct report *report, const struct loci_subject *subject,
 	const struct loci_text *text, struct loci_json *json, struct loci_err *err)
 {
@@ -170,8 +189,11 @@ static int report_by(const struct report *report, const struct loci_subject *sub
 	int r;
 
 	if ((r = loci_catalogue_load(&c, subject->profile, err)) < 0 ||
-		(r = loci_blame_levels(subject, &c, report->level, &levels, err)) < 0 ||
-		(r = loci_blame_new(&c, subject, &levels, report->kind, &blame, err)) < 0)
+		(r = loci_blame_levels(subject, &c, report->level, &levels, err)) < 0)
+		return r;
+	if (!loci_blame_is_recorded(subject, report->kind, &levels))
+		return unrecorded(report, subject, &levels, err);
+	if ((r = loci_blame_new(&c, subject, &levels, report->kind, &blame, err)) < 0)
 		return r;
 	if (!blame->n_rows)
 		return nothing(report, &c, err);
@@ -183,6 +205,35 @@ static int report_by(const struct report *report, const struct loci_subject *sub
 		return loci_by_json(&by, json, err);
 	return report->kind == LOCI_BLAME_CONTEXT ? loci_by_contexts(&by, text, err)
 						  : loci_by_table(&by, text, err);
+}
+
+static int report_index(const struct report *report, const struct loci_subject *subject,
+	const struct loci_text *text, struct loci_json *json, struct loci_err *err)
+{
+	loci_cleanup(loci_array_index_fini) struct loci_array_index index = { 0 };
+	struct loci_catalogue c;
+	const struct loci_by_index by = { subject, &c, &index, report->max_rows };
+	const char *path = loci_profile_path(subject->profile);
+	int r = loci_catalogue_load(&c, subject->profile, err);
+
+	if (r == 0)
+		r = loci_array_index_new(&c, report->object, &index, err);
+	if (r < 0)
+		return r;
+	if (!c.n_piece)
+		return loci_err_set(err, ENOENT,
+			"%.300s does not say where in its arrays references go; record it with "
+			"loci record --index",
+			path);
+	if (!index.n)
+		return loci_err_set(err, ENOENT,
+			"%.300s has no array of the name \"%.100s\"; loci report --by object "
+			"lists what it has",
+			path, report->object);
+	if (!report->as_json)
+		return loci_by_index(&by, text, err);
+	loci_by_index_json(&by, json);
+	return 0;
 }
 
 /* Reports given (NULL: the only one), after a blank line unless it is the first. */
@@ -201,6 +252,8 @@ static int report_one(const struct report *report, const char *given, bool is_fi
 	}
 	if (!is_first && !report->as_json)
 		putchar('\n');
+	if (report->is_index)
+		return report_index(report, &subject, text, json, err);
 	if (report->is_by)
 		return report_by(report, &subject, text, json, err);
 	return loci_report_screen(&subject, text, err);
@@ -217,7 +270,10 @@ static int report_all(const struct report *report, char *const *given, int n)
 	if (report->as_json) {
 		loci_json_begin(&json, stdout);
 		loci_json_object(&json);
-		loci_pair_format(&json, report->is_by ? "loci-by" : "loci-report");
+		loci_pair_format(&json,
+			report->is_index        ? "loci-index"
+				: report->is_by ? "loci-by"
+						: "loci-report");
 		loci_pair_array(&json, "profiles");
 	}
 	for (int i = 0; i < (n ? n : 1); i++) {
@@ -268,6 +324,9 @@ int loci_cmd_report(int argc, char **argv)
 			report.max_rows = SIZE_MAX;
 			report.min_share = 0;
 			break;
+		case OPT_OBJECT:
+			report.object = optarg;
+			break;
 		case OPT_MIN:
 			report.only_by = "--min";
 			status = take_min(&report, optarg);
@@ -287,6 +346,8 @@ int loci_cmd_report(int argc, char **argv)
 		if (status)
 			return status;
 	}
+	if (report.object && !report.is_index)
+		return loci_usage("report", "--object goes with --by index");
 	if (report.only_by && !report.is_by)
 		return loci_usage("report", "%s goes with --by", report.only_by);
 	return report_all(&report, argv + optind, argc - optind);

@@ -31,6 +31,10 @@ static const char help[] =
 	"                        (default: host)\n"
 	"      --sets            per-set distances too: slower, every set-associative cache is\n"
 	"                        then exact, not only those of --cache\n"
+	"      --index           keep which parts of arrays are far apart, by index\n"
+	"      --statement       count an element once per execution of a source statement, not\n"
+	"                        at each of its loads and stores; elements are as large as the\n"
+	"                        smallest block size of -b (needs debug information)\n"
 	"      --pairs WHICH     pairs of use and reuse: far (default), all or none\n"
 	"      --only FUNCTION,..    record the code of these functions only (* and ? match)\n"
 	"      --skip FUNCTION,..    record all code but theirs\n"
@@ -126,6 +130,8 @@ enum {
 	OPT_COLLECTOR = 256,
 	OPT_CACHE,
 	OPT_SETS,
+	OPT_INDEX,
+	OPT_STATEMENT,
 	OPT_PAIRS,
 	OPT_ONLY,
 	OPT_SKIP,
@@ -145,6 +151,8 @@ static const struct option long_options[] = {
 	{ "collector", required_argument, NULL, OPT_COLLECTOR },
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "sets", no_argument, NULL, OPT_SETS },
+	{ "index", no_argument, NULL, OPT_INDEX },
+	{ "statement", no_argument, NULL, OPT_STATEMENT },
 	{ "pairs", required_argument, NULL, OPT_PAIRS },
 	{ "only", required_argument, NULL, OPT_ONLY },
 	{ "skip", required_argument, NULL, OPT_SKIP },
@@ -179,6 +187,12 @@ static int parse_analysis(int option, struct loci_record_args *args, struct loci
 		return 0;
 	case OPT_SETS:
 		options->no_sets = false;
+		return 0;
+	case OPT_INDEX:
+		options->index = true;
+		return 0;
+	case OPT_STATEMENT:
+		options->statement = true;
 		return 0;
 	case OPT_PAIRS:
 		return parse_pairs(optarg, &options->pairs, err);

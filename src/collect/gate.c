@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -25,6 +26,13 @@ static double now_s(void)
 static void set(struct loci_gate *gate, uint32_t recording)
 {
 	__atomic_store_n(&gate->shared->recording, recording, __ATOMIC_SEQ_CST);
+}
+
+/* For comparing: LOCI_RUNS=0 has every reference of every loop written down. */
+static bool wants_runs(void)
+{
+	const char *asked = getenv("LOCI_RUNS");
+	return !asked || strcmp(asked, "0") != 0;
 }
 
 int loci_gate_init(struct loci_gate *gate, const char *run_dir,
@@ -52,6 +60,7 @@ int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 	gate->duration_s = options->duration_s;
 	gate->shared->mode = options->count ? LOCI_CONTROL_COUNT : LOCI_CONTROL_TRACE;
 	gate->shared->windows = gate->windows;
+	gate->shared->runs = wants_runs();
 	set(gate, !options->start_disabled && !(options->delay_s > 0));
 	return 0;
 }

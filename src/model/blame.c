@@ -138,6 +138,24 @@ int loci_blame_from_name(const char *name, enum loci_blame_kind *ret)
 	return -EINVAL;
 }
 
+bool loci_blame_is_recorded(const struct loci_subject *subject, enum loci_blame_kind kind,
+	const struct loci_blame_levels *levels)
+{
+	switch (kinds[kind].base) {
+	case LOCI_OWNER_SITE:
+	case LOCI_OWNER_ACCESS:
+	case LOCI_OWNER_OBJECT:
+	case LOCI_OWNER_FIELD:
+	case LOCI_OWNER_THREAD:
+		return true;
+	default:
+		return levels->level[levels->chosen].level_id ||
+			loci_blame_has_hists(
+				subject->profile, kinds[kind].base, levels->block_bytes) ||
+			!levels->of_elements;
+	}
+}
+
 static int load_threads(struct loci_blame *blame, struct loci_err *err)
 {
 	const struct loci_catalogue *c = blame->catalogue;

@@ -47,11 +47,19 @@ struct loci_blame_levels {
 	struct loci_blame_level level[LOCI_LEVELS_MAX];
 	unsigned n, chosen;
 	uint64_t block_bytes; /* at which owners were recorded */
+	bool of_elements;     /* no machine's: they hold elements, not lines */
 };
 /* Those of the machine given with the subject, else those named at record time, else the machine's.
- * name NULL: the first. Says what is wrong where there is no level, or none of that name. */
+ * Where the subject's blocks are elements, smaller than any line: caches of as many bytes that hold
+ * elements alone, fully associative. name NULL: the first. Says what is wrong where there is no
+ * level, or none of that name. */
 int loci_blame_levels(const struct loci_subject *subject, const struct loci_catalogue *catalogue,
 	const char *name, struct loci_blame_levels *ret, struct loci_err *err);
+
+/* Whether owners of the kind have what they are judged by: contexts and pairs have it at one block
+ * size only, the first recorded. */
+bool loci_blame_is_recorded(const struct loci_subject *subject, enum loci_blame_kind kind,
+	const struct loci_blame_levels *levels);
 
 /* One cache, counted where the profile has it. */
 void loci_blame_level_of(const struct loci_subject *subject, const struct loci_catalogue *catalogue,

@@ -31,4 +31,8 @@ struct loci_blame_counts {
 int loci_blame_count(const struct loci_blame *blame, enum loci_owner owner, const char *rows,
 	size_t n, size_t row_bytes, const struct loci_blame_counts *ret, struct loci_err *err);
 
+/* blame_levels.c: whether owners of the kind have histograms of the block size. */
+bool loci_blame_has_hists(
+	const struct loci_profile *profile, enum loci_owner owner, uint64_t block_bytes);
+
 #endif

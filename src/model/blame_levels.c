@@ -37,19 +37,45 @@ static int64_t recorded_as(const struct loci_catalogue *catalogue, const struct 
 	return 0;
 }
 
-/* The block size of the owners' histograms and counts. */
+bool loci_blame_has_hists(
+	const struct loci_profile *profile, enum loci_owner owner, uint64_t block_bytes)
+{
+	size_t n;
+	const struct loci_hist_key *key = loci_profile_hist_keys(profile, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (key[i].owner == owner && key[i].block_bytes == block_bytes)
+			return true;
+	return false;
+}
+
+/* The block size of the owners' histograms and counts: the subject's, if sites have it. */
 static uint64_t owners_block(
 	const struct loci_subject *subject, const struct loci_catalogue *catalogue)
 {
 	size_t n;
 	const struct loci_hist_key *key = loci_profile_hist_keys(subject->profile, &n);
 
+	if (loci_blame_has_hists(subject->profile, LOCI_OWNER_SITE, subject->grain->block_bytes))
+		return subject->grain->block_bytes;
 	if (catalogue->n_level)
 		return catalogue->level[0].line_bytes;
 	for (size_t i = 0; i < n; i++)
 		if (key[i].owner != LOCI_OWNER_WHOLE && key[i].owner != LOCI_OWNER_THREAD)
 			return key[i].block_bytes;
 	return subject->grain->block_bytes;
+}
+
+/* Elements smaller than a line: the cache with room for as many bytes of them, wherever these
+ * lie. */
+static void add_elements(struct loci_blame_levels *levels, struct loci_cache cache)
+{
+	if (cache.is_tlb || cache.line_bytes < levels->block_bytes || levels->n == LOCI_LEVELS_MAX)
+		return;
+	cache.line_bytes = levels->block_bytes;
+	cache.ways = 0;
+	levels->level[levels->n++] = (struct loci_blame_level){ cache, 0 };
+	levels->of_elements = true;
 }
 
 static int choose(struct loci_blame_levels *levels, const char *name, struct loci_err *err)
@@ -74,7 +100,8 @@ int loci_blame_levels(const struct loci_subject *subject, const struct loci_cata
 	const struct loci_hierarchy *h = &subject->hierarchy;
 
 	*ret = (struct loci_blame_levels){ .block_bytes = owners_block(subject, catalogue) };
-	if (!subject->is_given)
+	if (!subject->is_given && catalogue->n_level &&
+		catalogue->level[0].line_bytes == ret->block_bytes)
 		for (size_t i = 0; i < catalogue->n_level && ret->n < LOCI_LEVELS_MAX; i++)
 			ret->level[ret->n++] =
 				(struct loci_blame_level){ cache_of(&catalogue->level[i]),
@@ -84,6 +111,12 @@ int loci_blame_levels(const struct loci_subject *subject, const struct loci_cata
 			if (subject->is_object || h->level[i].line_bytes == ret->block_bytes)
 				ret->level[ret->n++] = (struct loci_blame_level){ h->level[i],
 					recorded_as(catalogue, &h->level[i]) };
+	if (!ret->n && !subject->is_given)
+		for (size_t i = 0; i < catalogue->n_level; i++)
+			add_elements(ret, cache_of(&catalogue->level[i]));
+	if (!ret->n)
+		for (unsigned i = 0; i < h->n_levels; i++)
+			add_elements(ret, h->level[i]);
 	if (!ret->n && h->n_levels)
 		return loci_err_set(err, EINVAL,
 			"%.200s: sites and objects were recorded with %u-byte blocks, and no cache "
@@ -102,6 +135,14 @@ void loci_blame_level_of(const struct loci_subject *subject, const struct loci_c
 	*ret = (struct loci_blame_levels){ .level = { { *cache, recorded_as(catalogue, cache) } },
 		.n = 1,
 		.block_bytes = owners_block(subject, catalogue) };
+}
+
+/* Whether the caches named at record time counted touches of the owners' block size. */
+static bool counts_touches(const struct loci_blame *blame)
+{
+	const struct loci_catalogue *c = blame->catalogue;
+
+	return c->n_level && c->level[0].line_bytes == blame->levels.block_bytes;
 }
 
 /* Counts come owner by owner with ascending ids: the row sought is mostly the last or the next. */
@@ -139,6 +180,7 @@ static void from_counts(const struct loci_blame *blame, enum loci_owner owner, c
 	const struct loci_catalogue *c = blame->catalogue;
 	const struct loci_blame_levels *levels = &blame->levels;
 	int64_t chosen = levels->level[levels->chosen].level_id;
+	bool touches = ret->touches && counts_touches(blame);
 	struct seeker s = { rows, n, row_bytes, 0 };
 
 	for (size_t i = 0; i < c->n_level_count; i++) {
@@ -152,7 +194,7 @@ static void from_counts(const struct loci_blame *blame, enum loci_owner owner, c
 				ret->writebacks[s.at] += (double)count->writebacks;
 		}
 		/* every touch hits the first level or misses it */
-		if (ret->touches && c->n_level && count->level_id == c->level[0].id)
+		if (touches && count->level_id == c->level[0].id)
 			ret->touches[s.at] += (double)(count->first_hits + count->misses);
 		for (unsigned k = 0; ret->level_misses && k < levels->n; k++)
 			if (count->level_id == levels->level[k].level_id)
@@ -225,7 +267,7 @@ static int from_histograms(const struct loci_blame *blame, enum loci_owner owner
 		if (!seek(&s, hist[i].owner_id))
 			continue;
 		r = estimate(cache, hist[i].hist, share, &ret->misses[s.at], err);
-		if (ret->touches && !blame->catalogue->n_level)
+		if (ret->touches && !counts_touches(blame))
 			ret->touches[s.at] = loci_hist_total(hist[i].hist);
 	}
 	return r;

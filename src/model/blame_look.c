@@ -334,7 +334,10 @@ static int look_at_accesses(struct loci_blame *blame, const struct loci_blame_ro
 	ret->is_regular = refs > 0 && ret->regular >= REGULAR;
 	ret->is_mostly_regular = refs > 0 && ret->regular >= MOSTLY;
 	if (fills > 0)
-		ret->spatial = used / (fills * (double)blame->levels.block_bytes);
+		ret->spatial = used /
+			(fills *
+				(double)(c->n_level ? c->level[0].line_bytes
+						    : blame->levels.block_bytes));
 	return find_objects(blame, index->access + index->access_first[row->serial],
 		index->access_first[row->serial + 1] - index->access_first[row->serial], ret, err);
 }

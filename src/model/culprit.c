@@ -31,6 +31,7 @@ int loci_culprit_find(
 	if (!blame->n_rows || !grain || !grain->touches)
 		return 0;
 	ret->cache = levels.level[levels.chosen].cache;
+	ret->of_elements = levels.of_elements;
 	ret->ratio = blame->misses / (double)grain->touches;
 	ret->share = loci_blame_share(blame, blame->row[0].misses);
 	ret->n_most = loci_blame_cover(blame, MOST);

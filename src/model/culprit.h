@@ -10,8 +10,9 @@ struct loci_culprit {
 	bool is_known; /* sites were recorded, and misses are worth a word */
 	struct loci_catalogue catalogue;
 	struct loci_cache cache;
-	double ratio; /* misses of all touches */
-	double share; /* of those misses, at the worst line */
+	bool of_elements; /* it holds elements, not lines: see loci_blame_levels() */
+	double ratio;     /* misses of all touches */
+	double share;     /* of those misses, at the worst line */
 	const struct loci_site_row *site;
 	const struct loci_object_row *object; /* NULL: unknown */
 	struct loci_blame_detail detail;

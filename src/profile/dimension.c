@@ -120,6 +120,20 @@ static const struct column field_columns[] = {
 	COLUMN(field, "size_bytes", U64_0, size_bytes),
 };
 
+static const struct column piece_columns[] = {
+	COLUMN(piece, "id", ID, id),
+	COLUMN(piece, "object_id", ID, object_id, OF(object)),
+	COLUMN(piece, "axis", WORD, axis),
+	COLUMN(piece, "low", U64, low),
+	COLUMN(piece, "high", U64, high),
+	COLUMN(piece, "block_bytes", U64, block_bytes),
+	COLUMN(piece, "touches", U64, touches, FOLD(SUM)),
+	COLUMN(piece, "cold", U64, cold, FOLD(SUM)),
+	COLUMN(piece, "reuses", U64, reuses, FOLD(SUM)),
+	COLUMN(piece, "distance_blocks", U64, distance_blocks, FOLD(SUM)),
+	COLUMN(piece, "misses", U64, misses, FOLD(SUM)),
+};
+
 static const struct column access_columns[] = {
 	COLUMN(access, "id", ID, id),
 	COLUMN(access, "site_id", ID, site_id, OF(site)),

@@ -83,6 +83,15 @@ struct loci_field_row {
 	uint64_t offset_bytes, size_bytes;
 };
 
+/* A piece of an array, cut by index. */
+struct loci_piece_row {
+	int64_t id, object_id;
+	const char *axis;   /* index, outer, inner, byte */
+	uint64_t low, high; /* holds low <= index < high */
+	uint64_t block_bytes;
+	uint64_t touches, cold, reuses, distance_blocks, misses;
+};
+
 /* One site's references to one object, and how it walks there. */
 struct loci_access_row {
 	int64_t id, site_id, object_id, field_id;
@@ -156,6 +165,7 @@ struct loci_level_count_row {
 	X(context, contexts)      \
 	X(object, objects)        \
 	X(field, fields)          \
+	X(piece, pieces)          \
 	X(access, accesses)       \
 	X(pair, pairs)            \
 	X(region, regions)        \

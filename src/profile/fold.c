@@ -271,6 +271,12 @@ static bool has_pairs(const struct fold *fold)
 	return has_code(fold) && in_all_or_none(fold, TABLE_pair);
 }
 
+/* Their misses are of one cache. */
+static bool has_pieces(const struct fold *fold)
+{
+	return has_code(fold) && in_all_or_none(fold, TABLE_piece) && !fold->other_levels;
+}
+
 bool loci_fold_is_whole(const struct fold *fold, enum loci_owner owner)
 {
 	switch (owner) {
@@ -295,6 +301,10 @@ int loci_fold_note(const struct fold *fold, char **note, struct loci_err *err)
 	else if (!has_pairs(fold))
 		r = loci_sum_text(
 			note, "left out because not all of the merged profiles have them: pairs");
+	if (r == 0 && has_code(fold) && fold->with[TABLE_piece] && !has_pieces(fold))
+		r = loci_sum_text(note,
+			"left out because not all of the merged profiles have them, or their "
+			"caches: pieces of arrays");
 	if (r == 0 && fold->other_levels)
 		r = loci_sum_text(note,
 			"left out because the merged profiles were recorded with different "
@@ -316,6 +326,8 @@ static bool is_put(const struct fold *fold, enum table_id id, const void *row)
 		return !fold->other_levels && loci_fold_is_whole(fold, count->owner);
 	case TABLE_pair:
 		return has_pairs(fold);
+	case TABLE_piece:
+		return has_pieces(fold);
 	default:
 		return has_code(fold);
 	}

@@ -31,6 +31,7 @@ CREATE TABLE run ( -- exactly one row
 	mode TEXT,            -- exact, sample, watch
 	unit TEXT NOT NULL,   -- byte, or object: whole objects with ids, where a block is an object
 	capabilities TEXT,    -- words: complete windows samples stores sites partial approximate
+	                      -- statement: an element counts once per execution of a statement
 	loci_version TEXT,
 	machine_id INTEGER REFERENCES machine,
 	started TEXT,         -- UTC, ISO 8601
@@ -236,6 +237,21 @@ CREATE TABLE field ( -- of an object's type, or of the object
 	type TEXT,
 	offset_bytes INTEGER NOT NULL,
 	size_bytes INTEGER
+);
+
+CREATE TABLE piece ( -- of an array, cut by index: what its touches met; where it was asked for
+	id INTEGER PRIMARY KEY,
+	object_id INTEGER NOT NULL REFERENCES object,
+	axis TEXT NOT NULL,          -- index; of several dimensions inner, in which elements lie side by
+	                             -- side, and outer, all others; byte: elements are not known
+	low INTEGER NOT NULL,        -- holds low <= index < high
+	high INTEGER NOT NULL,
+	block_bytes INTEGER NOT NULL REFERENCES grain,
+	touches INTEGER NOT NULL,    -- of blocks of that size
+	cold INTEGER NOT NULL,       -- of touches: the first of a block
+	reuses INTEGER NOT NULL,     -- of touches: those whose stack distance is known ..
+	distance_blocks INTEGER NOT NULL, -- .. and the sum of these distances
+	misses INTEGER NOT NULL      -- of the first level
 );
 
 CREATE TABLE access ( -- one site's references to one object or field, and how it walks there

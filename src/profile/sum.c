@@ -166,6 +166,11 @@ static const size_t counts[] = {
 	offsetof(struct loci_run, merged),
 };
 
+static bool counts_statements(const struct loci_run *run)
+{
+	return run->capabilities && strstr(run->capabilities, "statement");
+}
+
 int loci_sum_run(struct loci_run *sum, const struct loci_run *run, bool first, const char *path,
 	struct loci_err *err)
 {
@@ -173,6 +178,12 @@ int loci_sum_run(struct loci_run *sum, const struct loci_run *run, bool first, c
 		return loci_err_set(err, EINVAL,
 			"%s: cannot be merged: its unit is %s, that of the profiles before it %s",
 			path, run->unit, sum->unit);
+	if (!first && counts_statements(sum) != counts_statements(run))
+		return loci_err_set(err, EINVAL,
+			"%s: cannot be merged: it counts %s (--statement), and those before it do "
+			"not",
+			path,
+			counts_statements(run) ? "elements once per statement" : "every reference");
 	if (!first && sum->machine && run->machine && !same_text(sum->machine, run->machine) &&
 		loci_sum_text(&sum->note, "recorded on different machines") < 0)
 		return loci_err_nomem(err);

@@ -133,6 +133,20 @@ static const struct member field_members[] = {
 	MEMBER(field, "size_bytes", COUNT_0, size_bytes),
 };
 
+static const struct member piece_members[] = {
+	MEMBER(piece, "id", COUNT, id),
+	MEMBER(piece, "object_id", COUNT, object_id),
+	MEMBER(piece, "axis", TEXT, axis),
+	MEMBER(piece, "low", COUNT, low),
+	MEMBER(piece, "high", COUNT, high),
+	MEMBER(piece, "block_bytes", COUNT, block_bytes),
+	MEMBER(piece, "touches", COUNT, touches),
+	MEMBER(piece, "cold", COUNT, cold),
+	MEMBER(piece, "reuses", COUNT, reuses),
+	MEMBER(piece, "distance_blocks", COUNT, distance_blocks),
+	MEMBER(piece, "misses", COUNT, misses),
+};
+
 static const struct member access_members[] = {
 	MEMBER(access, "id", COUNT, id),
 	MEMBER(access, "site_id", COUNT, site_id),

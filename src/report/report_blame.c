@@ -4,6 +4,7 @@
 #include "report/report_screen.h"
 
 #include "base/cleanup.h"
+#include "base/units.h"
 #include "report/by_table.h"
 #include "report/owner_name.h"
 
@@ -91,7 +92,7 @@ static int print_spots(const struct loci_screen *screen, const struct loci_catal
 {
 	loci_cleanup(loci_blame_freep) struct loci_blame *spots = NULL, *sites = NULL;
 	const struct loci_site_row *worst;
-	char title[40];
+	char title[64], element[LOCI_UNITS_MAX];
 	size_t n;
 	int r = loci_blame_new(c, screen->subject, levels,
 		c->n_access ? LOCI_BLAME_SPOT : LOCI_BLAME_LINE, &spots, err);
@@ -110,7 +111,9 @@ static int print_spots(const struct loci_screen *screen, const struct loci_catal
 	if (worst)
 		name_wanted(c, worst, ret_wanted);
 	fputc('\n', screen->text->out);
-	snprintf(title, sizeof(title), "who misses %s", levels->level[levels->chosen].cache.name);
+	snprintf(title, sizeof(title), "who misses %s%s%s",
+		levels->level[levels->chosen].cache.name, levels->of_elements ? "@" : "",
+		levels->of_elements ? loci_units_size(element, levels->block_bytes) : "");
 	r = loci_by_rows(spots, title, n, screen->text, err);
 	if (r < 0)
 		return r;
@@ -145,5 +148,8 @@ int loci_screen_blame(const struct loci_screen *screen, char *ret_wanted, struct
 	if (r < 0 || !c.n_site || loci_blame_levels(screen->subject, &c, NULL, &levels, NULL) < 0)
 		return r;
 	r = print_spots(screen, &c, &levels, ret_wanted, err);
-	return r < 0 || !c.n_pair ? r : print_links(screen, &c, &levels, err);
+	if (r < 0 || !c.n_pair ||
+		!loci_blame_is_recorded(screen->subject, LOCI_BLAME_LINK, &levels))
+		return r;
+	return print_links(screen, &c, &levels, err);
 }

@@ -285,11 +285,15 @@ static void say_walk(struct sentence *s, const struct loci_culprit *culprit)
 static void say_culprit(struct sentence *s)
 {
 	const struct loci_culprit *culprit = &s->verdict->culprit;
-	char name[LOCI_NAME_MAX], size[LOCI_UNITS_MAX];
+	char name[LOCI_NAME_MAX], size[LOCI_UNITS_MAX], element[LOCI_UNITS_MAX];
 
 	say_share(s, culprit->ratio);
-	say(s, " of references miss a %s %s",
-		loci_units_bytes(size, (double)culprit->cache.size_bytes), culprit->cache.name);
+	loci_units_bytes(size, (double)culprit->cache.size_bytes);
+	if (culprit->of_elements)
+		say(s, " of references would miss %s of single %s-byte elements", size,
+			loci_units_size(element, culprit->cache.line_bytes));
+	else
+		say(s, " of references miss a %s %s", size, culprit->cache.name);
 	if (culprit->share < SCATTERED) {
 		say(s, ", scattered: no line makes more than ");
 		say_share(s, culprit->share);

@@ -178,7 +178,7 @@ enum loci_block_flag {
 	LOCI_BLOCK_KERNEL = 4, /* memory touched by the kernel on the program's behalf */
 	LOCI_BLOCK_PLAIN = 8, /* its sites are code addresses, where the collector's others are not:
 				 code of another compiler in a program of `loci cc` */
-	LOCI_BLOCK_TOLD = 16,  /* a reference that the program itself tells of: no code runs */
+	LOCI_BLOCK_TOLD = 16, /* a reference that the program itself tells of: no code runs */
 };
 
 enum loci_op {

@@ -76,10 +76,11 @@ static const char *from_flang(struct loci_pool *pool, const char *text)
 static const char *from_gfortran(struct loci_pool *pool, const char *text)
 {
 	size_t n = name_length(text), own;
-	const char *name = text + n + 4;
+	const char *name;
 
 	if (n < 2 || text[n - 1] != '_' || strncmp(text + n, "MOD_", 4) != 0)
 		return NULL;
+	name = text + n + 4;
 	own = name_length(name);
 	if (!own || name[own])
 		return NULL;

@@ -171,6 +171,9 @@ int loci_symbols_frames(struct loci_symbols *symbols, uint32_t number, uint64_t 
 		loci_unit_line(module, unit, pc, &frames[0]);
 		code = loci_intervals_find(&unit->code, pc);
 		r = fill(module, unit, code ? code->id : LOCI_SCOPE_NONE, frames, cap, ret_n, err);
+		for (size_t i = 0; i < *ret_n; i++)
+			frames[i].fortran =
+				loci_language_fortran(loci_die_language(module, &unit->die));
 	}
 	if (r == 0 && !*ret_n) {
 		fill_from_symbol(module, address, &frames[0]);

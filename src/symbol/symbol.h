@@ -39,6 +39,7 @@ struct loci_frame_name {
 	const char *decl_file; /* of the function */
 	unsigned decl_line;
 	uint64_t entry; /* of the outermost function: its first address. Of others 0 */
+	bool fortran;   /* of code, not of sites */
 };
 #define LOCI_FRAMES_MAX 32
 /* *ret_n 0: nothing is known. The address may be one of code, or that of a site (below). */
@@ -97,7 +98,9 @@ struct loci_variable {
 	uint64_t pc_low, pc_high;     /* locals: where the variable lives; 0, 0: all the function */
 	const struct loci_type *type; /* of an array: its element's; of a piece of a struct: none */
 	uint64_t elements;            /* 1: no array */
-	const char *shape;            /* of a Fortran array, "(100,50)"; NULL: none, not known */
+	uint64_t inner; /* of an array of several dimensions: elements of the one in which they lie
+			   side by side; else 0 */
+	const char *shape; /* of a Fortran array, "(100,50)"; NULL: none, not known */
 	/* Locals: of all the pieces into which a compiler may part a variable, each of which is
 	 * here by itself; else as bytes, or 0. */
 	uint64_t whole_bytes;

@@ -127,6 +127,33 @@ bool loci_type_array(struct loci_symbol_module *module, const Dwarf_Die *type,
 	return dwarf_tag(&at) != DW_TAG_array_type;
 }
 
+uint64_t loci_type_inner(struct loci_symbol_module *module, const Dwarf_Die *type)
+{
+	Dwarf_Die at, element, child;
+	uint64_t extent = 0;
+	int dimensions = 0;
+
+	if (!loci_type_peel(type, &at))
+		return 0;
+	for (int i = 0; i < CHAIN_MAX && dwarf_tag(&at) == DW_TAG_array_type; i++) {
+		bool by_column = loci_language_fortran(loci_die_language(module, &at));
+		int n = 0;
+
+		if (dwarf_child(&at, &child) != 0)
+			return 0;
+		do {
+			if (dwarf_tag(&child) != DW_TAG_subrange_type)
+				continue;
+			if (!by_column || !n++)
+				extent = dimension(module, &child);
+			dimensions++;
+		} while (dimensions < CHAIN_MAX && dwarf_siblingof(&child, &child) == 0);
+		if (!loci_type_die_of(&at, &element) || !loci_type_peel(&element, &at))
+			return 0;
+	}
+	return dimensions > 1 ? extent : 0;
+}
+
 bool loci_type_is_open(const struct loci_type *type)
 {
 	Dwarf_Die record, child, last, element;

@@ -15,6 +15,9 @@ uint64_t loci_type_size(struct loci_symbol_module *module, const Dwarf_Die *type
  * array. Of anything else false. */
 bool loci_type_array(struct loci_symbol_module *module, const Dwarf_Die *type,
 	Dwarf_Die *ret_element, uint64_t *ret_elements);
+/* Of an array of several dimensions: how many elements the one has in which they lie side by side,
+ * the last in C and the first in Fortran. 0: it is none, or that is not known. */
+uint64_t loci_type_inner(struct loci_symbol_module *module, const Dwarf_Die *type);
 /* A struct whose last member is an array of no given size. */
 bool loci_type_is_open(const struct loci_type *type);
 /* Bytes of what a Fortran compiler keeps for an array whose elements lie elsewhere; 0: it is none.

@@ -33,6 +33,7 @@ void loci_variable_describe(
 			ret->type = NULL; /* its elements lie elsewhere */
 		else if (loci_type_array(module, &type, &element, &ret->elements)) {
 			ret->type = loci_type_intern(module, &element);
+			ret->inner = loci_type_inner(module, &type);
 			ret->shape = loci_type_shape(module, &type);
 		} else
 			ret->type = loci_type_intern(module, &type);

@@ -78,6 +78,20 @@ if [ -x "$BUILD/libexec/loci/loci-amd64-linux" ] && command -v valgrind >/dev/nu
 	valid doctor
 fi
 
+# Fortran is another compiler's, and may be missing.
+version=$(clangs | head -n 1)
+if [ "$version" = 19 ] && [ -f "$BUILD/lib/loci/libloci-rt.so" ]; then
+	mkdir only && ln -s "$(command -v clang-19)" "$(command -v ld)" only
+	env PATH="$PWD/only" "$LOCI" doctor >out
+	tr -s ' \n' ' ' <out >words
+	has words "no Fortran: loci flang compiles with flang 19, and there is none in PATH: apt install flang-19"
+	if (need_flang) >/dev/null; then
+		loci doctor >out
+		tr -s ' \n' ' ' <out >words
+		has words "loci flang compiles with flang 19 ("
+	fi
+fi
+
 expect 2 loci doctor now
 has err '"now"'
 expect 2 loci doctor --nonsense

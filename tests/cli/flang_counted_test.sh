@@ -46,7 +46,7 @@ objects() {
 functions() {
 	sqlite3 "$1" "select distinct name from function where name like 'forms::%' or name = '$2' order by name" | tr '\n' ' '
 }
-all='forms::derived forms::fill forms::intrinsics forms::local forms::loop forms::section forms::strided forms::turn forms::whole '
+all='forms::allocating forms::derived forms::fill forms::intrinsics forms::loop forms::section forms::strided forms::turn forms::whole '
 [ "$(functions forms.loci 'main program')" = "${all}main program " ] || fail "functions: $(functions forms.loci 'main program')"
 
 # A sweep of 2 KiB by columns stays near, by rows each line comes back after a whole row of lines.

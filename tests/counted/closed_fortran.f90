@@ -86,8 +86,9 @@ contains
     end do
   end subroutine
 
-  ! room: 8 n stored, then 8 n loaded
-  real(8) function local(n, s)
+  ! room: 8 n stored, then 8 n loaded. The name is like that of a wrapper of malloc: room is named all the
+  ! same.
+  real(8) function allocating(n, s)
     integer, intent(in) :: n
     real(8), intent(in) :: s
     real(8), allocatable :: room(:)
@@ -96,9 +97,9 @@ contains
     do i = 1, n
       room(i) = s * i
     end do
-    local = 0
+    allocating = 0
     do i = n, 1, -1
-      local = local + room(i)
+      allocating = allocating + room(i)
     end do
   end function
 

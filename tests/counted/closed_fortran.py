@@ -19,7 +19,7 @@ FORMS = {
     "section": {"a": lambda n: (8 * ((n + 1) // 2), 0), "x": lambda n: (0, 8 * ((n + 1) // 2))},
     "turn": {"a": lambda n: (0, 8 * n * n), "b": lambda n: (8 * n * n, 0)},
     "derived": {"points": lambda n: (16 * n, 4 * n)},
-    "local": {"room": lambda n: (8 * n, 8 * n)},
+    "allocating": {"room": lambda n: (8 * n, 8 * n)},
     "intrinsics": {(None, "x"): lambda n: (8 * n, 0)},
 }
 # Without optimisation the scalars are in memory, too: references of the procedure, loads and stores.

@@ -33,7 +33,7 @@ program closed_fortran
   call section(a(1:n:2, :), x)
   call turn(n, a, b)
   call derived(n, points)
-  sums(1) = local(n, 3d0)
+  sums(1) = allocating(n, 3d0)
   sums(2) = intrinsics(n, x, a, b, c)
   write (*, '(a, i0, 4(1x, f0.2))') 'n ', n, sums, c(1, n), sum(table)
   if (points(n)%key < n) error stop

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N 100
+#define N    100
 #define KEEP __attribute__((noinline, noclone, noipa))
 
 uint8_t bytes[N];

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -184,6 +185,38 @@ static void signals(void)
 	loci_region_end("interrupted");
 }
 
+static void *in_hammer(void *data)
+{
+	static const char *const name[] = { "h 0", "h 1", "h 2", "h 3", "h 4" };
+
+	(void)data;
+	for (int i = 0; i < 3000; i++) {
+		const char *at = name[i % 5];
+
+		loci_region_begin(at);
+		STORES(3);
+		loci_region_end(at);
+	}
+	return NULL;
+}
+
+/* Threads that mark, and a handler that does so in any of them. */
+static void hammer(void)
+{
+	struct itimerval every = { { 0, 500 }, { 0, 500 } };
+	pthread_t thread[4];
+
+	signal(SIGALRM, on_signal);
+	setitimer(ITIMER_REAL, &every, NULL);
+	for (int i = 0; i < 4; i++)
+		if (pthread_create(&thread[i], NULL, in_hammer, NULL))
+			exit(1);
+	for (int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	memset(&every, 0, sizeof(every));
+	setitimer(ITIMER_REAL, &every, NULL);
+}
+
 static void forks(void)
 {
 	loci_object((void *)cells, sizeof(cells), 8, "shared cells");
@@ -215,7 +248,7 @@ int main(int argc, char **argv)
 	} steps[] = { { "nest", nest }, { "phases", phases }, { "pause", pause_it },
 		{ "objects", objects }, { "accesses", accesses }, { "wrong", wrong },
 		{ "deep", deep }, { "threads", threads }, { "signals", signals },
-		{ "forks", forks } };
+		{ "forks", forks }, { "hammer", hammer } };
 
 	for (int i = 1; i < argc; i++)
 		for (size_t k = 0; k < sizeof(steps) / sizeof(*steps); k++)

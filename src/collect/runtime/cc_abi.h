@@ -40,9 +40,14 @@
  *that holds other loops or calls, and whose header has no references, has a block flagged LOOP for
  *the header all the same, of one reference TURN, so that it shows in the stream when it goes round.
  *
- * A loop of one block whose addresses go in equal steps, and that is known when it begins to go
- *round at most LOCI_CC_RUN_TIMES times, is appended as one RUN where __loci_runs is not 0,
- *when it has ended, and run without appending.
+ * A loop that is left at its end only, all of whose references are one block, whose
+ * addresses go in equal steps, and that is known when it begins to go round some 4 to
+ * LOCI_CC_RUN_TIMES times, stands twice more. Where __loci_runs is not 0 the tracing copy runs it
+ * without appending, and appends one RUN when it has ended, after a check of its own, and takes all
+ * its references from the budget. So it is all or nothing: of such a loop that a signal handler
+ * leaves for good, or in which the process dies, nothing is appended, and windows begin and end at
+ * its ends. The counting copy takes all its references before it begins where the budget is no
+ * less, and tests nothing within.
  *
  * Sites. The number of a reference in the stream is the run-time address of its struct loci_cc_site
  * in the section of definitions; less the module's load bias it is an address in the file, from

@@ -155,7 +155,7 @@ RT_PUBLIC void __tsan_func_entry(void *back)
 		.n_refs = 2,
 		.ref = { (uint64_t)LOCI_OP_FRAME << 32 | 8, (uint64_t)LOCI_OP_CALLER << 32 | 8 } };
 
-	if (__builtin_expect(__loci_thread.budget >= 0 && rt.learns, 0) && !rt_place_find(RT_BACK))
+	if (__builtin_expect(rt.learns, 0) && !rt_place_find(RT_BACK))
 		rt_place_define(RT_BACK, &shape);
 	if (__loci_thread.budget < 0)
 		rt_tsan_refer_twice(RT_BACK, frame_of(__builtin_frame_address(0), (uintptr_t)back),
