@@ -2,10 +2,11 @@
 /* The attribution, both stages and the first of them: CPU time a reference, of traces that were
  *recorded with sites.
  *
- *	attribute_bench [-p PROFILE] [-w none|far|all] [-s] [-l] TRACE..
+ *	attribute_bench [-p PROFILE] [-w none|far|all] [-s] [-l] [-o] [-x] TRACE..
  *
  * The words are read into memory first. -s: engines without attribution, for comparison. -l: no
- * caches. With -p the profile is kept. */
+ * caches. -o: engines hear of every touch. -x: what RUNs stand for is
+ * written out. With -p the profile is kept. */
 #include "analyse/analyse.h"
 #include "base/cleanup.h"
 
@@ -104,6 +105,41 @@ static void load(const char *path, struct memory_source *m)
 	loci_source_close(trace);
 }
 
+static void put(struct memory_source *m, uint64_t word)
+{
+	if (m->n == m->cap) {
+		m->cap = m->cap ? 2 * m->cap : 1 << 20;
+		m->words = realloc(m->words, m->cap * sizeof(*m->words));
+		if (!m->words)
+			die("out of memory");
+	}
+	m->words[m->n++] = word;
+}
+
+/* Every address of a RUN, none of which has 64 bits. */
+static void write_out(struct memory_source *m)
+{
+	struct memory_source out = { .source = m->source };
+
+	for (size_t i = 0, whole; i < m->n; i += whole) {
+		uint64_t word = m->words[i];
+		const uint64_t *raw = m->words + i + 1;
+
+		whole = 1 + (loci_word_is_marker(word) ? loci_word_n_raw(word) : 0);
+		if (!loci_word_is_marker(word) || loci_word_kind(word) != LOCI_MARK_RUN) {
+			for (size_t k = 0; k < whole; k++)
+				put(&out, m->words[i + k]);
+			continue;
+		}
+		put(&out, loci_mark_word(LOCI_MARK_BLOCK, 0, loci_word_payload(word)));
+		for (uint64_t time = 0; time < raw[0]; time++)
+			for (size_t k = 2; k + 1 < whole; k += 2)
+				put(&out, raw[k] + time * raw[k + 1]);
+	}
+	free(m->words);
+	*m = out;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct loci_level_row levels[] = {
@@ -128,9 +164,10 @@ int main(int argc, char **argv)
 		.levels = levels,
 		.n_levels = LOCI_ARRAY_SIZE(levels) };
 	const char *profile = NULL;
+	bool written_out = false;
 	int option;
 
-	while ((option = getopt(argc, argv, "p:w:sl")) != -1) {
+	while ((option = getopt(argc, argv, "p:w:slox")) != -1) {
 		switch (option) {
 		case 'p':
 			profile = optarg;
@@ -146,6 +183,12 @@ int main(int argc, char **argv)
 		case 'l':
 			options.n_levels = 0;
 			break;
+		case 'x':
+			written_out = true;
+			break;
+		case 'o':
+			options.one_by_one = true;
+			break;
 		default:
 			die("see the top of its source for its use");
 		}
@@ -159,6 +202,8 @@ int main(int argc, char **argv)
 		double cpu, first, wall, written;
 
 		load(argv[i], &m);
+		if (written_out)
+			write_out(&m);
 		cpu = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
 		first = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
 		wall = seconds();

@@ -28,6 +28,7 @@ struct loci_analyse_options {
 	bool no_sets;        /* skip the per-set engines */
 	uint64_t max_memory; /* bytes; 0: no limit */
 	uint64_t verify;     /* compare this many touches with the naive stack; 0: none */
+	bool one_by_one;     /* engines hear of every touch, with the same result: for tests */
 	/* Attribution: sites, contexts, objects, levels, pairs, where the stream has what it takes.
 	 * It is made at the first block size. */
 	bool attribute;

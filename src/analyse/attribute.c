@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/attribute_flow.h"
+#include "analyse/attribute_repeat.h"
 
 #include "analyse/grow.h"
 #include "base/cleanup.h"
-#include "stream/decode_runs.h"
 
 #include <inttypes.h>
 
@@ -45,6 +45,7 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 	a->symbols = options->symbols;
 	a->symbols_lock = options->symbols_lock;
 	a->flow = options->capabilities & LOCI_CAP_SITES;
+	loci_decoder_keep_runs(a->decoder);
 	a->shift = (unsigned)__builtin_ctzll(options->block_bytes[0]);
 	r = loci_code_init(&a->code,
 		&(struct loci_code_options){ .symbols = a->symbols,
@@ -82,6 +83,7 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 	}
 	a->batch = loci_relay_batch(a->relay);
 	a->joins = a->options->pairs != LOCI_PAIRS_ALL && !a->pieces;
+	a->recents = a->measure.recent;
 	if (a->options->pairs != LOCI_PAIRS_NONE)
 		a->walk.log = a->batch->event;
 	return 0;
@@ -273,7 +275,8 @@ static int pass_runs(struct loci_attribution *a, struct loci_runs *runs, struct 
 }
 
 /* A reference by itself: a range, or one that was not in a run. */
-static int refer_alone(struct loci_attribution *a, const struct loci_ref *ref, struct loci_err *err)
+int loci_attribution_alone(
+	struct loci_attribution *a, const struct loci_ref *ref, struct loci_err *err)
 {
 	const struct loci_code_ref *of = &a->code.ref[ref->definition];
 	int r = 0;
@@ -409,20 +412,13 @@ static int learn(struct loci_attribution *a, struct loci_err *err)
 	return r;
 }
 
-/* The first of the runs has been found. */
-static int take_runs(struct loci_attribution *a, struct loci_runs *first, struct loci_err *err)
+int loci_attribution_runs(struct loci_attribution *a, struct loci_runs *first, struct loci_err *err)
 {
-	uint32_t thread = loci_decoder_thread(a->decoder);
-	struct loci_runs runs = *first;
-	struct refer_kind kind;
-	int r = learn(a, err);
-
-	if (r == 0 && thread != a->walk.thread[a->walk.at].id)
-		r = switch_thread(a, thread, err);
-	if (r < 0)
-		return r;
-	kind = (struct refer_kind){ a->shift == 6 && a->n_grains == 1 && !a->distinct && !a->pieces,
+	struct refer_kind kind = { a->shift == 6 && a->n_grains == 1 && !a->distinct && !a->pieces,
 		a->flow };
+	struct loci_runs runs = *first;
+	int r;
+
 	if (a->paused)
 		r = pass_runs(a, &runs, err);
 	else if (kind.plain && kind.flow)
@@ -431,6 +427,29 @@ static int take_runs(struct loci_attribution *a, struct loci_runs *first, struct
 		r = refer_runs(a, &runs, kind, err);
 	*first = runs;
 	return r;
+}
+
+/* The first of the runs has been found. */
+static int take_runs(struct loci_attribution *a, struct loci_runs *first, struct loci_err *err)
+{
+	uint32_t thread = loci_decoder_thread(a->decoder);
+	int r = learn(a, err);
+
+	if (r == 0 && thread != a->walk.thread[a->walk.at].id)
+		r = switch_thread(a, thread, err);
+	return r < 0 ? r : loci_attribution_runs(a, first, err);
+}
+
+static int take_repeat(
+	struct loci_attribution *a, const struct loci_event *event, struct loci_err *err)
+{
+	struct loci_repeat repeat;
+	int r = 0;
+
+	if (event->thread != a->walk.thread[a->walk.at].id)
+		r = switch_thread(a, event->thread, err);
+	loci_decoder_repeat(a->decoder, event, &repeat);
+	return r < 0 ? r : loci_attribution_repeat(a, &repeat, err);
 }
 
 static int take_words(struct loci_attribution *a, const uint64_t *words, size_t n_words,
@@ -460,8 +479,10 @@ static int take_words(struct loci_attribution *a, const uint64_t *words, size_t 
 		if (r == 0 && n && ref.thread != a->walk.thread[a->walk.at].id)
 			r = switch_thread(a, ref.thread, err);
 		if (r == 0 && n)
-			r = refer_alone(a, &ref, err);
-		if (r == 0 && fault == 0 && marker.kind != LOCI_MARK_PAD) {
+			r = loci_attribution_alone(a, &ref, err);
+		if (r == 0 && fault == 0 && marker.kind == LOCI_MARK_RUN) {
+			r = take_repeat(a, &marker, err);
+		} else if (r == 0 && fault == 0 && marker.kind != LOCI_MARK_PAD) {
 			r = take_event(a, &marker, err);
 			event(data, &marker);
 		}
@@ -480,6 +501,19 @@ int loci_attribution_words(struct loci_attribution *a, const uint64_t *words, si
 	return r;
 }
 
+/* The engines hear what they were not told. */
+static void add_recent(struct loci_attribution *a)
+{
+	uint64_t near[LOCI_RECENT] = { 0 };
+
+	for (size_t i = 0; i < a->rows.n; i++)
+		for (unsigned k = 0; k < LOCI_RECENT; k++)
+			near[k] += a->rows.row[i].near[k];
+	loci_grain_add_recent(a->grain[0], &a->recent, near);
+	if (a->measure.levels)
+		loci_levels_add_recent(a->measure.levels, &a->recent);
+}
+
 uint64_t loci_attribution_arrived(const struct loci_attribution *a)
 {
 	return a->walk.at < a->thread_cap ? a->thread_refs[a->walk.at] + a->thread_again[a->walk.at]
@@ -496,11 +530,13 @@ int loci_attribution_finish(struct loci_attribution *a, struct loci_err *err)
 		r = loci_side_flush(a->side[i - 1], err);
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < a->rows.site_cap; i++)
+		loci_rows_settle(&a->rows, &a->rows.site[i]);
+	if (a->recents)
+		add_recent(a);
 	loci_measure_finish(&a->measure);
 	for (size_t i = 0; i < a->rows.n && i < a->measure.used_cap; i++)
 		a->rows.row[i].used_bytes = a->measure.used_bytes[i];
-	for (size_t i = 0; i < a->rows.site_cap; i++)
-		loci_rows_settle(&a->rows, &a->rows.site[i]);
 	loci_grain_straddled(a->grain[0], a->straddles);
 	return 0;
 }

@@ -24,7 +24,7 @@ struct loci_birth {
 
 /* Counted in the current context, stage and thread, and not added there yet. */
 struct loci_attribution_here {
-	uint64_t refs, repeats;
+	uint64_t refs, near[LOCI_RECENT];
 	uint64_t again; /* left out: of an element that the statement had */
 	uint32_t context, stage;
 	size_t thread;
@@ -53,6 +53,8 @@ struct loci_attribution {
 	unsigned shift;      /* of the first block size */
 	uint64_t use;        /* of a touch now: context and loop entries */
 	bool joins;          /* touches of the block touched before are no elements of their own */
+	bool recents;        /* nor are those of the most recent blocks */
+	struct loci_recent recent;
 	struct loci_attribution_here here;
 	uint64_t references; /* but those of here */
 	uint64_t straddles;

@@ -17,9 +17,11 @@ void loci_flow_count(struct loci_attribution *a)
 {
 	a->references += a->here.refs;
 	a->walk.contexts.node[a->here.context].refs += a->here.refs;
-	a->walk.contexts.node[a->here.context].repeats += a->here.repeats;
 	a->stages.stage[a->here.stage].refs += a->here.refs;
-	a->stages.stage[a->here.stage].repeats += a->here.repeats;
+	for (unsigned i = 0; i < LOCI_RECENT; i++) {
+		a->walk.contexts.node[a->here.context].near[i] += a->here.near[i];
+		a->stages.stage[a->here.stage].near[i] += a->here.near[i];
+	}
 	a->thread_refs[a->here.thread] += a->here.refs;
 	a->thread_again[a->here.thread] += a->here.again;
 	a->here = (struct loci_attribution_here){

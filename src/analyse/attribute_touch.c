@@ -38,6 +38,49 @@ int loci_attribution_flush(struct loci_attribution *a, struct loci_err *err)
 	return 0;
 }
 
+static int tell(struct loci_attribution *a, const struct loci_row_site *site, uint64_t block,
+	uint64_t use, uint8_t is_write, unsigned place, struct loci_err *err)
+{
+	struct loci_batch *b = a->batch;
+	size_t n = b->n;
+
+	b->block[n] = block;
+	b->use[n] = use;
+	b->born[n] = site->born;
+	b->is_write[n] = is_write;
+	b->time[n] = a->recent.now;
+	b->place[n] = (uint8_t)place;
+	b->n = n + 1;
+	return n + 1 == LOCI_BATCH ? loci_attribution_flush(a, err) : 0;
+}
+
+int loci_touch_enters(struct loci_attribution *a, struct loci_row_site *site, uint64_t block,
+	uint64_t use, uint8_t is_write, uint64_t bytes, struct loci_err *err)
+{
+	struct loci_batch *b = a->batch;
+	struct loci_recent_left left;
+	size_t n = b->n;
+
+	site->place = (uint8_t)loci_recent_enter(&a->recent, block, is_write, use, bytes, &left);
+	b->left[n] = left.use;
+	b->bytes[n] = left.bytes;
+	b->left_time[n] = left.time;
+	b->farthest[n] = left.farthest;
+	return tell(a, site, block, use, is_write, site->place, err);
+}
+
+int loci_touch_stays(struct loci_attribution *a, struct loci_row_site *site, unsigned touch,
+	unsigned place, struct loci_err *err)
+{
+	struct loci_batch *b = a->batch;
+	size_t n = b->n;
+
+	b->rank[n] = touch & (LOCI_RECENT - 1);
+	b->farthest[n] = touch >> 3 & (LOCI_RECENT - 1);
+	return tell(a, site, a->recent.block[place], a->recent.use[place], 1,
+		place | LOCI_RECENT_STAYS, err);
+}
+
 /* When an allocation was made; 0: it is not one of the last. */
 static uint32_t born_at(const struct loci_attribution *a, uint32_t epoch)
 {

@@ -67,6 +67,15 @@ LOCI_HOT bool loci_touch_joins(const struct loci_attribution *a, uint64_t block,
 		b->more[n - 1] != UINT32_MAX;
 }
 
+/* A touch that no engine hears of. */
+LOCI_HOT void loci_touch_near(
+	struct loci_attribution *a, struct loci_row_site *site, unsigned distance)
+{
+	a->here.near[distance]++;
+	if (__builtin_expect(++site->near[distance] == UINT32_MAX, 0))
+		loci_rows_settle_near(&a->rows, site);
+}
+
 LOCI_HOT void loci_touch_join(struct loci_attribution *a, struct loci_row_site *site, uint64_t use,
 	uint8_t is_write, uint64_t bytes)
 {
@@ -77,9 +86,32 @@ LOCI_HOT void loci_touch_join(struct loci_attribution *a, struct loci_row_site *
 	b->more_writes[i] += is_write;
 	b->left[i] = use;
 	b->bytes[i] |= bytes;
-	a->here.repeats++;
-	if (++site->repeats == UINT16_MAX)
-		loci_rows_settle_repeats(&a->rows, site);
+	loci_touch_near(a, site, 0);
+}
+
+/* What engines must hear of. */
+int loci_touch_enters(struct loci_attribution *a, struct loci_row_site *site, uint64_t block,
+	uint64_t use, uint8_t is_write, uint64_t bytes, struct loci_err *err);
+int loci_touch_stays(struct loci_attribution *a, struct loci_row_site *site, unsigned touch,
+	unsigned place, struct loci_err *err);
+
+/* A touch of one of the most recent blocks, as most are, is only counted. */
+LOCI_HOT int loci_touch_recent(struct loci_attribution *a, struct loci_row_site *site,
+	uint64_t block, uint64_t use, uint8_t is_write, uint64_t bytes, struct loci_err *err)
+{
+	unsigned place = site->place, touch;
+
+	if (!loci_recent_is_at(&a->recent, place, block)) {
+		place = loci_recent_find(&a->recent, block);
+		if (place == LOCI_RECENT)
+			return loci_touch_enters(a, site, block, use, is_write, bytes, err);
+		site->place = (uint8_t)place;
+	}
+	touch = loci_recent_touch(&a->recent, place, is_write, use, bytes);
+	if (__builtin_expect(touch & LOCI_RECENT_STAYS, 0))
+		return loci_touch_stays(a, site, touch, place, err);
+	loci_touch_near(a, site, touch);
+	return 0;
 }
 
 /* A new batch has no touches that others were joined with. */
@@ -91,6 +123,8 @@ LOCI_HOT int loci_touch_put(struct loci_attribution *a, struct loci_row_site *si
 	size_t n;
 
 	block += (uint64_t)site->generation << LOCI_GENERATION_BITS;
+	if (a->recents)
+		return loci_touch_recent(a, site, block, use, is_write, bytes, err);
 	if (block == a->last_block && loci_touch_joins(a, block, is_write)) {
 		loci_touch_join(a, site, use, is_write, bytes);
 		return 0;

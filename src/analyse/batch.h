@@ -6,6 +6,7 @@
 #include "analyse/context.h"
 #include "analyse/stage.h"
 #include "analyse/walk.h"
+#include "engine/recent.h"
 
 #define LOCI_BATCH        4096
 #define LOCI_BATCH_EVENTS 1024
@@ -39,6 +40,8 @@ static inline unsigned loci_use_write(uint64_t use)
 	return use >> LOCI_USE_WRITE & 1;
 }
 
+/* Touches, or what enters and leaves the most recent blocks (engine/recent.h): then nothing more
+ * follows, left and bytes are of who leaves, and the last five arrays mean something. */
 struct loci_batch {
 	size_t n, n_events, n_seconds;
 	size_t n_rows, n_contexts, n_stages; /* numbers in use so far */
@@ -55,6 +58,8 @@ struct loci_batch {
 	/* Bytes of the block, a bit each; of smaller or larger blocks, the 64ths. Of all of them.
 	 */
 	uint64_t bytes[LOCI_BATCH];
+	uint64_t time[LOCI_BATCH], left_time[LOCI_BATCH];
+	uint8_t place[LOCI_BATCH], rank[LOCI_BATCH], farthest[LOCI_BATCH];
 	uint8_t missed[LOCI_BATCH + LOCI_BATCH_PAD]; /* levels; of who simulates them */
 	uint32_t second[LOCI_BATCH]; /* which are the second halves of references over two blocks */
 	struct loci_loop_event event[LOCI_BATCH_EVENTS];

@@ -5,6 +5,7 @@
 #define LOCI_ANALYSE_CONTEXT_H
 
 #include "analyse/keymap.h"
+#include "engine/recent.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,8 +19,8 @@ struct loci_context {
 	uint32_t parent;
 	uint32_t entry, call; /* sites: the function's first, and where it was called from */
 	uint32_t depth;
-	uint64_t refs;    /* its own */
-	uint64_t repeats; /* as a row's */
+	uint64_t refs;              /* its own */
+	uint64_t near[LOCI_RECENT]; /* as a row's */
 };
 
 struct loci_contexts {

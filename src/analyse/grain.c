@@ -47,7 +47,8 @@ int loci_grain_new(const struct loci_grain_options *options, struct loci_grain_e
 	struct loci_err *err)
 {
 	struct loci_stack_options stack = { .max_bytes = options->max_bytes,
-		.keep_uses = options->keep_uses };
+		.keep_uses = options->keep_uses,
+		.recent = options->recent };
 	struct loci_sets_options sets = { .max_bits = LOCI_SETS_MAX_BITS };
 	struct loci_grain_engine *grain = calloc(1, sizeof(*grain));
 	int r;
@@ -251,6 +252,23 @@ static int flush(struct loci_grain_engine *grain, struct loci_err *err)
 	grain->n = 0;
 	grain->n_seconds = 0;
 	return loci_grain_touches(grain, grain->block, grain->is_write, NULL, n, NULL, NULL, err);
+}
+
+bool loci_grain_keeps_recent(const struct loci_grain_engine *grain)
+{
+	return grain->options.recent;
+}
+
+int loci_grain_recent(struct loci_grain_engine *grain, const struct loci_stack_recent *recent,
+	size_t n, uint64_t *ret_distance, uint64_t *ret_last_use, struct loci_err *err)
+{
+	return loci_stack_feed_recent(grain->stack, recent, n, ret_distance, ret_last_use, err);
+}
+
+void loci_grain_add_recent(struct loci_grain_engine *grain, const struct loci_recent *recent,
+	const uint64_t *stack_count)
+{
+	loci_stack_add_recent(grain->stack, recent, stack_count);
 }
 
 void loci_grain_straddled(struct loci_grain_engine *grain, uint64_t references)

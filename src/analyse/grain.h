@@ -19,6 +19,7 @@ struct loci_grain_options {
 	uint64_t max_bytes; /* of the stack engine; 0: no limit */
 	uint64_t verify;    /* touches to compare with the naive stack */
 	bool keep_uses;
+	bool recent; /* who feeds it keeps the most recent blocks; with no_sets, without verify */
 };
 
 int loci_grain_new(const struct loci_grain_options *options, struct loci_grain_engine **ret,
@@ -40,6 +41,14 @@ int loci_grain_touches(struct loci_grain_engine *grain, const uint64_t *block,
 struct loci_stack_runs;
 int loci_grain_runs(struct loci_grain_engine *grain, const struct loci_stack_runs *runs, size_t n,
 	uint64_t *ret_distance, uint64_t *ret_last_use, struct loci_err *err);
+/* Of a grain made with recent: as loci_stack_feed_recent and loci_stack_add_recent have it. */
+struct loci_stack_recent;
+struct loci_recent;
+bool loci_grain_keeps_recent(const struct loci_grain_engine *grain);
+int loci_grain_recent(struct loci_grain_engine *grain, const struct loci_stack_recent *recent,
+	size_t n, uint64_t *ret_distance, uint64_t *ret_last_use, struct loci_err *err);
+void loci_grain_add_recent(struct loci_grain_engine *grain, const struct loci_recent *recent,
+	const uint64_t *stack_count);
 void loci_grain_straddled(struct loci_grain_engine *grain, uint64_t references);
 /* Of the touches that come with the next call: the second halves of references over two blocks, as
  * loci_sets_feed_halves has them. Borrowed until then. References over more are not among them. */

@@ -124,12 +124,14 @@ static int add_sites(struct loci_ledger *ledger, struct loci_ledger_maps *maps)
 	return 0;
 }
 
-/* Adds an owner's counts, and repeats at distance 0. 1: there were any; 0 or -ENOMEM. */
+/* Adds an owner's counts, and those near (NULL: none). 1: there were any; 0 or -ENOMEM. */
 static int add_spread(struct loci_spread *into, uint32_t id, const struct loci_spread *from,
-	uint32_t number, uint64_t repeats)
+	uint32_t number, const uint64_t near[LOCI_RECENT])
 {
-	uint64_t bins[UINT8_MAX + 1] = { repeats }, any = 0;
+	uint64_t bins[UINT8_MAX + 1] = { 0 }, any = 0;
 
+	for (unsigned k = 0; near && k < LOCI_RECENT; k++)
+		bins[k] = near[k]; /* near distances are bins */
 	loci_spread_collect(from, number, bins);
 	for (unsigned k = 0; k <= UINT8_MAX; k++) {
 		if (loci_spread_add(into, id, k, bins[k]) < 0)
@@ -177,7 +179,7 @@ static int add_contexts(struct loci_ledger *ledger, struct loci_ledger_maps *map
 				sizeof(*ledger->context_levels.tally)) < 0)
 			return -ENOMEM;
 		if (add_spread(&ledger->contexts, *id, &process->measure.contexts, (uint32_t)i,
-			    node->repeats) < 0)
+			    node->near) < 0)
 			return -ENOMEM;
 		for (unsigned k = 0; k < n_levels; k++) {
 			struct loci_level_tally *to =
@@ -231,7 +233,7 @@ static int add_row_sides(struct loci_ledger *ledger, const struct loci_ledger_ma
 	for (unsigned k = 0; k < ledger->n_sides; k++)
 		if (loci_spread_reserve(&ledger->side_rows[k], ledger->n_rows) < 0 ||
 			add_spread(&ledger->side_rows[k], maps->row[i],
-				&maps->process->side[k]->rows, (uint32_t)i, 0) < 0)
+				&maps->process->side[k]->rows, (uint32_t)i, NULL) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -247,8 +249,8 @@ static int add_row_counts(struct loci_ledger *ledger, const struct loci_ledger_m
 		loci_grow(&ledger->row_levels.tally, &ledger->row_levels.cap,
 			ledger->n_rows * n_levels, sizeof(*ledger->row_levels.tally)) < 0)
 		return -ENOMEM;
-	any = add_spread(&ledger->rows, id, &process->measure.rows, (uint32_t)i,
-		process->rows.row[i].repeats);
+	any = add_spread(
+		&ledger->rows, id, &process->measure.rows, (uint32_t)i, process->rows.row[i].near);
 	if (any < 0 || add_row_sides(ledger, maps, i) < 0)
 		return -ENOMEM;
 	if (any && id)

@@ -27,7 +27,8 @@ static int add_counts(struct loci_ledger_marked *marked, uint32_t id,
 	/* a stage that never had a touch may be unknown there */
 	if (stage < process->measure.stages.near_cap)
 		loci_spread_collect(&process->measure.stages, (uint32_t)stage, bins);
-	bins[0] += from->repeats; /* a distance of 0 */
+	for (unsigned k = 0; k < LOCI_RECENT; k++)
+		bins[k] += from->near[k]; /* near distances are bins */
 	for (unsigned k = 0; k <= UINT8_MAX; k++)
 		if (bins[k] && loci_spread_add(&marked->distances, id, k, bins[k]) < 0)
 			return -ENOMEM;

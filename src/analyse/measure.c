@@ -7,7 +7,9 @@
 int loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *grain,
 	const struct loci_analyse_options *options, unsigned shift, struct loci_err *err)
 {
-	*measure = (struct loci_measure){ .grain = grain, .pair_kind = options->pairs };
+	*measure = (struct loci_measure){ .grain = grain,
+		.pair_kind = options->pairs,
+		.recent = loci_grain_keeps_recent(grain) };
 	loci_pairs_init(&measure->pairs, (unsigned)options->n_levels);
 	return loci_measure_open_levels(measure, options, shift, err);
 }
@@ -102,6 +104,23 @@ static int feed(struct loci_measure *measure, const struct loci_batch *batch, st
 
 	loci_grain_halves(measure->grain, batch->second, batch->n_seconds);
 	return loci_grain_runs(measure->grain, &runs, batch->n, measure->distance,
+		pairs ? measure->last_use : NULL, err);
+}
+
+static int feed_recent(
+	struct loci_measure *measure, const struct loci_batch *batch, struct loci_err *err)
+{
+	bool pairs = measure->pair_kind != LOCI_PAIRS_NONE;
+	struct loci_stack_recent recent = { .block = batch->block,
+		.is_write = batch->is_write,
+		.place = batch->place,
+		.rank = batch->rank,
+		.farthest = batch->farthest,
+		.left_time = batch->left_time,
+		.left = pairs ? batch->left : NULL,
+		.time = batch->time };
+
+	return loci_grain_recent(measure->grain, &recent, batch->n, measure->distance,
 		pairs ? measure->last_use : NULL, err);
 }
 
@@ -211,7 +230,7 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 		return loci_err_nomem(err);
 	if (!measure->levels)
 		memset(batch->missed, 0, batch->n);
-	r = feed(measure, batch, err);
+	r = measure->recent ? feed_recent(measure, batch, err) : feed(measure, batch, err);
 	if (r < 0)
 		return r;
 	if (batch->n_cells && count_cells(measure, batch) < 0)

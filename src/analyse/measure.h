@@ -30,6 +30,7 @@ struct loci_level_tallies {
 struct loci_measure {
 	struct loci_grain_engine *grain; /* borrowed */
 	enum loci_analyse_pairs pair_kind;
+	bool recent; /* batches are of what enters and leaves the most recent blocks */
 	struct loci_spread rows, contexts, stages;
 	uint64_t near; /* counts since there was room for them */
 	struct loci_pairs pairs;
@@ -55,6 +56,8 @@ struct loci_measure {
 int loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *grain,
 	const struct loci_analyse_options *options, unsigned shift, struct loci_err *err);
 void loci_measure_fini(struct loci_measure *measure);
+/* Whether that is possible, of a grain without engines for sets. shift: of the block size. */
+bool loci_measure_may_be_recent(const struct loci_analyse_options *options, unsigned shift);
 /* Each a loci_relay_use, for a thread of its own: the caches, if there are any, and the rest. What
  * they change is apart. */
 int loci_measure_simulate(void *measure, struct loci_batch *batch, struct loci_err *err);

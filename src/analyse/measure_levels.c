@@ -38,6 +38,22 @@ int loci_measure_open_levels(struct loci_measure *measure,
 	return loci_levels_new(geometry, measure->n_levels, LOCI_ISA_BEST, &measure->levels, err);
 }
 
+bool loci_measure_may_be_recent(const struct loci_analyse_options *options, unsigned shift)
+{
+	struct loci_levels_geometry geometry[LOCI_LEVELS] = { 0 };
+
+	if (options->pairs == LOCI_PAIRS_ALL || options->verify || options->one_by_one ||
+		options->index || options->n_levels > LOCI_LEVELS)
+		return false;
+	for (size_t i = 0; i < options->n_levels; i++) {
+		const struct loci_level_row *level = &options->levels[i];
+
+		geometry[i].ways =
+			(uint32_t)(level->ways ? level->ways : level->size_bytes >> shift);
+	}
+	return loci_levels_may_be_recent(geometry, (unsigned)options->n_levels);
+}
+
 static int reserve_tallies(struct loci_level_tallies *tallies, size_t n)
 {
 	return loci_grow(&tallies->tally, &tallies->cap, n, sizeof(*tallies->tally));
@@ -116,6 +132,8 @@ int loci_measure_simulate(void *data, struct loci_batch *batch, struct loci_err 
 		.is_write = batch->is_write,
 		.bytes = batch->bytes,
 		.owner = measure->owner,
+		.place = measure->recent ? batch->place : NULL,
+		.left_time = batch->left_time,
 		.n = batch->n,
 		.ret_missed = batch->missed,
 		.ret_dirty = measure->dirty,

@@ -22,13 +22,9 @@ void loci_pairs_fini(struct loci_pairs *pairs)
 	*pairs = (struct loci_pairs){ 0 };
 }
 
-static int find(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
-	bool recycled, uint32_t *ret)
+static int seek(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint64_t a, uint64_t b,
+	uint32_t loop, bool recycled, uint32_t *ret)
 {
-	uint64_t a = use & WHO, b = (reuse & WHO) | (recycled ? RECYCLED : 0);
-
-	/* what the words leave free holds the loop */
-	a |= (uint64_t)loop << LOCI_USE_CLOCK;
 	*ret = loci_keymap_get(&pairs->ids, a, b);
 	if (*ret == LOCI_KEYMAP_NONE && pairs->n >= LOCI_PAIRS_MAX) {
 		pairs->full = true;
@@ -52,6 +48,25 @@ static int find(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t
 	return 0;
 }
 
+static inline int find(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
+	bool recycled, uint32_t *ret)
+{
+	struct loci_pair_memo *memo = &pairs->memo[loci_use_row(reuse) % LOCI_PAIR_MEMOS];
+	/* what the words leave free holds the loop */
+	uint64_t a = (use & WHO) | (uint64_t)loop << LOCI_USE_CLOCK;
+	uint64_t b = (reuse & WHO) | (recycled ? RECYCLED : 0);
+
+	if (memo->a != a || memo->b != b || !memo->is_known) {
+		if (seek(pairs, use, reuse, a, b, loop, recycled, &memo->id) < 0)
+			return -ENOMEM;
+		memo->a = a;
+		memo->b = b;
+		memo->is_known = true;
+	}
+	*ret = memo->id;
+	return 0;
+}
+
 int loci_pairs_add(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
 	bool recycled, unsigned bin, uint8_t missed)
 {
@@ -64,8 +79,8 @@ int loci_pairs_add(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint3
 	pairs->pair[i].refs++;
 	level = pairs->level + (size_t)i * pairs->n_levels;
 	hit = (unsigned)__builtin_ctz(~(unsigned)missed);
-	for (unsigned k = 0; k < pairs->n_levels; k++)
-		level[k].misses += missed >> k & 1;
+	for (unsigned left = missed; left; left &= left - 1)
+		level[__builtin_ctz(left)].misses++;
 	if (hit < pairs->n_levels)
 		level[hit].first_hits++;
 	return loci_spread_far_add(&pairs->pair[i].distance, bin, 1);

@@ -21,6 +21,14 @@ struct loci_pair_level {
 	uint64_t first_hits, misses;
 };
 
+/* A pair that was found, and what by. */
+struct loci_pair_memo {
+	uint64_t a, b;
+	uint32_t id;
+	bool is_known;
+};
+#define LOCI_PAIR_MEMOS 256 /* by the row of the reuse: a row mostly repeats its last pair */
+
 struct loci_pairs {
 	unsigned n_levels;
 	struct loci_pair *pair;
@@ -28,6 +36,7 @@ struct loci_pairs {
 	struct loci_pair_level *level; /* n_levels of each pair */
 	size_t level_cap;
 	struct loci_keymap ids;
+	struct loci_pair_memo memo[LOCI_PAIR_MEMOS];
 	bool full; /* some have no contexts */
 };
 

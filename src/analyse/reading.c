@@ -179,6 +179,9 @@ static int open_grains(struct process *p, struct loci_err *err)
 		grain.block_bytes = block_bytes(p, p->n_grains);
 		grain.keep_uses =
 			p->n_grains == 0 && attributes(p) && p->options->pairs != LOCI_PAIRS_NONE;
+		grain.recent = p->n_grains == 0 && attributes(p) && grain.no_sets &&
+			loci_measure_may_be_recent(
+				p->options, (unsigned)__builtin_ctzll(grain.block_bytes));
 		r = loci_grain_new(&grain, &p->grain[p->n_grains], err);
 		p->n_grains += r == 0;
 	}

@@ -44,10 +44,14 @@ static void vote(struct loci_row *row, int64_t stride, uint64_t n)
 	}
 }
 
-void loci_rows_settle_repeats(struct loci_rows *rows, struct loci_row_site *site)
+void loci_rows_settle_near(struct loci_rows *rows, struct loci_row_site *site)
 {
-	rows->row[site->row].repeats += site->repeats;
-	site->repeats = 0;
+	struct loci_row *row = &rows->row[site->row];
+
+	for (unsigned i = 0; i < LOCI_RECENT; i++) {
+		row->near[i] += site->near[i];
+		site->near[i] = 0;
+	}
 }
 
 void loci_rows_settle(struct loci_rows *rows, struct loci_row_site *site)
@@ -60,7 +64,28 @@ void loci_rows_settle(struct loci_rows *rows, struct loci_row_site *site)
 	if (regular)
 		vote(row, site->stride, regular);
 	site->refs = site->irregular = 0;
-	loci_rows_settle_repeats(rows, site);
+	loci_rows_settle_near(rows, site);
+}
+
+void loci_rows_near(
+	struct loci_rows *rows, struct loci_row_site *site, unsigned distance, uint64_t n)
+{
+	rows->row[site->row].near[distance] += n;
+}
+
+void loci_rows_steps(
+	struct loci_rows *rows, struct loci_row_site *site, uint64_t step, uint64_t n, uint64_t low)
+{
+	while (n && (site->history != LOCI_ROW_HISTORY || (int64_t)step != site->stride)) {
+		loci_rows_step(rows, site, site->last + step, low);
+		n--;
+	}
+	if (!n)
+		return;
+	site->last += n * step;
+	if (n >= UINT32_MAX - site->refs)
+		loci_rows_settle(rows, site);
+	site->refs += (uint32_t)n;
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b)

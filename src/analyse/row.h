@@ -9,6 +9,7 @@
 
 #include "analyse/keymap.h"
 #include "analyse/object.h"
+#include "engine/recent.h"
 
 #include <stddef.h>
 
@@ -18,9 +19,9 @@
 struct loci_row {
 	uint32_t site, object;
 	uint64_t refs, regular;
-	uint64_t repeats; /* touches that are not in its histogram: of the block touched before */
-	int64_t stride;   /* most frequent of the regular ones, as a majority vote goes .. */
-	uint64_t votes;   /* .. and how many it is ahead */
+	uint64_t near[LOCI_RECENT]; /* by distance: touches that are not in its histogram */
+	int64_t stride; /* most frequent of the regular ones, as a majority vote goes .. */
+	uint64_t votes; /* .. and how many it is ahead */
 	/* Offsets in the object: the first, and what divides all differences from it. */
 	uint64_t first_offset, divisor;
 	uint64_t used_bytes; /* of the blocks it brought into the first level; in 1/64 of a block */
@@ -34,15 +35,16 @@ struct loci_row_site {
 	uint32_t row;
 	uint64_t last; /* address */
 	int64_t stride;
-	uint32_t born;    /* as in a batch */
-	uint32_t refs;    /* since the row or the stride is this; not in the row yet */
-	uint16_t repeats; /* not in the row yet, either */
+	uint32_t born; /* as in a batch */
+	uint32_t refs; /* since the row or the stride is this; not in the row yet */
+	uint8_t place; /* of the most recent blocks: where its last one was found */
 	uint16_t history;
 	uint16_t generation;
 	uint8_t framed;
-	uint8_t watched;    /* where its strides differ they tell something of the object */
-	int64_t previous;   /* stride */
-	uint32_t irregular; /* of refs */
+	uint8_t watched;            /* where its strides differ they tell something of the object */
+	int64_t previous;           /* stride */
+	uint32_t irregular;         /* of refs */
+	uint32_t near[LOCI_RECENT]; /* not in the row yet, either */
 	bool started;
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct loci_row_site) == 128, "two cache lines");
@@ -74,7 +76,14 @@ void loci_rows_stray(
 
 /* What sites have counted goes to their rows. */
 void loci_rows_settle(struct loci_rows *rows, struct loci_row_site *site);
-void loci_rows_settle_repeats(struct loci_rows *rows, struct loci_row_site *site);
+void loci_rows_settle_near(struct loci_rows *rows, struct loci_row_site *site);
+
+/* n touches at a near distance that no histogram knows of. */
+void loci_rows_near(
+	struct loci_rows *rows, struct loci_row_site *site, unsigned distance, uint64_t n);
+/* loci_rows_step n times, every time so much further. */
+void loci_rows_steps(struct loci_rows *rows, struct loci_row_site *site, uint64_t step, uint64_t n,
+	uint64_t low);
 
 /* A reference of a site that has started and knows its row. low: what offsets are from. */
 static inline void loci_rows_step(

@@ -6,6 +6,7 @@
 #define LOCI_ANALYSE_STAGE_H
 
 #include "analyse/keymap.h"
+#include "engine/recent.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@ struct loci_marked_region {
 
 struct loci_stage {
 	uint32_t region, phase;
-	uint64_t refs, repeats; /* as a context's */
+	uint64_t refs, near[LOCI_RECENT]; /* as a context's */
 };
 
 /* A part of the run in one phase. */

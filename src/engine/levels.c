@@ -179,6 +179,20 @@ void loci_levels_feed(struct loci_levels *levels, struct loci_levels_batch *batc
 	levels->kernel(levels, batch);
 }
 
+bool loci_levels_may_be_recent(const struct loci_levels_geometry *level, unsigned n_levels)
+{
+	for (unsigned i = 0; i < n_levels; i++)
+		if (level[i].ways < LOCI_RECENT)
+			return false;
+	return true;
+}
+
+void loci_levels_add_recent(struct loci_levels *levels, const struct loci_recent *recent)
+{
+	for (unsigned i = 0; i < recent->n; i++)
+		levels->bytes[levels->level[0].recent[i]] |= recent->bytes[i];
+}
+
 size_t loci_levels_drain(
 	struct loci_levels *levels, struct loci_levels_eviction *evicted, size_t cap)
 {

@@ -12,9 +12,9 @@
 
 #include "base/err.h"
 #include "engine/isa.h"
+#include "engine/recent.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 #define LOCI_LEVELS 8 /* at most */
 
@@ -46,8 +46,16 @@ struct loci_levels_batch {
 	uint8_t *ret_dirty;  /* bit i: this write made a clean or absent line dirty at level i */
 	struct loci_levels_eviction *ret_evicted; /* room for n */
 	size_t n_evicted;
+	/* What enters and leaves the most recent blocks, or is written there first (recent.h), as
+	 * loci_stack_recent has it; place NULL: touches. Bytes are then those of who leaves. */
+	const uint8_t *place;
+	const uint64_t *left_time;
 };
 void loci_levels_feed(struct loci_levels *levels, struct loci_levels_batch *batch);
+/* Whether who feeds them may keep the most recent blocks: always, or never. */
+bool loci_levels_may_be_recent(const struct loci_levels_geometry *level, unsigned n_levels);
+/* Before the end: the bytes of the most recent blocks, by place. */
+void loci_levels_add_recent(struct loci_levels *levels, const struct loci_recent *recent);
 
 /* At the end: what is still in the first level, up to cap at a time; 0 when there is no more. After
  * it nothing can be fed. */

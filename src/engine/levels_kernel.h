@@ -224,7 +224,8 @@ INLINE uint32_t list_touch(struct loci_levels *levels, struct loci_level *level,
 		slot = root_miss(levels, level, batch, touch, events);
 	else
 		loci_levels_list_unlink(level, slot);
-	loci_levels_list_link(level, slot);
+	if (!batch->place)
+		loci_levels_list_link(level, slot);
 	return slot;
 }
 
@@ -266,7 +267,22 @@ struct root_kind {
 	unsigned slots; /* to search in a set, and sets are a power of two; 0: any, and any */
 	bool is_list;
 	bool is_first; /* level */
+	bool recent;   /* only what enters and leaves the most recent blocks */
 };
+
+/* The block that was in a place of the most recent ones is one of many again. */
+INLINE void root_release(struct loci_levels *levels, struct loci_level *level,
+	const struct loci_levels_batch *batch, size_t touch, struct root_kind kind)
+{
+	uint32_t slot = level->recent[batch->place[touch]];
+
+	level->stamp[slot] = batch->left_time[touch] << LOCI_LEVELS_TIME_SHIFT |
+		(level->stamp[slot] & LOCI_LEVELS_WAY);
+	if (kind.is_list)
+		loci_levels_list_link(level, slot);
+	if (kind.is_first)
+		levels->bytes[slot] |= batch->bytes[touch];
+}
 
 /* A touch waits for none before it: what it stores it has not loaded, but for the bytes and, now
  * and then, what it finds clean. */
@@ -288,19 +304,31 @@ INLINE void root_touch(struct loci_levels *levels, struct loci_level *level,
 		uint32_t slot;
 		uint64_t way;
 
+		if (kind.recent && batch->place[i] & LOCI_RECENT_STAYS) {
+			slot = level->recent[batch->place[i] & (LOCI_RECENT - 1)];
+			goto found;
+		}
+		if (kind.recent && batch->left_time[i])
+			root_release(levels, level, batch, i, kind);
 		if (kind.is_list)
 			slot = list_touch(levels, level, batch, i, events);
 		else if ((slot = level_find(&fixed, block[i], fixed.stride)) == LOCI_LEVELS_NONE)
 			slot = root_miss(levels, level, batch, i, events);
 		way = kind.slots ? (slot & (kind.slots - 1)) << LOCI_LEVELS_WAY_SHIFT
 				 : stamp[slot] & LOCI_LEVELS_WAY;
-		stamp[slot] = (now + i) << LOCI_LEVELS_TIME_SHIFT | way;
+		if (kind.recent) {
+			stamp[slot] = LOCI_LEVELS_INSIDE | way;
+			level->recent[batch->place[i]] = slot;
+		} else {
+			stamp[slot] = (now + i) << LOCI_LEVELS_TIME_SHIFT | way;
+		}
+	found:
 		if (__builtin_expect(is_write[i] & ~written[slot], 0)) {
 			written[slot] = 1;
 			events->event[events->n++] =
 				(struct event){ .touch = (uint32_t)i, .slot = slot };
 		}
-		if (kind.is_first)
+		if (kind.is_first && !kind.recent)
 			used[slot] |= bytes[i];
 	}
 }
@@ -319,29 +347,39 @@ INLINE void root_run(struct loci_levels *levels, struct loci_level *level,
 	}
 }
 
-void KERNEL_NAME(struct loci_levels *levels, struct loci_levels_batch *batch)
+INLINE void levels_run(struct loci_levels *levels, struct loci_levels_batch *batch, bool recent)
 {
 	struct loci_level *first = &levels->level[0];
 
-	memset(batch->ret_missed, 0, batch->n);
-	memset(batch->ret_dirty, 0, batch->n);
 	if (first->is_list)
-		root_run(levels, first, batch, (struct root_kind){ 0, true, true });
+		root_run(levels, first, batch, (struct root_kind){ 0, true, true, recent });
 	else if (first->stride == 8 && first->set_mask)
-		root_run(levels, first, batch, (struct root_kind){ 8, false, true });
+		root_run(levels, first, batch, (struct root_kind){ 8, false, true, recent });
 	else if (first->stride == 16 && first->set_mask)
-		root_run(levels, first, batch, (struct root_kind){ 16, false, true });
+		root_run(levels, first, batch, (struct root_kind){ 16, false, true, recent });
 	else
-		root_run(levels, first, batch, (struct root_kind){ 0, false, true });
+		root_run(levels, first, batch, (struct root_kind){ 0, false, true, recent });
 	for (unsigned i = 1; i < levels->n; i++) {
 		struct loci_level *level = &levels->level[i];
 
 		if (level->held)
 			continue;
 		if (level->is_list)
-			root_run(levels, level, batch, (struct root_kind){ 0, true, false });
+			root_run(
+				levels, level, batch, (struct root_kind){ 0, true, false, recent });
 		else
-			root_run(levels, level, batch, (struct root_kind){ 0, false, false });
+			root_run(levels, level, batch,
+				(struct root_kind){ 0, false, false, recent });
 	}
+}
+
+void KERNEL_NAME(struct loci_levels *levels, struct loci_levels_batch *batch)
+{
+	memset(batch->ret_missed, 0, batch->n);
+	memset(batch->ret_dirty, 0, batch->n);
+	if (batch->place)
+		levels_run(levels, batch, true);
+	else
+		levels_run(levels, batch, false);
 	levels->now += batch->n;
 }

@@ -58,7 +58,10 @@ struct loci_level {
 			   */
 	uint32_t
 		*held; /* of the parent's slots: the slot of the same block here; NULL: no parent */
-	uint8_t bit;   /* this level */
+	/* Of a root, whose most recent blocks others keep: the slots of these. They are held as
+	 * INSIDE, too, as if in a parent of one set. */
+	uint32_t recent[LOCI_RECENT];
+	uint8_t bit;      /* this level */
 	uint8_t dominion; /* this level and its descendants */
 	uint8_t children; /* bits */
 	bool is_list;

@@ -91,8 +91,10 @@ int loci_stack_new_tuned(const struct loci_stack_options *options,
 	stack->tuning = *tuning;
 	stack->max_bytes = options->max_bytes;
 	stack->now = 1;
+	stack->recent = options->recent;
 	for (unsigned i = 0; i < LOCI_STACK_TOP; i++)
-		stack->rank[i] = (uint8_t)i;
+		stack->rank[i] =
+			options->recent && i >= LOCI_STACK_RANKED ? LOCI_STACK_NO_RANK : (uint8_t)i;
 	no_hints(stack);
 	stack->counts = calloc(1, sizeof(*stack->counts));
 	if (!stack->counts || loci_stack_map_init(&stack->map, tuning) < 0 ||
@@ -185,6 +187,20 @@ static size_t chunk(const struct loci_stack *stack)
 	return stack->sample && most > LOCI_STACK_FRONT_CHUNK ? LOCI_STACK_FRONT_CHUNK : most;
 }
 
+static struct loci_stack_recent part_recent(const struct loci_stack_recent *all, size_t from)
+{
+	if (!all->place)
+		return *all;
+	return (struct loci_stack_recent){ .block = all->block + from,
+		.is_write = all->is_write + from,
+		.place = all->place + from,
+		.rank = all->rank + from,
+		.farthest = all->farthest + from,
+		.left_time = all->left_time + from,
+		.left = all->left ? all->left + from : NULL,
+		.time = all->time + from };
+}
+
 static struct loci_stack_touches part(const struct loci_stack_touches *t, size_t from, size_t n)
 {
 	return (struct loci_stack_touches){
@@ -193,6 +209,7 @@ static struct loci_stack_touches part(const struct loci_stack_touches *t, size_t
 		.more = t->more ? t->more + from : NULL,
 		.more_writes = t->more ? t->more_writes + from : NULL,
 		.use = t->use ? t->use + from : NULL,
+		.recent = part_recent(&t->recent, from),
 		.n = n,
 		.ret_distance = t->ret_distance ? t->ret_distance + from : NULL,
 		.ret_last_use = t->ret_last_use ? t->ret_last_use + from : NULL,
@@ -292,6 +309,39 @@ int loci_stack_feed_runs(struct loci_stack *stack, const struct loci_stack_runs 
 	if (r == 0 && runs->left)
 		r = check_uses(stack, err);
 	return r < 0 ? r : feed(stack, &touches, err);
+}
+
+int loci_stack_feed_recent(struct loci_stack *stack, const struct loci_stack_recent *recent,
+	size_t n, uint64_t *ret_distance, uint64_t *ret_last_use, struct loci_err *err)
+{
+	struct loci_stack_touches touches = { .block = recent->block,
+		.is_write = recent->is_write,
+		.use = recent->left,
+		.recent = *recent,
+		.n = n,
+		.ret_distance = ret_distance,
+		.ret_last_use = ret_last_use };
+	int r = recent->left ? check_uses(stack, err) : 0;
+
+	if (r == 0 && n && recent->time[n - 1] >= LOCI_STACK_MAX_TIME)
+		r = check_time(stack, LOCI_STACK_MAX_TIME, err);
+	return r < 0 ? r : feed(stack, &touches, err);
+}
+
+void loci_stack_add_recent(struct loci_stack *stack, const struct loci_recent *recent,
+	const uint64_t stack_count[LOCI_RECENT])
+{
+	struct loci_stack_counts *counts = stack->counts;
+
+	for (unsigned i = 0; i < LOCI_RECENT; i++) {
+		counts->stack[i] += stack_count[i];
+		counts->dirty[i] += recent->dirty_count[i];
+		if (stack->sample)
+			stack->sample->writes += recent->dirty_count[i];
+	}
+	for (unsigned i = 0; i < LOCI_STACK_BINS; i++)
+		counts->time[i] += recent->time_count[i];
+	stack->now = recent->now + 1;
 }
 
 static int fill(struct loci_hist *hist, const uint64_t *count)

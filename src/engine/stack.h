@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "engine/isa.h"
+#include "engine/recent.h"
 #include "hist/hist.h"
 
 #include <stdbool.h>
@@ -30,6 +31,7 @@ struct loci_stack_options {
 	uint64_t max_bytes; /* memory of this engine, at least about 1.5 MiB, or 4 MiB where uses
 			       are kept; 0: no limit */
 	bool keep_uses; /* remember a word of every block's last use: see loci_stack_feed_uses */
+	bool recent;    /* who feeds it keeps the most recent blocks: see loci_stack_feed_recent */
 };
 
 int loci_stack_new(
@@ -65,6 +67,30 @@ struct loci_stack_runs {
  */
 int loci_stack_feed_runs(struct loci_stack *stack, const struct loci_stack_runs *runs, size_t n,
 	uint64_t *ret_distance, uint64_t *ret_last_use, struct loci_err *err);
+
+/* What enters and leaves the most recent blocks (recent.h), an element for each that enters and for
+ * each first write to one that stays. */
+struct loci_stack_recent {
+	const uint64_t *block;
+	const uint8_t *is_write;
+	const uint8_t *place; /* it enters, or with LOCI_RECENT_STAYS is in */
+	const uint8_t *rank;  /* of what stays: its distance */
+	/* Of who leaves the place: the largest distance since it was written or entered, the time
+	 * of the last touch, 0 where nobody leaves, and the word that it left (NULL: none). */
+	const uint8_t *farthest; /* of what stays: its own, this touch included */
+	const uint64_t *left_time;
+	const uint64_t *left;
+	const uint64_t *time; /* of the touch, from 1 */
+};
+
+/* Of an engine made with recent, which takes nothing else: as if all touches were fed, those that
+ * it does not hear of once loci_stack_add_recent is told of them. ret_distance may be NULL;
+ * ret_last_use, defined where a block enters, is if left is. */
+int loci_stack_feed_recent(struct loci_stack *stack, const struct loci_stack_recent *recent,
+	size_t n, uint64_t *ret_distance, uint64_t *ret_last_use, struct loci_err *err);
+/* At the end. stack_count: their distances. */
+void loci_stack_add_recent(struct loci_stack *stack, const struct loci_recent *recent,
+	const uint64_t stack_count[LOCI_RECENT]);
 
 struct loci_stack_result {
 	uint64_t touches; /* exact, also when sampled */

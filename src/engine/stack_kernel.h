@@ -31,7 +31,7 @@
 
 /* What callers give, and so what a body of the loop is compiled for. */
 struct kernel_mode {
-	bool sampling, uses, runs;
+	bool sampling, uses, runs, recent;
 };
 
 /* Of runs: after the first stage the home, after the second the slot of the entry, plus UNSURE if
@@ -108,7 +108,7 @@ INLINE uint32_t kernel_new_slot(struct loci_stack_slots *slots)
 INLINE unsigned kernel_enter(struct loci_stack *stack, struct kernel_ranks *ranks, uint32_t *entry,
 	uint64_t hash, struct kernel_mode mode)
 {
-	unsigned place = kernel_push(ranks);
+	unsigned place = kernel_push(ranks, mode.recent ? LOCI_STACK_RANKED : LOCI_STACK_TOP);
 	uint32_t *leaving = stack->place[place];
 
 	if (mode.sampling && loci_stack_in_front(stack->sample, leaving))
@@ -138,8 +138,9 @@ struct kernel_deep {
 	uint64_t last_use;
 };
 
-INLINE void kernel_touch_deep(struct loci_stack *stack, struct kernel_ranks *ranks,
-	struct kernel_deep *deep, struct kernel_mode mode)
+/* It is not below the top any more. */
+INLINE void kernel_take_deep(
+	struct loci_stack *stack, struct kernel_deep *deep, struct kernel_mode mode)
 {
 	uint32_t *entry = deep->entry, slot = *entry;
 
@@ -164,7 +165,13 @@ INLINE void kernel_touch_deep(struct loci_stack *stack, struct kernel_ranks *ran
 		deep->distance = LOCI_INFINITE;
 		deep->bin = LOCI_STACK_BIN_COLD;
 	}
-	deep->place = kernel_enter(stack, ranks, entry, deep->hash, mode);
+}
+
+INLINE void kernel_touch_deep(struct loci_stack *stack, struct kernel_ranks *ranks,
+	struct kernel_deep *deep, struct kernel_mode mode)
+{
+	kernel_take_deep(stack, deep, mode);
+	deep->place = kernel_enter(stack, ranks, deep->entry, deep->hash, mode);
 }
 
 INLINE struct loci_stack_bucket *kernel_home(
@@ -290,16 +297,38 @@ static __attribute__((noinline)) struct kernel_touch kernel_touch_found(struct l
 		deep.place };
 }
 
+/* Counts a touch that was found, and leaves what is dirty now. */
+INLINE uint32_t kernel_count(struct loci_stack *stack, const struct kernel_touch *touch,
+	uint64_t hash, uint64_t now, uint32_t is_write, struct kernel_mode mode)
+{
+	struct loci_stack_counts *counts = stack->counts;
+	uint64_t *time = counts->time;
+	uint32_t bin_time = loci_stack_bin(now - (touch->stamp >> LOCI_STACK_BIN_BITS));
+	uint32_t dirty = touch->stamp & LOCI_STACK_BIN_COLD;
+
+	if (__builtin_expect(touch->bin >= LOCI_STACK_BIN_UNKNOWN, 0))
+		dirty = bin_time = touch->bin;
+	if (mode.sampling && touch->bin >= LOCI_STACK_TOP) {
+		time = stack->sample->time;
+		if (touch->bin != LOCI_STACK_BIN_UNKNOWN)
+			loci_stack_sample_count(stack->sample, hash, touch->distance);
+	}
+	counts->stack[touch->bin]++;
+	time[bin_time]++;
+	dirty = dirty > touch->bin ? dirty : touch->bin;
+	counts->dirty[dirty] += is_write;
+	return dirty & (is_write - 1);
+}
+
 /* A run, as one touch: the rest of it is counted already (stack_runs.h). */
 INLINE void kernel_third_stage(struct loci_stack *stack, const struct kernel_ring *ring,
 	struct kernel_ranks *ranks, size_t i, const struct loci_stack_touches *t,
 	struct kernel_run run, struct kernel_mode mode)
 {
-	struct loci_stack_counts *counts = stack->counts;
-	uint64_t hash = stack->runs.hash[i], *time = counts->time;
+	uint64_t hash = stack->runs.hash[i];
 	unsigned hint = stack->hint[hash >> LOCI_STACK_HINT_SHIFT];
 	struct kernel_touch touch;
-	uint32_t bin_time, dirty;
+	uint32_t dirty;
 
 	if (__builtin_expect(stack->key[hint] == hash, 1))
 		touch = kernel_touch_top(stack, ranks, hint, mode);
@@ -309,20 +338,7 @@ INLINE void kernel_third_stage(struct loci_stack *stack, const struct kernel_rin
 		touch = kernel_touch_found(stack, &copy, ring->found[i % RING], hash, mode);
 		*ranks = copy;
 	}
-	bin_time = loci_stack_bin(run.begin - (touch.stamp >> LOCI_STACK_BIN_BITS));
-	dirty = touch.stamp & LOCI_STACK_BIN_COLD;
-	if (__builtin_expect(touch.bin >= LOCI_STACK_BIN_UNKNOWN, 0))
-		dirty = bin_time = touch.bin;
-	if (mode.sampling && touch.bin >= LOCI_STACK_TOP) {
-		time = stack->sample->time;
-		if (touch.bin != LOCI_STACK_BIN_UNKNOWN)
-			loci_stack_sample_count(stack->sample, hash, touch.distance);
-	}
-	counts->stack[touch.bin]++;
-	time[bin_time]++;
-	dirty = dirty > touch.bin ? dirty : touch.bin;
-	counts->dirty[dirty] += run.is_write;
-	dirty &= run.is_write - 1;
+	dirty = kernel_count(stack, &touch, hash, run.begin, run.is_write, mode);
 	stack->stamp[touch.place] = run.end << LOCI_STACK_BIN_BITS | dirty;
 	if (t->ret_distance)
 		t->ret_distance[run.first] = touch.distance;
@@ -331,6 +347,8 @@ INLINE void kernel_third_stage(struct loci_stack *stack, const struct kernel_rin
 		t->ret_last_use[run.first] = touch.last_use;
 	}
 }
+
+#include "engine/stack_recent.h"
 
 /* Between chunks the stamps of the top stand in the map, where others look for them. */
 INLINE void kernel_load_stamps(struct loci_stack *stack)
@@ -366,13 +384,15 @@ INLINE void kernel_loop(
 	uint64_t now = stack->now, writes = 0;
 	size_t n = t->n;
 
-	if (mode.runs)
+	if (mode.recent)
+		kernel_hash_recent(&stack->runs, t);
+	else if (mode.runs)
 		writes = kernel_hash_runs(&stack->runs, t);
 	else
 		n = kernel_collapse(&stack->runs, t, stack->counts);
-	if (t->ret_distance && !mode.runs)
+	if (t->ret_distance && !mode.runs && !mode.recent)
 		memset(t->ret_distance, 0, t->n * sizeof(*t->ret_distance));
-	if (mode.uses && !mode.runs)
+	if (mode.uses && !mode.runs && !mode.recent)
 		memcpy(t->ret_last_use + 1, t->use, (t->n - 1) * sizeof(*t->use));
 	kernel_load_ranks(&ranks, stack->rank);
 	kernel_load_stamps(stack);
@@ -391,6 +411,10 @@ INLINE void kernel_loop(
 
 			__builtin_prefetch((void *)ring.found[(i + AHEAD_HOME) % RING], 1);
 			kernel_second_stage(stack, &ring, i + AHEAD_FIND, mode);
+			if (mode.recent) {
+				kernel_recent_stage(stack, &ring, &ranks, i, t, mode);
+				continue;
+			}
 			run = kernel_run(&stack->runs, i, t, now, mode);
 			kernel_third_stage(stack, &ring, &ranks, i, t, run, mode);
 			if (mode.runs)
@@ -401,7 +425,7 @@ INLINE void kernel_loop(
 	kernel_store_stamps(stack);
 	if (mode.runs)
 		kernel_count_rest(stack, now - stack->now - n, writes);
-	stack->now = mode.runs ? now : now + t->n;
+	stack->now = mode.recent ? t->recent.time[n - 1] + 1 : mode.runs ? now : now + t->n;
 }
 
 /* One body for each combination of what callers give, so that the loop does not ask. */
@@ -417,13 +441,27 @@ static void kernel_runs(struct loci_stack *stack, const struct loci_stack_touche
 		kernel_loop(stack, t, (struct kernel_mode){ false, false, true });
 }
 
+static void kernel_recents(struct loci_stack *stack, const struct loci_stack_touches *t)
+{
+	if (stack->sample && t->use)
+		kernel_loop(stack, t, (struct kernel_mode){ true, true, false, true });
+	else if (stack->sample)
+		kernel_loop(stack, t, (struct kernel_mode){ true, false, false, true });
+	else if (t->use)
+		kernel_loop(stack, t, (struct kernel_mode){ false, true, false, true });
+	else
+		kernel_loop(stack, t, (struct kernel_mode){ false, false, false, true });
+}
+
 void KERNEL_NAME(struct loci_stack *stack, const struct loci_stack_touches *t)
 {
 	struct loci_stack_touches touches = {
 		.block = t->block, .is_write = t->is_write, .n = t->n
 	};
 
-	if (t->more)
+	if (t->recent.place)
+		kernel_recents(stack, t);
+	else if (t->more)
 		kernel_runs(stack, t);
 	else if (stack->sample && t->use)
 		kernel_loop(stack, t, (struct kernel_mode){ .sampling = true, .uses = true });

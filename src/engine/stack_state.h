@@ -29,6 +29,10 @@
 #include <string.h>
 
 #define LOCI_STACK_TOP        64 /* places */
+/* Where who feeds the engine keeps the most recent blocks, these have the last places, which have
+ * no rank, and the others so many less. */
+#define LOCI_STACK_RANKED     (LOCI_STACK_TOP - LOCI_RECENT)
+#define LOCI_STACK_NO_RANK    127
 #define LOCI_STACK_HINT_SHIFT 52 /* of a hash: its hint */
 
 /* Entry.slot: 0 empty, 1..TOP a place in the top, and above that a slot. */
@@ -153,6 +157,7 @@ struct loci_stack_touches {
 	const uint8_t *is_write;
 	const uint32_t *more, *more_writes;
 	const uint64_t *use;
+	struct loci_stack_recent recent; /* if place is given they are these; use is left */
 	size_t n;
 	uint64_t *ret_distance;
 	uint64_t *ret_last_use;
@@ -195,6 +200,7 @@ struct loci_stack {
 	struct loci_stack_counts *counts;
 	struct loci_stack_tuning tuning;
 	uint64_t max_bytes;
+	bool recent;
 	struct loci_stack_sample *sample; /* NULL while exact */
 	struct loci_stack_chunk runs;     /* of the chunk at hand */
 };
@@ -218,14 +224,6 @@ static inline uint64_t loci_stack_hash(uint64_t block)
 static inline uint64_t loci_stack_home(uint64_t hash, uint64_t n_homes)
 {
 	return (hash >> 32) * n_homes >> 32;
-}
-
-/* The same as loci_bin_fine, without a branch. */
-static inline uint32_t loci_stack_bin(uint64_t distance)
-{
-	unsigned shift = 56u - (unsigned)__builtin_clzll(distance | 128);
-
-	return (shift << LOCI_FINE_BITS) + (uint32_t)(distance >> shift);
 }
 
 /* Bits that have nothing to do with the home. */

@@ -53,12 +53,14 @@ static inline __attribute__((always_inline)) unsigned kernel_raise(
 }
 
 /* A block enters the top: all sink by one, and the place of the deepest, which is returned, is its
- * own. */
-static inline __attribute__((always_inline)) unsigned kernel_push(struct kernel_ranks *ranks)
+ * own. What has no rank gets no further than the largest number. */
+static inline __attribute__((always_inline)) unsigned kernel_push(
+	struct kernel_ranks *ranks, unsigned n_ranked)
 {
-	__mmask64 deepest = _mm512_cmpeq_epi8_mask(ranks->v, _mm512_set1_epi8(LOCI_STACK_TOP - 1));
+	__mmask64 deepest =
+		_mm512_cmpeq_epi8_mask(ranks->v, _mm512_set1_epi8((char)(n_ranked - 1)));
 
-	ranks->v = _mm512_maskz_add_epi8(~deepest, ranks->v, _mm512_set1_epi8(1));
+	ranks->v = _mm512_maskz_adds_epu8(~deepest, ranks->v, _mm512_set1_epi8(1));
 	return (unsigned)__builtin_ctzll(deepest);
 }
 
@@ -144,11 +146,11 @@ static inline __attribute__((always_inline)) unsigned kernel_raise(
 }
 
 static inline __attribute__((always_inline)) unsigned kernel_deepest(
-	const struct kernel_ranks *ranks)
+	const struct kernel_ranks *ranks, unsigned n_ranked)
 {
 #if defined(__AVX2__)
 	const __m256i *v = (const __m256i *)ranks->rank;
-	__m256i wanted = _mm256_set1_epi8(LOCI_STACK_TOP - 1);
+	__m256i wanted = _mm256_set1_epi8((char)(n_ranked - 1));
 	uint64_t found = 0;
 
 	for (unsigned i = 0; i < LOCI_STACK_TOP / 32; i++)
@@ -157,7 +159,7 @@ static inline __attribute__((always_inline)) unsigned kernel_deepest(
 	return (unsigned)__builtin_ctzll(found);
 #elif defined(__SSE2__)
 	const __m128i *v = (const __m128i *)ranks->rank;
-	__m128i wanted = _mm_set1_epi8(LOCI_STACK_TOP - 1);
+	__m128i wanted = _mm_set1_epi8((char)(n_ranked - 1));
 	uint64_t found = 0;
 
 	for (unsigned i = 0; i < LOCI_STACK_TOP / 16; i++)
@@ -167,7 +169,7 @@ static inline __attribute__((always_inline)) unsigned kernel_deepest(
 #else
 	unsigned place = 0;
 
-	while (ranks->rank[place] != LOCI_STACK_TOP - 1)
+	while ((unsigned)ranks->rank[place] != n_ranked - 1)
 		place++;
 	return place;
 #endif
@@ -175,11 +177,12 @@ static inline __attribute__((always_inline)) unsigned kernel_deepest(
 
 /* A block enters the top: all sink by one, and the place of the deepest, which is returned, is its
  * own. */
-static inline __attribute__((always_inline)) unsigned kernel_push(struct kernel_ranks *ranks)
+static inline __attribute__((always_inline)) unsigned kernel_push(
+	struct kernel_ranks *ranks, unsigned n_ranked)
 {
-	unsigned place = kernel_deepest(ranks);
+	unsigned place = kernel_deepest(ranks, n_ranked);
 
-	kernel_sink(ranks, LOCI_STACK_TOP - 1);
+	kernel_sink(ranks, (int8_t)(n_ranked - 1));
 	return place;
 }
 

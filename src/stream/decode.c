@@ -380,6 +380,12 @@ void loci_decoder_keep_runs(struct loci_decoder *decoder)
 	decoder->keeps_runs = true;
 }
 
+void loci_decoder_repeat(
+	const struct loci_decoder *decoder, const struct loci_event *run, struct loci_repeat *ret)
+{
+	loci_repeat_take(loci_definitions_find(&decoder->defs, run->payload), run->raw, ret);
+}
+
 int loci_decoder_site(
 	const struct loci_decoder *decoder, uint32_t definition, struct loci_ref_site *ret)
 {

@@ -44,6 +44,10 @@ int loci_decoder_next(struct loci_decoder *decoder, const uint64_t *words, size_
 	struct loci_event *ret_event, struct loci_err *err);
 /* From now on a RUN is an event, checked, and its references do not come. */
 void loci_decoder_keep_runs(struct loci_decoder *decoder);
+/* What such an event says, before anything else is decoded. */
+struct loci_repeat;
+void loci_decoder_repeat(
+	const struct loci_decoder *decoder, const struct loci_event *run, struct loci_repeat *ret);
 
 /* Addresses that stand next to each other in the words: those of one execution of a block, or a
  * part of them. */

@@ -36,8 +36,13 @@ int loci_repeat_read(const struct loci_definitions *defs, uint64_t marker, const
 				"run of block %" PRIu64 ", whose reference %" PRIu32
 				" is a range or no access",
 				id, i);
+	loci_repeat_take(block, raw, ret);
+	return 0;
+}
+
+void loci_repeat_take(const struct loci_block *block, const uint64_t *raw, struct loci_repeat *ret)
+{
 	*ret = (struct loci_repeat){
 		.times = raw[0], .first = block->first, .n_refs = block->n_refs, .at = raw + HEAD
 	};
-	return 0;
 }

@@ -19,6 +19,9 @@ struct loci_repeat {
 int loci_repeat_read(const struct loci_definitions *defs, uint64_t marker, const uint64_t *raw,
 	struct loci_repeat *ret, struct loci_err *err);
 
+/* One that has been read before, of this block. */
+void loci_repeat_take(const struct loci_block *block, const uint64_t *raw, struct loci_repeat *ret);
+
 /* The address of reference i when the block runs for this time, from 0. */
 static inline uint64_t loci_repeat_address(
 	const struct loci_repeat *repeat, uint32_t i, uint64_t time)
