@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints what src/symbol reads of the operations in a module's definitions, all blocks of a function
- * together:
+/* Prints what src/symbol reads of the operations in a module's definitions, all blocks of a
+ *function together:
  *
  *	FUNCTION KIND TYPE LANES BITS COUNT
  *	FUNCTION calls CALLEE COUNT

@@ -14,11 +14,19 @@ if [ -z "$list" ] || [ "$archive" != "$list" ]; then
 	echo "libloci-rt.a has [$archive]" >&2
 	failures=1
 fi
-# What only the shared one can be in front of: the loader, C++, and what a static exit ends in.
-extra='^(dlclose|quick_exit|bsd_signal|_Zn[wa]m.*|__loci_[a-z_]*)$'
+# What only the shared one can be in front of: the loader, C++, what a static exit ends in; and what gcc
+# calls.
+extra='^(dlclose|quick_exit|bsd_signal|_Zn[wa]m.*|__loci_[a-z_]*|__tsan_[a-z0-9_]*|__wrap_[a-z_]*)$'
 others=$("$1" -D --defined-only "$2/libloci-rt.so" | awk '{ print $3 }' | grep -vE "$extra" | sort -u)
 if [ "$others" != "$list" ]; then
 	echo "libloci-rt.so: has [$others], wrapped.txt [$list]" >&2
+	failures=1
+fi
+# And what is in front of code of gcc only, which is linked with the other list.
+wrapped=$("$1" -D --defined-only "$2/libloci-rt.so" | sed -n 's/.* T __wrap_//p' | sort -u)
+touched=$(grep -v '^#' "$2/touched.txt" | sort -u)
+if [ -z "$touched" ] || [ "$wrapped" != "$touched" ]; then
+	echo "libloci-rt.so: has [$wrapped], touched.txt [$touched]" >&2
 	failures=1
 fi
 exit $failures

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define N 600
+#define N     600
 #define APART __attribute__((noinline)) static
 
 static double a[N], b[N], c[N * 4];
@@ -151,9 +151,13 @@ APART double sums(const double *x, int n, int *ret)
 }
 
 /* More references than a marker can tell, and many that it can. */
-#define FOUR(m)  m m m m
-#define MANY(m)  FOUR(FOUR(m))
-#define STEP     { volatile uint64_t *p = x + i; *p = *p + 1; }
+#define FOUR(m) m m m m
+#define MANY(m) FOUR(FOUR(m))
+#define STEP                                  \
+	{                                     \
+		volatile uint64_t *p = x + i; \
+		*p = *p + 1;                  \
+	}
 APART void many(uint64_t *x, int n)
 {
 	for (int i = 0; i < n; i++) {
