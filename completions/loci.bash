@@ -50,7 +50,10 @@ _loci() {
 			*) words=$(_loci_formats "$program") ;;
 			esac
 			;;
-		--by) words='site line function loop file module object field context pair thread process region phase index' ;;
+		--by)
+			words='function context region block callee type'
+			[ "$command" = ops ] || words='site line function loop file module object field context pair thread process region phase index'
+			;;
 		--sort) words='misses refs writebacks distance' ;;
 		--level) words='L1 L2 L3' ;;
 		--pairs) words='far all none' ;;

@@ -70,6 +70,26 @@ bool loci_analysis_is_empty(struct loci_analysis *analysis)
 	return empty || !loci_analysis_references(analysis);
 }
 
+bool loci_analysis_has_operations(struct loci_analysis *analysis)
+{
+	bool has = false;
+
+	pthread_mutex_lock(&analysis->lock);
+	for (size_t i = 0; analysis->attributed && !analysis->torn && i < analysis->ledger.n_ran;
+		i++)
+		has |= analysis->ledger.ran[i].executions > 0;
+	pthread_mutex_unlock(&analysis->lock);
+	return has;
+}
+
+void loci_analysis_told(struct loci_analysis *analysis, uint64_t references, unsigned threads)
+{
+	pthread_mutex_lock(&analysis->lock);
+	analysis->told_references = references;
+	analysis->told_threads = threads;
+	pthread_mutex_unlock(&analysis->lock);
+}
+
 /* Once: 50 processes may all have met the same. */
 void loci_analysis_add_note(struct loci_analysis *a, const char *text)
 {
@@ -209,13 +229,18 @@ static int put_run(struct loci_analysis *a, struct loci_profile *profile, bool s
 		run.lost += process->lost;
 		run.threads += process->n_threads;
 	}
+	if (a->options->counts) {
+		run.references = a->told_references;
+		run.threads = a->told_threads;
+		has &= ~(uint32_t)(LOCI_CAP_COMPLETE | LOCI_CAP_STORES);
+	}
 	if (statement)
 		note_statement(a);
 	memcpy(origin, a->info.origin, sizeof(a->info.origin));
 	run.command = (char *)a->options->command;
 	run.collector = (char *)collector_name(a->info.collector);
 	run.origin = origin;
-	run.mode = sampled ? "sample" : "exact";
+	run.mode = a->options->counts ? "count" : sampled ? "sample" : "exact";
 	run.unit = a->info.unit == LOCI_UNIT_OBJECT ? "object" : "byte";
 	run.capabilities = (char *)capabilities(has, is_approximate(a), caps, sizeof(caps));
 	if (statement && strlen(caps) + sizeof(" statement") <= sizeof(caps))
@@ -334,7 +359,8 @@ static int write_profile(
 	for (unsigned i = 0; r == 0 && i < a->n_grains; i++) {
 		const struct loci_grain *totals = &a->grain[i].totals;
 
-		r = loci_grain_sum_put(&a->grain[i], profile, err);
+		r = a->options->counts ? loci_profile_put_grain(profile, totals, err)
+				       : loci_grain_sum_put(&a->grain[i], profile, err);
 		if (r == 0 && totals->sampling_rate < 1) {
 			sampled = true;
 			snprintf(text, sizeof(text),
@@ -380,7 +406,7 @@ int loci_analysis_write(struct loci_analysis *a, const char *path, struct loci_a
 	ret->verified = a->verified;
 	if (!ret->references && a->interrupted)
 		r = loci_err_set(err, EINTR, "interrupted before the first reference");
-	else if (!ret->references || !a->n_processes)
+	else if ((!ret->references && !a->options->counts) || !a->n_processes)
 		r = loci_err_set(err, ENODATA, "%s: no references in it (%.*s)%s%s",
 			a->options->command ? a->options->command : "the trace",
 			(int)sizeof(a->info.origin), a->info.origin, a->note[0] ? ": " : "",

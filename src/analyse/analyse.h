@@ -35,6 +35,10 @@ struct loci_analyse_options {
 	enum loci_analyse_pairs pairs;
 	const struct loci_level_row *levels; /* caches to simulate; lines of the first block size */
 	size_t n_levels;
+	/* The streams only count: they tell how often blocks ran and how many references there
+	 * were, and not which. The profile has operations and no distances. */
+	bool counts;
+	bool footprint; /* count distinct bytes, and uses of words */
 	bool no_source; /* leave out source excerpts */
 	bool no_kernel; /* leave out memory touched by the kernel */
 	bool index;     /* what each piece of an array met: piece.h */
@@ -77,6 +81,10 @@ uint64_t loci_analysis_references(const struct loci_analysis *analysis);
 /* Whether there is nothing to write a profile of: no reference, or no process that could be read to
  * the end and added up. */
 bool loci_analysis_is_empty(struct loci_analysis *analysis);
+/* Of streams that only count: whether some block's operations are known, and so there is a profile
+ * to write; and how many references they told of. */
+bool loci_analysis_has_operations(struct loci_analysis *analysis);
+void loci_analysis_told(struct loci_analysis *analysis, uint64_t references, unsigned threads);
 /* A sentence for the profile's note ("killed by signal 9"). */
 void loci_analysis_note(struct loci_analysis *analysis, const char *text);
 /* The same of something that is missing: the profile is incomplete. */

@@ -76,11 +76,17 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 		r = a->measure.levels
 			? loci_relay_new(both, LOCI_ARRAY_SIZE(both), &a->measure, &a->relay, err)
 			: loci_relay_new(both + 1, 1, &a->measure, &a->relay, err);
+	if (r == 0 && a->options->footprint) {
+		a->footprint = loci_footprint_new(options->footprint_bytes);
+		r = a->footprint ? 0 : loci_err_nomem(err);
+	}
 	if (r < 0) {
 		loci_attribution_free(a);
 		*ret = NULL;
 		return r;
 	}
+	if (a->walk.fixed)
+		loci_decoder_tell_plain(a->decoder);
 	a->batch = loci_relay_batch(a->relay);
 	a->joins = a->options->pairs != LOCI_PAIRS_ALL && !a->pieces;
 	a->recents = a->measure.recent;
@@ -102,6 +108,8 @@ void loci_attribution_free(struct loci_attribution *a)
 	loci_objects_free(a->objects);
 	loci_rows_fini(&a->rows);
 	loci_walk_fini(&a->walk);
+	loci_executed_fini(&a->executed);
+	loci_footprint_free(a->footprint);
 	loci_code_fini(&a->code);
 	loci_stages_fini(&a->stages);
 	free(a->thread_refs);
@@ -126,11 +134,34 @@ struct refer_kind {
 	bool flow;  /* as in the attribution */
 };
 
+/* Whose bytes they are: the function's, by the site that names it. */
+static uint32_t function_of(const struct loci_attribution *a, const struct loci_code_ref *ref)
+{
+	uint32_t function =
+		a->walk.fixed ? a->code.blocks[ref->block].function : a->walk.frame->function;
+
+	if (function == LOCI_NO_FUNCTION)
+		return LOCI_NO_SITE;
+	return a->walk.fixed ? a->code.function[function].site : function;
+}
+
+static int mark_bytes(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
+	uint64_t size_bytes, struct loci_err *err)
+{
+	if (!a->footprint)
+		return 0;
+	return loci_footprint_touch(
+		       a->footprint, address, size_bytes, ref->is_write, function_of(a, ref)) < 0
+		? loci_err_nomem(err)
+		: 0;
+}
+
 /* A function by itself, so that the loop keeps its registers. */
 static __attribute__((noinline)) int refer_any(struct loci_attribution *a,
 	const struct loci_code_ref *ref, uint64_t address, struct loci_err *err)
 {
 	uint64_t size_bytes = ref->size_bytes;
+	int r;
 
 	if (a->distinct) {
 		int r = loci_distinct_again(
@@ -145,6 +176,9 @@ static __attribute__((noinline)) int refer_any(struct loci_attribution *a,
 	}
 	if (!size_bytes)
 		size_bytes = a->code.site[ref->site].size_bytes;
+	r = mark_bytes(a, ref, address, size_bytes, err);
+	if (r < 0)
+		return r;
 	return loci_touch_refer(a, ref, address, size_bytes, a->shift, a->n_grains == 1, err);
 }
 
@@ -217,6 +251,12 @@ LOCI_HOT int refer_run(struct loci_attribution *a, struct loci_runs *runs,
 	}
 	a->here.refs += (uint64_t)(runs->word - from);
 	*at = ref;
+	if (ref == last) {
+		int r = loci_flow_ran(a, block, (uint32_t)(ref - a->code.ref), 1, err);
+
+		if (r < 0)
+			return r;
+	}
 	return loci_flow_end(a, ref, block, (uint32_t)(ref - a->code.ref), runs->word[-1], err);
 }
 
@@ -228,9 +268,39 @@ LOCI_HOT int refer_runs(struct loci_attribution *a, struct loci_runs *runs, stru
 	do {
 		const struct loci_code_ref *first = a->code.ref + runs->next, *ref = first;
 
+		if (!runs->left) {
+			r = loci_flow_plain(a, runs->block->definition - 1, err);
+			continue;
+		}
 		r = refer_run(a, runs, &ref, first + runs->left - 1, kind, err);
 		loci_runs_read(runs, (uint32_t)(ref - first) + 1);
 	} while (r == 0 && loci_runs_next(runs));
+	return r;
+}
+
+/* Whether the definition is the last of its block. */
+static bool is_last(const struct loci_attribution *a, uint32_t definition)
+{
+	return definition + 1 == a->code.n_refs ||
+		a->code.block[definition + 1] != a->code.block[definition] ||
+		a->code.ref[definition + 1].kind & LOCI_CODE_FIRST;
+}
+
+/* Bytes of a range are counted with the block that it stands in. */
+static int count_range(struct loci_attribution *a, const struct loci_code_ref *of,
+	uint32_t definition, uint64_t bytes, struct loci_err *err)
+{
+	struct loci_code_block *block = &a->code.blocks[of->block];
+	struct loci_ran *ran;
+	int r = 0;
+
+	if (!block->ran || a->code.site[of->site].size_bytes)
+		return 0;
+	if (block->ran == LOCI_RAN_UNASKED)
+		r = loci_flow_ask_ran(a, block, definition, err);
+	ran = &a->executed.ran[block->ran];
+	if (r == 0 && block->ran)
+		*(of->is_write ? &ran->stored_bytes : &ran->loaded_bytes) += bytes;
 	return r;
 }
 
@@ -268,6 +338,10 @@ static int pass_runs(struct loci_attribution *a, struct loci_runs *runs, struct 
 	do {
 		const struct loci_code_ref *first = a->code.ref + runs->next, *ref = first;
 
+		if (!runs->left) {
+			r = loci_flow_plain(a, runs->block->definition - 1, err);
+			continue;
+		}
 		r = pass_run(a, runs, &ref, first + runs->left - 1, err);
 		loci_runs_read(runs, (uint32_t)(ref - first) + 1);
 	} while (r == 0 && loci_runs_next(runs));
@@ -299,7 +373,13 @@ int loci_attribution_alone(
 		r = loci_touch_refer(
 			a, of, ref->address, ref->size_bytes, a->shift, a->n_grains == 1, err);
 		a->here.refs += r == 0;
+		if (r == 0)
+			r = mark_bytes(a, of, ref->address, ref->size_bytes, err);
+		if (r == 0)
+			r = count_range(a, of, ref->definition, ref->size_bytes, err);
 	}
+	if (r >= 0 && is_last(a, ref->definition))
+		r = loci_flow_ran(a, &a->code.blocks[of->block], ref->definition, 1, err);
 	return r < 0 ? r
 		     : loci_flow_end(a, of, &a->code.blocks[of->block], ref->definition,
 			       ref->address, err);
@@ -330,7 +410,9 @@ static int follow(struct loci_attribution *a, const struct loci_event *event, st
 	else if (event->kind == LOCI_MARK_SIGNAL_LEAVE)
 		loci_walk_signal_leave(&a->walk);
 	else if (event->kind == LOCI_MARK_THREAD_EXIT)
-		r = loci_walk_exit(&a->walk, (uint32_t)event->payload);
+		r = loci_executed_exit(&a->executed, (uint32_t)event->payload) < 0
+			? -ENOMEM
+			: loci_walk_exit(&a->walk, (uint32_t)event->payload);
 	else if (event->kind == LOCI_MARK_WINDOW_END && a->walk.fixed)
 		r = loci_walk_gap(&a->walk, event->thread);
 	if (r < 0)
@@ -390,6 +472,8 @@ static int take_event(
 	r = take_mark(a, event, err);
 	if (r < 0)
 		return r;
+	if (event->kind == LOCI_MARK_EXECUTED)
+		return loci_flow_told(a, event, err);
 	r = loci_objects_event(
 		a->objects, event, a->decoder, &a->walk.level->shadow, a->references, err);
 	if (r == 0 && event->kind == LOCI_MARK_ALLOC)
@@ -414,7 +498,8 @@ static int learn(struct loci_attribution *a, struct loci_err *err)
 
 int loci_attribution_runs(struct loci_attribution *a, struct loci_runs *first, struct loci_err *err)
 {
-	struct refer_kind kind = { a->shift == 6 && a->n_grains == 1 && !a->distinct && !a->pieces,
+	struct refer_kind kind = { a->shift == 6 && a->n_grains == 1 && !a->distinct &&
+			!a->pieces && !a->footprint,
 		a->flow };
 	struct loci_runs runs = *first;
 	int r;
@@ -426,6 +511,19 @@ int loci_attribution_runs(struct loci_attribution *a, struct loci_runs *first, s
 	else
 		r = refer_runs(a, &runs, kind, err);
 	*first = runs;
+	return r;
+}
+
+/* A block without references, that did not come in a run. */
+static int take_plain(
+	struct loci_attribution *a, const struct loci_event *event, struct loci_err *err)
+{
+	int r = 0;
+
+	if (event->thread != a->walk.thread[a->walk.at].id)
+		r = switch_thread(a, event->thread, err);
+	if (r == 0 && a->walk.fixed)
+		r = loci_flow_plain(a, loci_decoder_defined(a->decoder, event->payload), err);
 	return r;
 }
 
@@ -465,6 +563,7 @@ static int take_words(struct loci_attribution *a, const uint64_t *words, size_t 
 		size_t n;
 
 		if (loci_runs_begin(a->decoder, words, n_words, pos, &runs)) {
+			runs.plain = a->walk.fixed;
 			if (loci_runs_next(&runs))
 				r = take_runs(a, &runs, err);
 			loci_runs_end(a->decoder, &runs, words, &pos);
@@ -480,7 +579,9 @@ static int take_words(struct loci_attribution *a, const uint64_t *words, size_t 
 			r = switch_thread(a, ref.thread, err);
 		if (r == 0 && n)
 			r = loci_attribution_alone(a, &ref, err);
-		if (r == 0 && fault == 0 && marker.kind == LOCI_MARK_RUN) {
+		if (r == 0 && fault == 0 && marker.kind == LOCI_MARK_BLOCK) {
+			r = take_plain(a, &marker, err);
+		} else if (r == 0 && fault == 0 && marker.kind == LOCI_MARK_RUN) {
 			r = take_repeat(a, &marker, err);
 		} else if (r == 0 && fault == 0 && marker.kind != LOCI_MARK_PAD) {
 			r = take_event(a, &marker, err);

@@ -7,6 +7,8 @@
 #include "analyse/analyse.h"
 #include "analyse/code.h"
 #include "analyse/distinct.h"
+#include "analyse/executed.h"
+#include "analyse/footprint.h"
 #include "analyse/grain.h"
 #include "analyse/measure.h"
 #include "analyse/object.h"
@@ -40,6 +42,8 @@ struct loci_attribution {
 	bool flow; /* the stream tells code addresses */
 	struct loci_code code;
 	struct loci_walk walk;
+	struct loci_executed executed;
+	struct loci_footprint *footprint; /* NULL: not wanted */
 	struct loci_rows rows;
 	struct loci_stages stages;
 	uint32_t region; /* the current thread's innermost, in stages; LOCI_NO_REGION: none */
@@ -76,6 +80,7 @@ struct loci_attribution_options {
 	struct loci_grain_engine *const *grain; /* the first with keep_uses, unless no pairs */
 	unsigned n_grains;
 	const uint64_t *block_bytes;  /* of each */
+	uint64_t footprint_bytes;     /* memory that distinct bytes may take; 0: no limit */
 	struct loci_symbols *symbols; /* of all processes, under the lock */
 	pthread_mutex_t *symbols_lock;
 };

@@ -21,6 +21,46 @@ int loci_flow_special(
 /* A load that may have been a return. */
 int loci_flow_return(struct loci_attribution *a, uint64_t address, struct loci_err *err);
 
+/* A block without references ran, by the number of its definition. */
+int loci_flow_plain(struct loci_attribution *a, uint32_t definition, struct loci_err *err);
+/* Threads tell how often they ran a block. */
+int loci_flow_told(
+	struct loci_attribution *a, const struct loci_event *event, struct loci_err *err);
+/* Who counts the executions of a block. */
+int loci_flow_ask_ran(struct loci_attribution *a, struct loci_code_block *block,
+	uint32_t definition, struct loci_err *err);
+
+/* The region of the current thread; 0: none. */
+LOCI_HOT uint32_t loci_flow_region(const struct loci_attribution *a)
+{
+	return a->region;
+}
+
+/* Whoever ran, so many times, in the current context. */
+LOCI_HOT int loci_flow_count_ran(
+	struct loci_attribution *a, uint32_t ran, uint64_t times, struct loci_err *err)
+{
+	if (!ran || a->paused)
+		return 0;
+	return loci_executed_count(&a->executed, ran, a->walk.context, loci_flow_region(a), times) <
+			0
+		? loci_err_nomem(err)
+		: 0;
+}
+
+/* The block has run to its end, so many times; its last reference was of this definition. */
+LOCI_HOT int loci_flow_ran(struct loci_attribution *a, struct loci_code_block *block,
+	uint32_t definition, uint64_t times, struct loci_err *err)
+{
+	int r = 0;
+
+	if (__builtin_expect(!block->ran, 1))
+		return 0;
+	if (__builtin_expect(block->ran == LOCI_RAN_UNASKED, 0))
+		r = loci_flow_ask_ran(a, block, definition, err);
+	return r < 0 ? r : loci_flow_count_ran(a, block->ran, times, err);
+}
+
 LOCI_HOT bool loci_flow_in_kernel(const struct loci_attribution *a, uint32_t definition)
 {
 	return a->code.blocks[a->code.block[definition]].flags & LOCI_CODE_KERNEL;

@@ -92,7 +92,7 @@ static bool may_walk(const struct loci_attribution *a, const struct loci_repeat 
 	const struct loci_code_ref *ref = a->code.ref + repeat->first;
 	uint32_t n = repeat->n_refs;
 
-	if (!a->recents || a->paused || a->distinct || !a->flow || a->shift != 6 ||
+	if (!a->recents || a->paused || a->distinct || a->footprint || !a->flow || a->shift != 6 ||
 		a->n_grains != 1 || n > WALKING ||
 		(ref[0].kind & LOCI_CODE_SPECIAL) != LOCI_CODE_FIRST ||
 		ref[n - 1].kind & LOCI_CODE_RETURN || a->code.blocks[ref[0].block].flags)
@@ -295,6 +295,9 @@ int loci_attribution_repeat(
 				loci_touch_low(a, walkers.walker[i].site));
 		a->here.refs += n * walkers.n;
 		r = touch_all(a, &walkers, n, err);
+		if (r == 0)
+			r = loci_flow_ran(a, &a->code.blocks[a->code.ref[repeat->first].block],
+				repeat->first, n, err);
 		time += n;
 	}
 	return r;

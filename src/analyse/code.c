@@ -220,9 +220,13 @@ static int learn_fixed(
 		return 0;
 	}
 	if (!def->ordinal) {
-		if (!(def->block_flags & LOCI_BLOCK_PLAIN))
+		if (!(def->block_flags & LOCI_BLOCK_PLAIN)) {
 			block->loop = LOCI_LOOP_UNASKED;
+			block->ran = LOCI_RAN_UNASKED;
+		}
 		r = loci_code_function(code, def, code->ref[i].site, &block->function, err);
+		if (r == 0 && def->block_flags & LOCI_BLOCK_ENTRY)
+			code->function[block->function].entry = def->block + 1;
 	}
 	code->ref[i].kind = kind_of(code, def, !def->ordinal);
 	if (r == 0 && code->function[block->function].unwanted && def->op != LOCI_OP_FRAME)

@@ -63,6 +63,8 @@ enum loci_code_block_flag {
 struct loci_code_block {
 	uint64_t address;
 	uint32_t symbol_module;
+	uint32_t ran; /* of fixed code: who counts its executions (executed.h), or LOCI_RAN_UNASKED;
+			 0: nobody */
 	uint64_t offset;
 	uint32_t module;   /* the stream's id */
 	uint32_t function; /* site of the entry of the function it ran in, or LOCI_NO_FUNCTION;
@@ -72,6 +74,7 @@ struct loci_code_block {
 	uint32_t flags;
 };
 #define LOCI_LOOP_UNASKED UINT32_MAX /* of fixed code: not known yet */
+#define LOCI_RAN_UNASKED  UINT32_MAX
 
 struct loci_code_module {
 	uint32_t id; /* the stream's */
@@ -84,6 +87,7 @@ struct loci_code_function {
 	uint64_t address; /* run-time, of its first instruction */
 	uint32_t module;  /* the stream's id */
 	uint32_t site;    /* one of its own, to name it by */
+	uint64_t entry;   /* block id of its first block, plus one; 0: not known yet */
 	bool unwanted;    /* its references are left out */
 	bool plain;       /* its sites are addresses of instructions: its loops are to be found */
 };

@@ -11,6 +11,7 @@ static void maps_fini(struct loci_ledger_maps *maps)
 	free(maps->object);
 	free(maps->row);
 	free(maps->loop);
+	free(maps->region);
 }
 
 int loci_ledger_init(struct loci_ledger *ledger, unsigned n_levels, struct loci_err *err)
@@ -60,6 +61,11 @@ void loci_ledger_fini(struct loci_ledger *ledger)
 	loci_keymap_fini(&ledger->row_ids);
 	loci_keymap_fini(&ledger->loop_ids);
 	loci_keymap_fini(&ledger->pair_ids);
+	free(ledger->ran);
+	free(ledger->cell);
+	loci_keymap_fini(&ledger->ran_ids);
+	loci_keymap_fini(&ledger->cell_ids);
+	loci_footprint_sum_fini(&ledger->footprint);
 	loci_spread_fini(&ledger->rows);
 	loci_spread_fini(&ledger->contexts);
 	for (unsigned i = 0; i < ledger->n_sides; i++)
@@ -409,9 +415,11 @@ int loci_ledger_add(
 	r = add_rows(ledger, &maps, err);
 	if (r < 0)
 		return r;
-	if (loci_ledger_add_pieces(ledger, &maps) < 0)
+	if (loci_ledger_add_pieces(ledger, &maps) < 0 || add_loops(ledger, &maps) < 0 ||
+		loci_ledger_add_stages(ledger, &maps) < 0 || loci_ledger_add_ran(ledger, &maps) < 0)
 		return loci_err_nomem(err);
-	if (add_loops(ledger, &maps) < 0 || loci_ledger_add_stages(ledger, process) < 0)
+	if (process->footprint &&
+		loci_footprint_add(&ledger->footprint, process->footprint, maps.site) < 0)
 		return loci_err_nomem(err);
 	ledger->pairs_full |= pairs->full;
 	for (size_t i = 0; i < pairs->n; i++)

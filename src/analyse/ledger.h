@@ -59,6 +59,13 @@ struct loci_ledger_pair {
 	struct loci_spread_far distance;
 };
 
+/* A block that operations are counted of. */
+struct loci_ledger_ran {
+	uint32_t site;   /* of its function's definition */
+	uint32_t number; /* in it */
+	uint64_t executions, loaded_bytes, stored_bytes;
+};
+
 struct loci_ledger {
 	struct loci_symbols *symbols;
 	unsigned n_levels;
@@ -84,6 +91,13 @@ struct loci_ledger {
 	struct loci_keymap pair_ids;
 	struct loci_pair_level *pair_level;
 	size_t pair_level_cap;
+	struct loci_ledger_ran *ran;
+	size_t n_ran, ran_cap;
+	struct loci_keymap ran_ids;
+	struct loci_ran_cell *cell; /* its numbers are the ledger's */
+	size_t n_cells, cell_cap;
+	struct loci_keymap cell_ids;
+	struct loci_footprint_sum footprint; /* functions by site */
 	struct loci_level_tallies row_levels, context_levels;
 	struct loci_spread rows, contexts;                     /* distances */
 	struct loci_spread side_rows[LOCI_ANALYSE_GRAINS - 1]; /* at further block sizes */

@@ -131,13 +131,14 @@ static int add_all(struct loci_ledger *ledger, const struct loci_attribution *pr
 	return 0;
 }
 
-int loci_ledger_add_stages(struct loci_ledger *ledger, const struct loci_attribution *process)
+int loci_ledger_add_stages(struct loci_ledger *ledger, struct loci_ledger_maps *maps)
 {
-	uint32_t *regions = calloc(process->stages.n_regions, sizeof(*regions));
+	const struct loci_attribution *process = maps->process;
 	uint32_t *phases = calloc(process->stages.n_phases, sizeof(*phases));
-	int r = regions && phases ? add_all(ledger, process, regions, phases) : -ENOMEM;
+	int r;
 
-	free(regions);
+	maps->region = calloc(process->stages.n_regions, sizeof(*maps->region));
+	r = maps->region && phases ? add_all(ledger, process, maps->region, phases) : -ENOMEM;
 	free(phases);
 	return r;
 }

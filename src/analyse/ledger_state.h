@@ -9,19 +9,21 @@
 /* The ledger's numbers of what a process has numbered by itself. */
 struct loci_ledger_maps {
 	struct loci_attribution *process;
-	uint32_t *site, *context, *object, *row, *loop;
+	uint32_t *site, *context, *object, *row, *loop, *region;
 };
 
 /* The number of a key; a new one is *n, which has room in the array then. 1: new. */
 int loci_ledger_intern(struct loci_keymap *map, struct loci_digest key, void *array, size_t *n,
 	size_t *cap, size_t element, uint32_t *ret);
 
+/* Executions of blocks. 0 or -ENOMEM. */
+int loci_ledger_add_ran(struct loci_ledger *ledger, const struct loci_ledger_maps *maps);
 int loci_ledger_add_objects(
 	struct loci_ledger *ledger, struct loci_ledger_maps *maps, struct loci_err *err);
 /* ledger_stage.c; 0 or -ENOMEM. */
 int loci_ledger_init_stages(struct loci_ledger *ledger);
 void loci_ledger_fini_stages(struct loci_ledger *ledger);
-int loci_ledger_add_stages(struct loci_ledger *ledger, const struct loci_attribution *process);
+int loci_ledger_add_stages(struct loci_ledger *ledger, struct loci_ledger_maps *maps);
 
 /* Where only what holds an object is known, it has the name that the code gives it. The row has the
  * ledger's numbers. */

@@ -405,6 +405,8 @@ static void notes(const struct loci_publication *p)
 			"many, or they are too deep" },
 		{ p->ledger->rows_full, "some references have no site: there are too many" },
 		{ p->ledger->pairs_full, "some pairs have no contexts: there are too many" },
+		{ p->ledger->footprint.dropped,
+			"no distinct bytes: they do not fit in --max-memory" },
 		{ p->ledger->regions_full,
 			"some regions are counted with those around them: there are too many" },
 		{ p->ledger->stages_full,
@@ -458,7 +460,7 @@ int loci_publish(struct loci_ledger *ledger, const struct loci_publish_options *
 	static int (*const parts[])(struct loci_publication *, struct loci_err *) = { put_levels,
 		loci_publish_loops, loci_publish_sites, loci_publish_contexts, loci_publish_objects,
 		loci_publish_pieces, loci_publish_pairs, loci_publish_regions, loci_publish_phases,
-		put_whole };
+		loci_publish_blocks, loci_publish_footprints, put_whole };
 	loci_cleanup(publication_fini) struct loci_publication p = {
 		.ledger = ledger, .options = options, .profile = profile
 	};

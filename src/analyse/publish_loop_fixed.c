@@ -29,6 +29,11 @@ static uint32_t number_of(const struct loci_ledger *ledger, uint32_t module, uin
 	return number == LOCI_KEYMAP_NONE ? LOCI_NO_LOOP : number;
 }
 
+int64_t loci_publish_fixed_loop_id(const struct loci_publication *p, uint32_t module, uint64_t loop)
+{
+	return p->loop_id[number_of(p->ledger, module, loop)];
+}
+
 int loci_publish_fixed_loop_of(struct loci_publication *p, const struct loci_site *site,
 	uint32_t *ret, struct loci_err *err)
 {

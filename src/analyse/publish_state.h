@@ -59,6 +59,8 @@ int loci_publish_pieces(struct loci_publication *p, struct loci_err *err);
 int loci_publish_pairs(struct loci_publication *p, struct loci_err *err);
 int loci_publish_regions(struct loci_publication *p, struct loci_err *err);
 int loci_publish_phases(struct loci_publication *p, struct loci_err *err);
+int loci_publish_footprints(struct loci_publication *p, struct loci_err *err);
+int loci_publish_blocks(struct loci_publication *p, struct loci_err *err);
 
 /* Those of fixed code, with ids after this one. */
 int loci_publish_fixed_loops(struct loci_publication *p, int64_t id, struct loci_err *err);
@@ -66,6 +68,9 @@ int loci_publish_fixed_loops(struct loci_publication *p, int64_t id, struct loci
  * it is such a site, 0: it is not. */
 int loci_publish_fixed_loop_of(struct loci_publication *p, const struct loci_site *site,
 	uint32_t *ret, struct loci_err *err);
+/* The symbols' loop of that number, as it was put; 0: it was not. */
+int64_t loci_publish_fixed_loop_id(
+	const struct loci_publication *p, uint32_t module, uint64_t loop);
 /* The innermost loop around an address of a function; 0: none. */
 int64_t loci_publish_loop_of(
 	const struct loci_publication *p, int64_t function_id, uint32_t module, uint64_t offset);

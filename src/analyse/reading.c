@@ -31,7 +31,7 @@ struct process {
 	struct loci_grain_engine *grain[LOCI_ANALYSE_GRAINS];
 	unsigned n_grains;
 	struct loci_attribution *attribution; /* NULL: references are not attributed */
-	uint64_t promised_bytes;
+	uint64_t promised_bytes, footprint_bytes;
 	bool keep;
 	struct loci_process_totals totals;
 	struct loci_unseen unseen;
@@ -97,7 +97,9 @@ static int limits(struct process *p, struct loci_grain_options *grain, struct lo
 			p->analysis, "no per-set distances: they do not fit in --max-memory");
 	}
 	r = promise(p, WORK_BYTES + (grain->no_sets ? 0 : sets), err);
-	grain->max_bytes = p->promised_bytes / p->n_grains;
+	if (p->options->footprint)
+		p->footprint_bytes = p->promised_bytes / 4;
+	grain->max_bytes = (p->promised_bytes - p->footprint_bytes) / p->n_grains;
 	return r;
 }
 
@@ -144,6 +146,7 @@ static int open_attribution(struct process *p, struct loci_err *err)
 		.grain = p->grain,
 		.n_grains = p->n_grains,
 		.block_bytes = bytes,
+		.footprint_bytes = p->footprint_bytes,
 		.symbols_lock = &a->symbols_lock };
 	int r = 0;
 
@@ -466,7 +469,9 @@ static int fold(struct process *p, bool interrupted, bool complete, struct loci_
 	char missing[160];
 	int r = fold_attribution(p, err);
 
-	loci_count_check_note(&p->check, p->totals.lost, missing, sizeof(missing));
+	missing[0] = 0;
+	if (!p->options->counts)
+		loci_count_check_note(&p->check, p->totals.lost, missing, sizeof(missing));
 	if (r == 0)
 		r = fold_grains(p, err);
 	pthread_mutex_lock(&a->lock);

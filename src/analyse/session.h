@@ -43,6 +43,8 @@ struct loci_analysis {
 	struct loci_process_totals *process;
 	size_t n_processes;
 	uint64_t verified;
+	uint64_t told_references; /* of streams that only count, as is the next */
+	unsigned told_threads;
 	bool attributed; /* ledger is in use: some process was attributed */
 	bool torn;       /* ledger has a part of some process only: it is of no use */
 	struct loci_ledger ledger;

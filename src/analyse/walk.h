@@ -139,6 +139,8 @@ int loci_walk_gap(struct loci_walk *walk, uint32_t thread);
 int loci_walk_enter(struct loci_walk *walk, uint32_t definition, uint64_t frame_address);
 /* Of fixed code, after that: where it returns to. */
 int loci_walk_called(struct loci_walk *walk, uint32_t definition, uint64_t return_address);
+/* Of fixed code: a block without references runs, of another function than the top frame's. */
+int loci_walk_plain(struct loci_walk *walk, uint32_t function);
 /* A block starts that is no plain successor. */
 int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool again);
 /* The same of a block of the top frame's function that has no flags. False: it takes

@@ -89,6 +89,11 @@ int loci_walk_settle_fixed(struct loci_walk *walk, uint32_t function)
 	return come_back(walk, function);
 }
 
+int loci_walk_plain(struct loci_walk *walk, uint32_t function)
+{
+	return loci_walk_settle_fixed(walk, function);
+}
+
 static int enter(struct loci_walk *walk, uint32_t definition, uint64_t frame_address, uint32_t call,
 	uint64_t call_address)
 {

@@ -32,6 +32,7 @@ static const char help[] =
 	"      --instructions    count instruction fetches as references too\n"
 	"      --no-sets         skip per-set distances: faster, set-associative caches are\n"
 	"                        then modelled instead of exact\n"
+	"      --footprint       count distinct bytes too, of traces that loci record kept\n"
 	"      --index           keep which parts of arrays are far apart, by index\n"
 	"      --statement       of a trace that loci record kept: count an element once per\n"
 	"                        execution of a source statement; elements are as large as the\n"
@@ -122,6 +123,7 @@ enum {
 	OPT_FORMATS,
 	OPT_INSTRUCTIONS,
 	OPT_NO_SETS,
+	OPT_FOOTPRINT,
 	OPT_INDEX,
 	OPT_STATEMENT,
 	OPT_MEMORY,
@@ -134,6 +136,7 @@ static const struct option long_options[] = {
 	{ "formats", no_argument, NULL, OPT_FORMATS },
 	{ "instructions", no_argument, NULL, OPT_INSTRUCTIONS },
 	{ "no-sets", no_argument, NULL, OPT_NO_SETS },
+	{ "footprint", no_argument, NULL, OPT_FOOTPRINT },
 	{ "index", no_argument, NULL, OPT_INDEX },
 	{ "statement", no_argument, NULL, OPT_STATEMENT },
 	{ "max-memory", required_argument, NULL, OPT_MEMORY },
@@ -171,6 +174,9 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 			break;
 		case OPT_NO_SETS:
 			options->no_sets = true;
+			break;
+		case OPT_FOOTPRINT:
+			options->footprint = true;
 			break;
 		case OPT_INDEX:
 			options->index = true;

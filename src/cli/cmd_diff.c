@@ -6,7 +6,9 @@
 #include "cli/open.h"
 #include "cli/option.h"
 #include "report/diff_screen.h"
+#include "report/ops_screen.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 
@@ -67,6 +69,22 @@ static int add_criterion(struct diff *diff, const char *text)
 	return 0;
 }
 
+/* Only where both were compiled to have them counted. */
+static int print_ops(
+	const struct loci_compare *compare, const struct loci_text *text, struct loci_err *err)
+{
+	loci_cleanup(loci_ops_fini) struct loci_ops before = { 0 }, after = { 0 };
+	struct loci_err none = { "" };
+	int r = loci_ops_new(&before, compare->subject[0]->profile, &none);
+
+	if (r == 0)
+		r = loci_ops_new(&after, compare->subject[1]->profile, &none);
+	if (r == -ENOENT)
+		return 0;
+	return r < 0 ? loci_err_set(err, -r, "%s", none.text)
+		     : loci_ops_moved(&before, &after, text, err);
+}
+
 static int print(struct diff *diff, const struct loci_compare *compare, struct loci_err *err)
 {
 	loci_cleanup(loci_moved_fini) struct loci_moved moved = { 0 };
@@ -79,7 +97,9 @@ static int print(struct diff *diff, const struct loci_compare *compare, struct l
 	if (!diff->as_json) {
 		loci_text_begin(&text, stdout, diff->no_colour);
 		r = loci_diff_screen(compare, &text, err);
-		return r < 0 ? r : loci_diff_moved(&moved, &text, err);
+		if (r == 0)
+			r = loci_diff_moved(&moved, &text, err);
+		return r < 0 ? r : print_ops(compare, &text, err);
 	}
 	loci_json_begin(&json, stdout);
 	loci_diff_json(compare, &moved, diff->criterion, diff->result, diff->n_criteria, &json);

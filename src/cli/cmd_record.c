@@ -332,25 +332,56 @@ static int say_count(const struct loci_record_args *args, const struct loci_coun
 	return 0;
 }
 
-static int count(struct loci_record_args *args)
+/* Operations are all that there is to write. */
+static int write_count(struct loci_record_args *args, struct loci_analysis *analysis,
+	const struct loci_counting *counting, bool asked, struct loci_err *err)
+{
+	struct loci_analyse_summary summary;
+	int r;
+
+	if (!loci_analysis_has_operations(analysis))
+		return !asked ? 0
+			      : loci_err_set(err, ENODATA,
+					"there is nothing to write to %.200s: -m count makes a "
+					"profile of operations, and none were counted (compile "
+					"with loci cc --loci-ops)",
+					args->output);
+	if (counting->untold)
+		loci_analysis_miss(
+			analysis, "some threads ended before they told what they had counted");
+	r = loci_analysis_write(analysis, args->output, &summary, err);
+	if (r == 0 && !args->quiet)
+		fprintf(stderr, "loci: operations: loci ops %s\n", args->output);
+	return r;
+}
+
+static int count(struct loci_record_args *args, bool asked)
 {
 	struct loci_counting counting = { 0 };
+	struct loci_analysis *analysis = NULL;
 	struct loci_err err = { "" };
 	int status = LOCI_EXIT_FAILED;
 	int r;
 
 	catch_toggle(args->toggle);
-	r = loci_runner_start(&args->run, &live.runner, &status, &err);
+	args->analyse.counts = true;
+	r = loci_analysis_new(&args->analyse, &analysis, &err);
+	if (r == 0)
+		r = loci_runner_start(&args->run, &live.runner, &status, &err);
 	if (r < 0) {
+		loci_analysis_free(analysis);
 		loci_fail(&err);
 		return status;
 	}
 	begin_live(args);
-	r = loci_counting_read(live.runner, &counting, &err);
+	r = loci_counting_read(live.runner, analysis, &counting, &err);
 	live.ended = 1;
 	status = loci_runner_status(live.runner);
 	if (r == 0)
 		r = say_count(args, &counting, &err);
+	if (r == 0)
+		r = write_count(args, analysis, &counting, asked, &err);
+	loci_analysis_free(analysis);
 	if (r < 0)
 		loci_fail(&err);
 	if (r < 0 && status == 0)
@@ -435,9 +466,9 @@ int loci_cmd_record(int argc, char **argv)
 		status = loci_usage("record", "%s", err.text);
 	if (status < 0)
 		status = choose(&args);
-	if (status < 0 && args.run.count) {
-		status = count(&args);
-	} else if (status < 0) {
+	if (status < 0) {
+		bool asked = args.output;
+
 		if (!args.output)
 			args.output = default_output(args.run.argv[0]);
 		args.command = join(args.run.argv);
@@ -445,7 +476,9 @@ int loci_cmd_record(int argc, char **argv)
 		loci_product_host(&host, &args.analyse);
 		if (!args.output || !args.command)
 			loci_err_nomem(&err);
-		status = err.text[0] ? loci_fail(&err) : record(&args);
+		status = err.text[0]     ? loci_fail(&err)
+			: args.run.count ? count(&args, asked)
+					 : record(&args);
 	}
 	free(args.output);
 	free(args.command);

@@ -28,6 +28,7 @@ int loci_cmd_analyse(int argc, char **argv);
 int loci_cmd_report(int argc, char **argv);
 int loci_cmd_annotate(int argc, char **argv);
 int loci_cmd_cache(int argc, char **argv);
+int loci_cmd_ops(int argc, char **argv);
 int loci_cmd_diff(int argc, char **argv);
 int loci_cmd_summary(int argc, char **argv);
 int loci_cmd_info(int argc, char **argv);

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS 4096
-#define REFS  256
+#define REFS 256
 
 struct thread {
 	uint32_t id;
@@ -23,6 +22,7 @@ struct thread {
 struct process {
 	struct process *next;
 	struct loci_source *source;
+	struct loci_analysis *analysis;
 	pthread_t reader;
 	unsigned image;
 	struct thread *thread;
@@ -68,31 +68,65 @@ static void free_decoder(struct loci_decoder **decoder)
 	loci_decoder_free(*decoder);
 }
 
+/* The process's stream, heard while it is read. */
+struct heard {
+	struct loci_source source;
+	struct process *process;
+	struct loci_decoder *decoder;
+};
+
+static ssize_t read_heard(
+	struct loci_source *source, uint64_t *words, size_t cap, struct loci_err *err)
+{
+	struct heard *heard = (struct heard *)source;
+	struct loci_source *inner = heard->process->source;
+	ssize_t n = inner->ops->read(inner, words, cap, err);
+	struct loci_ref refs[REFS];
+	size_t pos = 0, n_refs;
+
+	while (n > 0 && pos < (size_t)n) {
+		struct loci_event event;
+		int r = loci_decoder_next(
+			heard->decoder, words, (size_t)n, &pos, refs, REFS, &n_refs, &event, err);
+
+		if (r == 0)
+			r = hear(heard->process, &event);
+		if (r < 0)
+			return r;
+	}
+	if (n == 0) {
+		memcpy(source->note, inner->note, sizeof(source->note));
+		source->incomplete = inner->incomplete;
+	}
+	return n;
+}
+
+static void progress_heard(
+	const struct loci_source *source, uint64_t *ret_done, uint64_t *ret_total)
+{
+	const struct heard *heard = (const struct heard *)source;
+
+	heard->process->source->ops->progress(heard->process->source, ret_done, ret_total);
+}
+
+static void close_heard(struct loci_source *source)
+{
+	(void)source; /* the process's own is closed where it was opened */
+}
+
 static int read_all(struct process *process)
 {
+	static const struct loci_source_ops ops = { read_heard, progress_heard, close_heard };
 	loci_cleanup(free_decoder) struct loci_decoder *decoder = NULL;
-	struct loci_source *source = process->source;
-	struct loci_ref refs[REFS];
-	uint64_t words[WORDS];
+	struct heard heard = { .source = { .ops = &ops, .info = process->source->info },
+		.process = process };
 	int r = loci_decoder_new(&decoder, &process->err);
-	ssize_t n;
 
-	if (r == 0)
-		loci_decoder_keep_runs(decoder);
-	while (r == 0 && (n = source->ops->read(source, words, WORDS, &process->err)) != 0) {
-		size_t pos = 0, n_refs;
-
-		r = n < 0 ? (int)n : 0;
-		while (r == 0 && pos < (size_t)n) {
-			struct loci_event event;
-
-			r = loci_decoder_next(decoder, words, (size_t)n, &pos, refs, REFS, &n_refs,
-				&event, &process->err);
-			if (r == 0)
-				r = hear(process, &event);
-		}
-	}
-	return r;
+	if (r < 0)
+		return r;
+	loci_decoder_keep_runs(decoder);
+	heard.decoder = decoder;
+	return loci_analysis_read(process->analysis, &heard.source, &process->err);
 }
 
 static void *run(void *data)
@@ -117,7 +151,8 @@ static int start(struct process *process)
 	return r;
 }
 
-static int begin(struct process **first, struct loci_source *source, struct loci_err *err)
+static int begin(struct process **first, struct loci_source *source, struct loci_analysis *analysis,
+	struct loci_err *err)
 {
 	struct process *process = calloc(1, sizeof(*process));
 	int r;
@@ -127,6 +162,7 @@ static int begin(struct process **first, struct loci_source *source, struct loci
 		return loci_err_nomem(err);
 	}
 	process->source = source;
+	process->analysis = analysis;
 	process->image = loci_runner_source_image(source);
 	r = start(process);
 	if (r) {
@@ -162,7 +198,8 @@ static int add_up(struct process *first, struct loci_counting *ret, struct loci_
 	return failed;
 }
 
-int loci_counting_read(struct loci_runner *runner, struct loci_counting *ret, struct loci_err *err)
+int loci_counting_read(struct loci_runner *runner, struct loci_analysis *analysis,
+	struct loci_counting *ret, struct loci_err *err)
 {
 	struct process *first = NULL;
 	struct loci_source *source;
@@ -172,10 +209,11 @@ int loci_counting_read(struct loci_runner *runner, struct loci_counting *ret, st
 	do {
 		r = loci_runner_next(runner, &source, err);
 		if (source)
-			r = begin(&first, source, err);
+			r = begin(&first, source, analysis, err);
 		if (r < 0)
 			failed = r;
 	} while (r < 0 ? r != -ENOMEM : !!source);
 	r = add_up(first, ret, err);
+	loci_analysis_told(analysis, ret->references, ret->threads + ret->untold);
 	return failed < 0 ? failed : r;
 }

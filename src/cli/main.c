@@ -28,6 +28,7 @@ static const struct loci_command commands[] = {
 	{ "export", "write a profile as JSON or CSV", loci_cmd_export },
 	{ "report", "show what a profile says, on one screen", loci_cmd_report },
 	{ "annotate", "show source lines with their misses and distances", loci_cmd_annotate },
+	{ "ops", "count what a program computes and moves", loci_cmd_ops },
 	{ "diff", "compare two profiles", loci_cmd_diff },
 	{ "summary", "tabulate many profiles, a row each", loci_cmd_summary },
 	{ "info", "say what a profile is and how far its models can be trusted", loci_cmd_info },

@@ -22,8 +22,9 @@ static const char help[] =
 	"\n"
 	"  -o FILE               the profile (default: PROGRAM's name with .loci, here)\n"
 	"  -b SIZE,..            block sizes, powers of two from 1 to 2M (default: 64)\n"
-	"  -m MODE               exact: every reference (default); count: only their number,\n"
-	"                        and no profile, of programs built by loci cc or gcc\n"
+	"  -m MODE               exact: every reference (default); count: only their number, of\n"
+	"                        programs built by loci cc or gcc, and a profile of operations\n"
+	"                        if they were built to have them counted (man loci-cc)\n"
 	"      --collector NAME  any: through Valgrind; cc, gcc: programs built by loci cc or\n"
 	"                        gcc, and those that they start (default: these if the program\n"
 	"                        was built by them)\n"
@@ -36,6 +37,8 @@ static const char help[] =
 	"                        at each of its loads and stores; elements are as large as the\n"
 	"                        smallest block size of -b (needs debug information)\n"
 	"      --pairs WHICH     pairs of use and reuse: far (default), all or none\n"
+	"      --footprint       count distinct bytes too, of the program and of each function:\n"
+	"                        slower, and takes 1.3 times the memory that the program touches\n"
 	"      --only FUNCTION,..    record the code of these functions only (* and ? match)\n"
 	"      --skip FUNCTION,..    record all code but theirs\n"
 	"      --delay SECONDS   begin later\n"
@@ -133,6 +136,7 @@ enum {
 	OPT_INDEX,
 	OPT_STATEMENT,
 	OPT_PAIRS,
+	OPT_FOOTPRINT,
 	OPT_ONLY,
 	OPT_SKIP,
 	OPT_DELAY,
@@ -154,6 +158,7 @@ static const struct option long_options[] = {
 	{ "index", no_argument, NULL, OPT_INDEX },
 	{ "statement", no_argument, NULL, OPT_STATEMENT },
 	{ "pairs", required_argument, NULL, OPT_PAIRS },
+	{ "footprint", no_argument, NULL, OPT_FOOTPRINT },
 	{ "only", required_argument, NULL, OPT_ONLY },
 	{ "skip", required_argument, NULL, OPT_SKIP },
 	{ "delay", required_argument, NULL, OPT_DELAY },
@@ -196,6 +201,9 @@ static int parse_analysis(int option, struct loci_record_args *args, struct loci
 		return 0;
 	case OPT_PAIRS:
 		return parse_pairs(optarg, &options->pairs, err);
+	case OPT_FOOTPRINT:
+		options->footprint = true;
+		return 0;
 	case OPT_NO_SOURCE:
 		options->no_source = true;
 		return 0;
@@ -291,9 +299,8 @@ int loci_record_parse(int argc, char **argv, struct loci_record_args *args)
 		return loci_usage("record",
 			"--delay starts recording by time, and --start-disabled by --toggle: take "
 			"one");
-	if (args->run.count && (args->output || args->trace))
-		return loci_usage("record", "-m count makes no profile and no trace: leave %s out",
-			args->output ? "-o" : "--trace");
+	if (args->run.count && args->trace)
+		return loci_usage("record", "-m count makes no trace: leave --trace out");
 	args->run.argv = argv + optind;
 	return -1;
 }

@@ -34,6 +34,7 @@ int loci_catalogue_load(
 	X(pair)                   \
 	X(region)                 \
 	X(phase)                  \
+	X(block)                  \
 	X(level)
 #define LOCI_CATALOGUE_FIND(name)                                                             \
 	static inline const struct loci_##name##_row *loci_catalogue_find_##name(             \

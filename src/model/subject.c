@@ -93,6 +93,12 @@ int loci_subject_init(struct loci_subject *subject, struct loci_profile *profile
 		return no_grain(profile, block_bytes, err);
 	key.block_bytes = subject->grain->block_bytes;
 	r = loci_profile_hist(profile, &key, &subject->stack, err);
+	if (r == -ENOENT && subject->run->mode && !strcmp(subject->run->mode, "count"))
+		return loci_err_set(err, ENOENT,
+			"%.300s was recorded by -m count and holds no distances, but operations: "
+			"see "
+			"loci ops",
+			loci_profile_path(profile));
 	if (r == -ENOENT)
 		return loci_err_set(
 			err, ENOENT, "%s holds no stack distances", loci_profile_path(profile));

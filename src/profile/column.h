@@ -40,6 +40,8 @@ enum column_fold {
 	FOLD_TEXT,      /* any, but the same in whatever order they come */
 	FOLD_LOOP,      /* the innermost */
 	FOLD_STRIDE,    /* the most frequent */
+	FOLD_REAL,      /* the sum of doubles */
+	FOLD_ERROR,     /* of a footprint: that of independent estimates' sum */
 };
 
 struct column {

@@ -203,6 +203,61 @@ static const struct column level_count_columns[] = {
 	COLUMN(level_count, "misses", U64, misses, FOLD(SUM)),
 	COLUMN(level_count, "writebacks", U64_NULL, writebacks, FOLD(SUM)),
 };
+
+static const struct column block_columns[] = {
+	COLUMN(block, "id", ID, id),
+	COLUMN(block, "function_id", ID_0, function_id, OF(function)),
+	COLUMN(block, "loop_id", ID_0, loop_id, OF(loop), FOLD(LOOP)),
+	COLUMN(block, "source_id", ID_0, source_id, OF(source)),
+	COLUMN(block, "line", U32_0, line),
+	COLUMN(block, "entry", BOOL, entry),
+	COLUMN(block, "contents", U64, contents),
+	COLUMN(block, "executions", U64, executions, FOLD(SUM)),
+	COLUMN(block, "range_loaded_bytes", U64, range_loaded_bytes, FOLD(SUM)),
+	COLUMN(block, "range_stored_bytes", U64, range_stored_bytes, FOLD(SUM)),
+};
+
+/* What a block does is the same in all profiles. */
+static const struct column operation_columns[] = {
+	COLUMN(operation, "id", ID, id),
+	COLUMN(operation, "block_id", ID, block_id, OF(block)),
+	COLUMN(operation, "kind", WORD, kind),
+	COLUMN(operation, "type", WORD_0, type),
+	COLUMN(operation, "lanes", U64, lanes),
+	COLUMN(operation, "count", U64, count),
+	COLUMN(operation, "bits", U64, bits),
+};
+
+static const struct column invocation_columns[] = {
+	COLUMN(invocation, "id", ID, id),
+	COLUMN(invocation, "block_id", ID, block_id, OF(block)),
+	COLUMN(invocation, "callee", WORD, callee),
+	COLUMN(invocation, "count", U64, count),
+};
+
+static const struct column execution_columns[] = {
+	COLUMN(execution, "id", ID, id),
+	COLUMN(execution, "block_id", ID, block_id, OF(block)),
+	COLUMN(execution, "context_id", ID_0, context_id, OF(context)),
+	COLUMN(execution, "region_id", ID_0, region_id, OF(region)),
+	COLUMN(execution, "executions", U64, executions, FOLD(SUM)),
+};
+
+/* The error is folded before the bytes, which it is weighed by. */
+static const struct column footprint_columns[] = {
+	COLUMN(footprint, "id", ID, id),
+	COLUMN(footprint, "owner", OWNER, owner),
+	COLUMN(footprint, "owner_id", U64, owner_id),
+	COLUMN(footprint, "error", REAL, error, FOLD(ERROR)),
+	COLUMN(footprint, "loaded_bytes", REAL, loaded_bytes, FOLD(REAL)),
+	COLUMN(footprint, "stored_bytes", REAL, stored_bytes, FOLD(REAL)),
+	COLUMN(footprint, "touched_bytes", REAL, touched_bytes, FOLD(REAL)),
+};
+
+static const struct column memory_use_columns[] = {
+	COLUMN(memory_use, "percent", ID, percent),
+	COLUMN(memory_use, "bytes", U64, bytes),
+};
 /* clang-format on */
 
 #define TABLE(name, names)                                                                       \
@@ -222,6 +277,7 @@ static const enum table_id owner_tables[] = {
 	[LOCI_OWNER_ACCESS] = TABLE_access,
 	[LOCI_OWNER_REGION] = TABLE_region,
 	[LOCI_OWNER_PHASE] = TABLE_phase,
+	[LOCI_OWNER_FUNCTION] = TABLE_function,
 };
 
 const struct table *loci_dimension_table(enum table_id id)

@@ -152,28 +152,78 @@ struct loci_level_count_row {
 	uint64_t first_hits, misses, writebacks;
 };
 
+/* Straight-line code whose operations are counted; what stands in the two after it, it does each
+ * time it runs. */
+struct loci_block_row {
+	int64_t id, function_id, loop_id, source_id;
+	unsigned line;
+	bool entry;        /* running it is an invocation of the function */
+	uint64_t contents; /* a digest of what it does */
+	uint64_t executions;
+	uint64_t range_loaded_bytes, range_stored_bytes; /* by memcpy and its like, in all of them
+							  */
+};
+
+struct loci_operation_row {
+	int64_t id, block_id;
+	const char *kind, *type; /* as schema.sql words them; type NULL: none */
+	uint64_t lanes, count, bits;
+};
+
+struct loci_invocation_row {
+	int64_t id, block_id;
+	const char *callee;
+	uint64_t count;
+};
+
+/* Some of a block's executions: those in a context and a region. */
+struct loci_execution_row {
+	int64_t id, block_id, context_id, region_id;
+	uint64_t executions;
+};
+
+/* Distinct bytes. */
+struct loci_footprint_row {
+	int64_t id;
+	enum loci_owner owner; /* WHOLE, FUNCTION */
+	int64_t owner_id;
+	double error; /* relative, 95 %; 0: exact */
+	double loaded_bytes, stored_bytes, touched_bytes;
+};
+
+struct loci_memory_use_row {
+	int64_t percent;
+	uint64_t bytes;
+};
+
 /* X(table, its getter's plural) */
-#define LOCI_DIMENSIONS(X)        \
-	X(process, processes)     \
-	X(module, modules)        \
-	X(source, sources)        \
-	X(excerpt, excerpts)      \
-	X(function, functions)    \
-	X(inlined, inlined_calls) \
-	X(loop, loops)            \
-	X(site, sites)            \
-	X(context, contexts)      \
-	X(object, objects)        \
-	X(field, fields)          \
-	X(piece, pieces)          \
-	X(access, accesses)       \
-	X(pair, pairs)            \
-	X(region, regions)        \
-	X(phase, phases)          \
-	X(stretch, stretches)     \
-	X(mistake, mistakes)      \
-	X(level, levels)          \
-	X(level_count, level_counts)
+#define LOCI_DIMENSIONS(X)           \
+	X(process, processes)        \
+	X(module, modules)           \
+	X(source, sources)           \
+	X(excerpt, excerpts)         \
+	X(function, functions)       \
+	X(inlined, inlined_calls)    \
+	X(loop, loops)               \
+	X(site, sites)               \
+	X(context, contexts)         \
+	X(object, objects)           \
+	X(field, fields)             \
+	X(piece, pieces)             \
+	X(access, accesses)          \
+	X(pair, pairs)               \
+	X(region, regions)           \
+	X(phase, phases)             \
+	X(stretch, stretches)        \
+	X(mistake, mistakes)         \
+	X(level, levels)             \
+	X(level_count, level_counts) \
+	X(block, blocks)             \
+	X(operation, operations)     \
+	X(invocation, invocations)   \
+	X(execution, executions)     \
+	X(footprint, footprints)     \
+	X(memory_use, memory_uses)
 
 /* One put per row, between create and commit, in any order; ascending ids are fastest. Level counts
  * that are all 0 are not stored. Commit refuses what the getters would: ids of rows that are not

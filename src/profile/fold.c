@@ -176,6 +176,9 @@ static int fold_row(struct fold *fold, const struct loci_profile *profile,
 	if (table->id == TABLE_level_count)
 		row.level_count.owner_id = loci_fold_owner(
 			fold, profile, row.level_count.owner, row.level_count.owner_id);
+	if (table->id == TABLE_footprint)
+		row.footprint.owner_id =
+			loci_fold_owner(fold, profile, row.footprint.owner, row.footprint.owner_id);
 	if (adopt(fold, profile, table, &row) < 0 || find(fold, table, &row, &i, &is_new) < 0)
 		return -ENOMEM;
 	to->map[number] = (int64_t)i + 1;
@@ -245,6 +248,10 @@ int loci_fold_add(struct fold *fold, struct loci_profile *profile, struct loci_e
 	for (enum table_id id = TABLE_thread + 1; r == 0 && id < TABLE_END; id++) {
 		if (id == TABLE_stretch) /* runs have no common time */
 			continue;
+		if (id == TABLE_memory_use) { /* shares of different accesses */
+			fold->with[id] += profile->rows[id].n > 0;
+			continue;
+		}
 		fold->with[id] += busy && profile->rows[id].n;
 		r = fold_table(fold, profile, loci_dimension_table(id));
 	}
@@ -269,6 +276,16 @@ static bool has_code(const struct fold *fold)
 static bool has_pairs(const struct fold *fold)
 {
 	return has_code(fold) && in_all_or_none(fold, TABLE_pair);
+}
+
+static bool has_operations(const struct fold *fold)
+{
+	return has_code(fold) && in_all_or_none(fold, TABLE_block);
+}
+
+static bool has_footprints(const struct fold *fold)
+{
+	return has_code(fold) && in_all_or_none(fold, TABLE_footprint);
 }
 
 /* Their misses are of one cache. */
@@ -301,6 +318,17 @@ int loci_fold_note(const struct fold *fold, char **note, struct loci_err *err)
 	else if (!has_pairs(fold))
 		r = loci_sum_text(
 			note, "left out because not all of the merged profiles have them: pairs");
+	if (r == 0 && has_code(fold) && !has_operations(fold))
+		r = loci_sum_text(note,
+			"left out because not all of the merged profiles have them: operations");
+	if (r == 0 && has_code(fold) && !has_footprints(fold))
+		r = loci_sum_text(note,
+			"left out because not all of the merged profiles have them: distinct "
+			"bytes");
+	if (r == 0 && fold->with[TABLE_memory_use])
+		r = loci_sum_text(note,
+			"merging left out the smallest memory that holds a share "
+			"of the accesses");
 	if (r == 0 && has_code(fold) && fold->with[TABLE_piece] && !has_pieces(fold))
 		r = loci_sum_text(note,
 			"left out because not all of the merged profiles have them, or their "
@@ -326,6 +354,13 @@ static bool is_put(const struct fold *fold, enum table_id id, const void *row)
 		return !fold->other_levels && loci_fold_is_whole(fold, count->owner);
 	case TABLE_pair:
 		return has_pairs(fold);
+	case TABLE_block:
+	case TABLE_operation:
+	case TABLE_invocation:
+	case TABLE_execution:
+		return has_operations(fold);
+	case TABLE_footprint:
+		return has_footprints(fold);
 	case TABLE_piece:
 		return has_pieces(fold);
 	default:

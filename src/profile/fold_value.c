@@ -5,6 +5,7 @@
 #include "profile/sum.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,15 @@ int loci_fold_stride(struct fold *fold, size_t i, const struct loci_access_row *
 	return 0;
 }
 
+/* Relative, of the sum of two estimates. */
+static double sum_error(const struct loci_footprint_row *a, const struct loci_footprint_row *b)
+{
+	double bytes = a->touched_bytes + b->touched_bytes;
+
+	return bytes > 0 ? hypot(a->error * a->touched_bytes, b->error * b->touched_bytes) / bytes
+			 : 0;
+}
+
 void loci_fold_column(
 	const struct fold *fold, const struct column *column, void *sum, const void *row)
 {
@@ -73,6 +83,12 @@ void loci_fold_column(
 		break;
 	case FOLD_SUM:
 		*a = loci_sum_u64(*a, *b);
+		break;
+	case FOLD_REAL:
+		*(double *)to += *(const double *)from;
+		break;
+	case FOLD_ERROR:
+		*(double *)to = sum_error(sum, row);
 		break;
 	case FOLD_LEAST:
 		*a = *b < *a ? *b : *a;

@@ -29,6 +29,7 @@ static const char *const owners[] = {
 	[LOCI_OWNER_REGION] = "region",
 	[LOCI_OWNER_LOOP] = "loop",
 	[LOCI_OWNER_ACCESS] = "access",
+	[LOCI_OWNER_FUNCTION] = "function",
 };
 
 static int find(const char *const *names, size_t n, const char *name)

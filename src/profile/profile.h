@@ -40,7 +40,8 @@ enum loci_owner { /* whose histogram it is */
 	LOCI_OWNER_PHASE,
 	LOCI_OWNER_REGION,
 	LOCI_OWNER_LOOP,
-	LOCI_OWNER_ACCESS, /* level counts only */
+	LOCI_OWNER_ACCESS,   /* level counts only */
+	LOCI_OWNER_FUNCTION, /* footprints only */
 };
 const char *loci_owner_name(enum loci_owner owner);
 

@@ -148,6 +148,18 @@ static int check_owners(struct loci_profile *profile, struct loci_err *err)
 	return 0;
 }
 
+static int check_footprints(struct loci_profile *profile, struct loci_err *err)
+{
+	const struct rows *rows = &profile->rows[TABLE_footprint];
+	const struct loci_footprint_row *footprint = rows->row;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < rows->n; i++)
+		r = loci_profile_check_owner(
+			profile, "footprint", footprint[i].owner, footprint[i].owner_id, err);
+	return r;
+}
+
 int loci_profile_check_owner(struct loci_profile *profile, const char *table, enum loci_owner owner,
 	int64_t owner_id, struct loci_err *err)
 {
@@ -202,6 +214,8 @@ static int check(struct loci_profile *profile, const struct table *table, struct
 	}
 	if (r == 0 && table->id == TABLE_level_count)
 		r = check_owners(profile, err);
+	if (r == 0 && table->id == TABLE_footprint)
+		r = check_footprints(profile, err);
 	return r;
 }
 

@@ -167,7 +167,10 @@ CREATE TABLE block ( -- straight-line code; calls end it
 	source_id INTEGER REFERENCES source,
 	line INTEGER,
 	entry INTEGER NOT NULL,      -- 1: executing it is an invocation of the function
-	executions INTEGER NOT NULL
+	contents INTEGER NOT NULL,   -- a digest of what it does: tells blocks of one line apart
+	executions INTEGER NOT NULL,
+	range_loaded_bytes INTEGER NOT NULL, -- by memcpy, strlen and their like, in all of them ..
+	range_stored_bytes INTEGER NOT NULL  -- .. and by memcpy, memset
 );
 
 CREATE TABLE operation ( -- what a block does each time it runs

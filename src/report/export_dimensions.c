@@ -13,6 +13,7 @@ enum member_type {
 	MEMBER_LINE, /* unsigned; 0: unknown */
 	MEMBER_BOOL,
 	MEMBER_OWNER,
+	MEMBER_REAL,
 	MEMBER_RELEASED, /* unknown unless the object was released */
 };
 
@@ -217,6 +218,59 @@ static const struct member level_count_members[] = {
 	MEMBER(level_count, "writebacks", COUNT, writebacks),
 };
 
+static const struct member block_members[] = {
+	MEMBER(block, "id", COUNT, id),
+	MEMBER(block, "function_id", COUNT_0, function_id),
+	MEMBER(block, "loop_id", COUNT_0, loop_id),
+	MEMBER(block, "source_id", COUNT_0, source_id),
+	MEMBER(block, "line", LINE, line),
+	MEMBER(block, "entry", BOOL, entry),
+	MEMBER(block, "contents", COUNT, contents),
+	MEMBER(block, "executions", COUNT, executions),
+	MEMBER(block, "range_loaded_bytes", COUNT, range_loaded_bytes),
+	MEMBER(block, "range_stored_bytes", COUNT, range_stored_bytes),
+};
+
+static const struct member operation_members[] = {
+	MEMBER(operation, "id", COUNT, id),
+	MEMBER(operation, "block_id", COUNT, block_id),
+	MEMBER(operation, "kind", TEXT, kind),
+	MEMBER(operation, "type", TEXT, type),
+	MEMBER(operation, "lanes", COUNT, lanes),
+	MEMBER(operation, "count", COUNT, count),
+	MEMBER(operation, "bits", COUNT, bits),
+};
+
+static const struct member invocation_members[] = {
+	MEMBER(invocation, "id", COUNT, id),
+	MEMBER(invocation, "block_id", COUNT, block_id),
+	MEMBER(invocation, "callee", TEXT, callee),
+	MEMBER(invocation, "count", COUNT, count),
+};
+
+static const struct member execution_members[] = {
+	MEMBER(execution, "id", COUNT, id),
+	MEMBER(execution, "block_id", COUNT, block_id),
+	MEMBER(execution, "context_id", COUNT_0, context_id),
+	MEMBER(execution, "region_id", COUNT_0, region_id),
+	MEMBER(execution, "executions", COUNT, executions),
+};
+
+static const struct member footprint_members[] = {
+	MEMBER(footprint, "id", COUNT, id),
+	MEMBER(footprint, "owner", OWNER, owner),
+	MEMBER(footprint, "owner_id", COUNT, owner_id),
+	MEMBER(footprint, "loaded_bytes", REAL, loaded_bytes),
+	MEMBER(footprint, "stored_bytes", REAL, stored_bytes),
+	MEMBER(footprint, "touched_bytes", REAL, touched_bytes),
+	MEMBER(footprint, "error", REAL, error),
+};
+
+static const struct member memory_use_members[] = {
+	MEMBER(memory_use, "percent", COUNT, percent),
+	MEMBER(memory_use, "bytes", COUNT, bytes),
+};
+
 /* clang-format on */
 
 static void put_member(struct loci_json *json, const struct member *member, const void *row)
@@ -255,6 +309,9 @@ static void put_member(struct loci_json *json, const struct member *member, cons
 		break;
 	case MEMBER_BOOL:
 		loci_json_bool(json, *(const bool *)at);
+		break;
+	case MEMBER_REAL:
+		loci_json_number(json, *(const double *)at);
 		break;
 	case MEMBER_OWNER:
 		loci_json_string(json, loci_owner_name(*(const enum loci_owner *)at));

@@ -280,7 +280,10 @@ static int step_marker(struct loci_decoder *decoder, struct batch *b, uint64_t w
 	case IGNORED:
 		return 0;
 	case BLOCK:
-		return start_block(decoder, payload, err);
+		r = start_block(decoder, payload, err);
+		if (r < 0 || !decoder->tells_plain || threads->cursor.first != threads->cursor.last)
+			return r;
+		break;
 	case WIDE:
 		return step_value(decoder, b, raw[0], err);
 	case RESUME:
@@ -375,6 +378,11 @@ int loci_decoder_next(struct loci_decoder *decoder, const uint64_t *words, size_
 	return r;
 }
 
+void loci_decoder_tell_plain(struct loci_decoder *decoder)
+{
+	decoder->tells_plain = true;
+}
+
 void loci_decoder_keep_runs(struct loci_decoder *decoder)
 {
 	decoder->keeps_runs = true;
@@ -404,6 +412,26 @@ int loci_decoder_site(
 		.size_bytes = defs->kind[definition].size_bytes,
 		.flags = defs->kind[definition].flags,
 		.op = defs->kind[definition].op };
+	return 0;
+}
+
+uint32_t loci_decoder_defined(const struct loci_decoder *decoder, uint64_t block)
+{
+	/* one less than nothing is UINT32_MAX */
+	return loci_definitions_find(&decoder->defs, block)->definition - 1;
+}
+
+int loci_decoder_head(
+	const struct loci_decoder *decoder, uint32_t number, struct loci_ref_site *ret)
+{
+	const struct loci_definition *head = &decoder->defs.definition[number];
+
+	if (number >= decoder->defs.n_definitions)
+		return -ENOENT;
+	*ret = (struct loci_ref_site){ .block = head->id,
+		.module = head->module,
+		.code_address = head->code_address,
+		.block_flags = head->flags };
 	return 0;
 }
 

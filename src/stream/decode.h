@@ -48,6 +48,8 @@ void loci_decoder_keep_runs(struct loci_decoder *decoder);
 struct loci_repeat;
 void loci_decoder_repeat(
 	const struct loci_decoder *decoder, const struct loci_event *run, struct loci_repeat *ret);
+/* From now on the BLOCK of a block without references is an event. */
+void loci_decoder_tell_plain(struct loci_decoder *decoder);
 
 /* Addresses that stand next to each other in the words: those of one execution of a block, or a
  * part of them. */
@@ -80,6 +82,13 @@ struct loci_ref_site {
 };
 int loci_decoder_site(
 	const struct loci_decoder *decoder, uint32_t definition, struct loci_ref_site *ret);
+
+/* A block's definition by number, of which there are as many as DEFINEs that changed something:
+ * ordinal, site, size, flags and op are 0. UINT32_MAX: the block is not defined; -ENOENT: there is
+ * no such number. */
+uint32_t loci_decoder_defined(const struct loci_decoder *decoder, uint64_t block);
+int loci_decoder_head(
+	const struct loci_decoder *decoder, uint32_t number, struct loci_ref_site *ret);
 
 /* A STRING seen so far, or NULL. Good until the next call of loci_decoder_next. */
 const char *loci_decoder_string(const struct loci_decoder *decoder, uint64_t id);

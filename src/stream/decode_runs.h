@@ -16,6 +16,7 @@ struct loci_runs {
 	const struct loci_block *block;
 	const struct loci_block *direct; /* by id */
 	uint64_t n_direct;
+	bool plain; /* blocks without references are wanted too: left is 0 then */
 };
 
 /* False: what comes is not for this reader. */
@@ -33,17 +34,20 @@ static inline __attribute__((always_inline)) bool loci_runs_next(struct loci_run
 		uint64_t id = *runs->word - LOCI_RUNS_BLOCK;
 
 		if (!loci_word_is_marker(*runs->word))
-			return true;
+			return runs->left;
 		if (id >= runs->n_direct)
 			return false;
 		block = &runs->direct[id];
 		/* A block whose execution has as many words as references has no ranges. */
-		if (!block->n_refs || block->n_words != block->n_refs)
+		if (block->n_words != block->n_refs ||
+			(!block->n_refs && !(runs->plain && block->definition)))
 			return false;
 		runs->block = block;
 		runs->next = block->first;
 		runs->left = block->n_refs;
 		runs->word++;
+		if (!block->n_refs)
+			return true;
 	}
 	return false;
 }

@@ -17,6 +17,7 @@ struct loci_decoder {
 	/* Of the RUN at hand, what has been handed out: whole times, and references of the next. */
 	uint64_t run_times;
 	uint32_t run_refs;
+	bool tells_plain; /* blocks without references are events */
 };
 
 #endif

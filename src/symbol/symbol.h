@@ -75,6 +75,32 @@ struct loci_loop_name {
 int loci_symbols_loop(struct loci_symbols *symbols, uint32_t module, uint64_t loop,
 	struct loci_loop_name *ret, struct loci_err *err);
 
+/* A block of a function that was compiled to have its operations counted, by the address of one of
+ * the function's sites and its number there. */
+struct loci_symbol_block {
+	const char *file; /* of its first instruction; NULL: not known */
+	unsigned line;    /* 0: not known */
+	uint64_t loop;    /* as of a site */
+	bool entry;
+	uint32_t n_ops, n_invocations;
+};
+struct loci_symbol_op {
+	const char *kind, *type; /* "int add", "f64"; type NULL: none */
+	uint32_t lanes, count, bits;
+};
+struct loci_symbol_invocation {
+	const char *callee; /* in the symbol table */
+	uint32_t count;
+};
+/* 1: there is such a block; 0: there is none, or its operations are not counted. */
+int loci_symbols_block(struct loci_symbols *symbols, uint32_t module, uint64_t address,
+	uint32_t block, struct loci_symbol_block *ret, struct loci_err *err);
+/* Of a block that there is, the i-th. */
+int loci_symbols_op(struct loci_symbols *symbols, uint32_t module, uint64_t address, uint32_t block,
+	uint32_t i, struct loci_symbol_op *ret, struct loci_err *err);
+int loci_symbols_invocation(struct loci_symbols *symbols, uint32_t module, uint64_t address,
+	uint32_t block, uint32_t i, struct loci_symbol_invocation *ret, struct loci_err *err);
+
 /* A type as data sees it: element of an array, target of a pointer. NULL type: unknown. */
 struct loci_type;
 const char *loci_type_name(const struct loci_type *type); /* "struct node", "double" */

@@ -16,7 +16,7 @@ touch one.loci two.loci trace.din
 mkdir profiles
 
 offers "$LOCI" ''
-for command in record analyse report cache diff summary info doctor merge export help; do
+for command in record analyse report cache diff ops summary info doctor merge export help; do
 	has out "$command"
 done
 for command in cc c++ flang mpicc mpicxx mpifort; do
@@ -78,8 +78,10 @@ offers "$LOCI" report --by f
 offers "$LOCI" annotate o
 has out one.loci
 # every kind that bash offers is one that the program takes, and the other way round
-offers "$LOCI" report --by ''
-sort out >offered
-"$LOCI" report --by nothing 2>&1 | sed -n 's/.*one of \(.*\), and not.*/\1/p' | tr -d ' ' | tr , '\n' | sort >taken
-cmp offered taken || fail "kinds differ: $(diff offered taken)"
+for command in report ops; do
+	offers "$LOCI" $command --by ''
+	sort out >offered
+	"$LOCI" $command --by nothing 2>&1 | sed -n 's/.*one of \(.*\), and not.*/\1/p' | tr -d ' ' | tr , '\n' | sort >taken
+	cmp offered taken || fail "kinds of $command differ: $(diff offered taken)"
+done
 finish

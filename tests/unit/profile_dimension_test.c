@@ -111,6 +111,30 @@ static const struct loci_level_count_row level_count_[] = {
 	{ 1, LOCI_OWNER_REGION, 1, 1, 2, 3 },
 	{ 1, LOCI_OWNER_ACCESS, 3, 0, 0, 3 },
 };
+static const struct loci_block_row block_[] = {
+	{ 1, 3, 2, 9, 16, true, INT64_MAX, 1000, 8192, 4096 },
+	{ .id = 2 },
+};
+static const struct loci_operation_row operation_[] = {
+	{ 1, 2, "float fma", "f64", 4, 3, 1024 },
+	{ .id = 2, .block_id = 1, .kind = "branch" },
+};
+static const struct loci_invocation_row invocation_[] = {
+	{ 1, 1, "_Z3muli", 2 },
+	{ .id = 2, .block_id = 2, .callee = "puts" },
+};
+static const struct loci_execution_row execution_[] = {
+	{ 1, 1, 2, 1, 999 },
+	{ .id = 2, .block_id = 1 },
+};
+static const struct loci_footprint_row footprint_[] = {
+	{ 1, LOCI_OWNER_WHOLE, 0, 0, 1e15, 2, 3 },
+	{ 2, LOCI_OWNER_FUNCTION, 3, 0.03125, 100.5, 200.25, 300.125 },
+};
+static const struct loci_memory_use_row memory_use_[] = {
+	{ 5, 8 },
+	{ 100, 1 << 20 },
+};
 
 /* A row in words. Every member, so that none can be lost. */
 static char words[2][512];
@@ -244,6 +268,43 @@ static void say_level_count(int at, const struct loci_level_count_row *row)
 {
 	SAY("%" PRId64 " %d %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64, row->level_id,
 		(int)row->owner, row->owner_id, row->first_hits, row->misses, row->writebacks);
+}
+
+static void say_block(int at, const struct loci_block_row *row)
+{
+	SAY("%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %u %d %" PRIu64 " %" PRIu64 " %" PRIu64
+	    " %" PRIu64,
+		row->id, row->function_id, row->loop_id, row->source_id, row->line, (int)row->entry,
+		row->contents, row->executions, row->range_loaded_bytes, row->range_stored_bytes);
+}
+
+static void say_operation(int at, const struct loci_operation_row *row)
+{
+	SAY("%" PRId64 " %" PRId64 " %s %s %" PRIu64 " %" PRIu64 " %" PRIu64, row->id,
+		row->block_id, TEXT(row->kind), TEXT(row->type), row->lanes, row->count, row->bits);
+}
+
+static void say_invocation(int at, const struct loci_invocation_row *row)
+{
+	SAY("%" PRId64 " %" PRId64 " %s %" PRIu64, row->id, row->block_id, TEXT(row->callee),
+		row->count);
+}
+
+static void say_execution(int at, const struct loci_execution_row *row)
+{
+	SAY("%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRIu64, row->id, row->block_id,
+		row->context_id, row->region_id, row->executions);
+}
+
+static void say_footprint(int at, const struct loci_footprint_row *row)
+{
+	SAY("%" PRId64 " %d %" PRId64 " %g %g %g %g", row->id, (int)row->owner, row->owner_id,
+		row->error, row->loaded_bytes, row->stored_bytes, row->touched_bytes);
+}
+
+static void say_memory_use(int at, const struct loci_memory_use_row *row)
+{
+	SAY("%" PRId64 " %" PRIu64, row->percent, row->bytes);
 }
 
 static struct loci_profile *begin(void)
@@ -510,6 +571,18 @@ static int read_all(struct loci_err *err)
 static const struct {
 	const char *sql, *want;
 } spoilt[] = {
+	{ "UPDATE operation SET block_id = 9", "operation.block_id is 9, which block" },
+	{ "UPDATE invocation SET block_id = 9", "invocation.block_id is 9, which block" },
+	{ "UPDATE execution SET context_id = 9", "execution.context_id is 9, which context" },
+	{ "UPDATE execution SET region_id = 9", "execution.region_id is 9, which region" },
+	{ "UPDATE execution SET executions = -1", "execution.executions holds nonsense" },
+	{ "UPDATE block SET loop_id = 9", "block.loop_id is 9, which loop" },
+	{ "UPDATE block SET entry = 2", "block.entry holds nonsense" },
+	{ "UPDATE footprint SET owner_id = 9 WHERE id = 2",
+		"footprint.owner_id is 9, which function" },
+	{ "UPDATE footprint SET error = -1", "footprint.error holds nonsense" },
+	{ "UPDATE operation SET kind = x'41'", "operation.kind holds nonsense" },
+	{ "UPDATE memory_use SET bytes = 'many'", "memory_use.bytes holds nonsense" },
 	{ "UPDATE site SET refs = -1 WHERE id = 1", "site.refs holds nonsense" },
 	{ "UPDATE site SET refs = 1.5 WHERE id = 1", "site.refs holds nonsense" },
 	{ "UPDATE site SET line = -1 WHERE id = 1", "site.line holds nonsense" },
@@ -590,7 +663,9 @@ static void check_older(void)
 	sql("DELETE FROM level_count WHERE owner = 'access'; DROP TABLE access;"
 	    "ALTER TABLE site DROP COLUMN module_id; ALTER TABLE site DROP COLUMN loop_id;"
 	    "ALTER TABLE pair DROP COLUMN loop_id;"
-	    "ALTER TABLE pair DROP COLUMN refs; DROP TABLE loop");
+	    "ALTER TABLE pair DROP COLUMN refs; DROP TABLE loop;"
+	    "DROP TABLE block; DROP TABLE operation; DROP TABLE invocation; DROP TABLE execution;"
+	    "DROP TABLE footprint; DROP TABLE memory_use");
 	CHECK(read_all(&err) == 0);
 	CHECK_STR(err.text, "");
 	profile = open_profile();

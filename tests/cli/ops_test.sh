@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# loci ops on a profile whose operations were written down by hand (oracle/ops_stream_test).
+. "$SRC/tests/cli/expect.sh"
+. "$SRC/tests/cli/profiles.sh"
+oracle() { python3 "$SRC/tests/cli/ops_oracle.py" "$LOCI" "$1" || fail "$1 is not what SQL says"; }
+
+"$BUILD/tests/ops_stream_test" ops.loci >out 2>&1 || fail "no profile: $(cat out)"
+oracle ops.loci
+expect 0 loci ops ops.loci
+same ops
+narrow
+for kind in function context region block callee type; do
+	expect 0 loci ops --by $kind ops.loci
+	same ops-$kind
+	narrow
+	expect 0 loci ops --by $kind --json ops.loci
+	valid ops
+	expect 0 loci ops --by $kind --csv ops.loci
+	[ "$(awk -F, '{ print NF }' out | sort -u | wc -l)" = 1 ] || fail "lines of --by $kind --csv differ"
+done
+expect 0 loci ops --json ops.loci
+valid ops
+expect 0 loci ops --by block -n 3 ops.loci
+has out '3 of 19 rows'
+expect 0 loci ops --by block --all ops.loci
+lacks out ' rows'
+expect 0 loci ops # the only one here
+has out ops.loci
+
+# Sums. What one profile has twice two have once each.
+expect 0 loci merge -o two.loci ops.loci ops.loci
+oracle two.loci
+one=$(sqlite3 ops.loci 'SELECT sum(executions), count(*) FROM block')
+two=$(sqlite3 two.loci 'SELECT sum(executions) / 2, count(*) FROM block')
+[ "$one" = "$two" ] || fail "merged blocks are $two, not twice $one"
+[ "$(sqlite3 two.loci 'SELECT count(*) FROM operation')" = "$(sqlite3 ops.loci 'SELECT count(*) FROM operation')" ] ||
+	fail "operations were merged wrongly"
+[ "$(sqlite3 two.loci 'SELECT count(*), sum(executions) / 2 FROM execution')" = "$(sqlite3 ops.loci 'SELECT count(*), sum(executions) FROM execution')" ] ||
+	fail "executions were merged wrongly"
+[ "$(sqlite3 two.loci 'SELECT sum(touched_bytes) / 2 FROM footprint')" = "$(sqlite3 ops.loci 'SELECT sum(touched_bytes) FROM footprint')" ] ||
+	fail "distinct bytes were merged wrongly"
+[ "$(sqlite3 two.loci 'SELECT count(*) FROM memory_use')" = 0 ] || fail "memory use was merged"
+has <(loci info two.loci) 'merging left out the smallest memory'
+# A run in which some blocks did not run: the others are still told apart.
+cp ops.loci part.loci
+sqlite3 part.loci 'CREATE TEMP TABLE gone AS SELECT id FROM block WHERE id % 2;
+	DELETE FROM execution WHERE block_id IN gone; DELETE FROM operation WHERE block_id IN gone;
+	DELETE FROM invocation WHERE block_id IN gone; DELETE FROM block WHERE id IN gone;'
+expect 0 loci merge -o three.loci part.loci ops.loci
+oracle three.loci
+sum() { sqlite3 "$1" "SELECT sum(executions * count) FROM operation JOIN block ON block.id = block_id"; }
+[ "$(sum three.loci)" = $(($(sum part.loci) + $(sum ops.loci))) ] || fail "some operations were lost or made up"
+# Without operations of all there are none.
+make_profile plain.loci matrix
+expect 0 loci merge -o mixed.loci ops.loci plain.loci
+expect 1 loci ops mixed.loci
+has <(loci info mixed.loci) 'not all of the merged profiles have them: operations'
+
+expect 0 loci diff ops.loci two.loci
+has out 'operations that moved'
+grep -qE 'flops +19.6 k +39.1 k +\+100' out || fail "diff shows no flops: $(cat out)"
+expect 0 loci diff ops.loci ops.loci
+has out 'operations: the same'
+expect 0 loci diff plain.loci plain.loci
+lacks out operations
+
+# What cannot be.
+expect 1 loci ops plain.loci
+has err 'compile the program with loci cc --loci-ops'
+expect 1 loci ops "$SRC/tests/golden/profile-v1.loci"
+has err 'has no operations'
+cp ops.loci count.loci
+sqlite3 count.loci "DELETE FROM execution; UPDATE run SET mode = 'count'; DELETE FROM bin; DELETE FROM histogram;
+	UPDATE block SET range_loaded_bytes = 0, range_stored_bytes = 0"
+oracle count.loci
+expect 0 loci ops count.loci
+has out 'counted without contexts'
+lacks out 'stored by'
+expect 1 loci ops --by context count.loci
+has err 'it was recorded by -m count'
+expect 1 loci report count.loci
+has err 'see loci ops'
+head -c 20000 ops.loci >torn.loci
+expect 1 loci ops torn.loci
+has err torn.loci
+sqlite3 count.loci 'UPDATE operation SET block_id = 999 WHERE id = 1'
+expect 1 loci ops count.loci
+has err 'operation.block_id is 999'
+expect 2 loci ops --by nothing ops.loci
+has err 'function, context, region, block, callee, type'
+expect 2 loci ops -n 0 ops.loci
+expect 2 loci ops ops.loci plain.loci
+expect 2 loci ops --json --csv ops.loci
+expect 1 loci ops nothere.loci
+expect 0 loci ops -h
+# names are disarmed, and quoted in CSV
+cp ops.loci names.loci
+sqlite3 names.loci "UPDATE function SET name = 'a' || char(27) || '\"[31m,b' WHERE name = 'code_5'"
+expect 0 loci ops --by function names.loci
+! grep -q $'\033' out || fail "an escape was printed"
+expect 0 loci ops --by function --csv names.loci
+has out '""[31m,b"'
+finish
