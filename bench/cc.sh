@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What `loci cc` costs: counting, streaming, recording, compiling, against native and Cachegrind.
+# What `loci cc` costs: counting, with operations too, streaming, recording, compiling, against native
+# and Cachegrind.
 #
 #	bench/cc.sh BUILD SCRATCH
 #
@@ -39,6 +40,8 @@ rm -f "$scratch"/compile.*
 CC=$native CXX="clang++-$clang" "$here/kernels/compile.sh" "$scratch/kernels.native" plain $flags -gdwarf-4 || exit 1
 CC=$watched CXX="loci c++ --loci-clang=$clang" \
 	"$here/kernels/compile.sh" "$scratch/kernels.cc" plain $flags || exit 1
+CC="$watched --loci-ops" CXX="loci c++ --loci-clang=$clang --loci-ops" \
+	"$here/kernels/compile.sh" "$scratch/kernels.ops" plain $flags || exit 1
 "$here/sqlite_source.sh" "$scratch/sqlite"
 if [ -s "$scratch/sqlite/sqlite3.c" ]; then
 	options="-g -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION"
@@ -54,5 +57,7 @@ if [ -s "$scratch/sqlite/sqlite3.c" ]; then
 			"$scratch/sqlite/$kind.o" -lm || exit 1
 		size -A "$scratch/sqlite/$kind.o" | awk '/^\.text/ { s += $2 } END { print s }' >"$scratch/text.$kind"
 	done
+	$watched --loci-ops $flags $options -I"$scratch/sqlite" -o "$scratch/sqlite.ops" "$scratch/sqlite/shell.c" \
+		"$scratch/sqlite/sqlite3.c" -lm || exit 1
 fi
 exec python3 "$here/cc_ratios.py" "$build" "$scratch" "$here/sqlite_mix.sql"

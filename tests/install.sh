@@ -26,7 +26,7 @@ prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:[^=]*=//p' "$BUILD/CMakeCache.txt")
 root=$dir/root$prefix
 
 for file in bin/loci share/man/man1/loci.1 share/man/man1/loci-record.1 share/man/man1/loci-annotate.1 \
-	share/man/man1/loci-doctor.1 share/man/man1/loci-c++.1 bin/loci-cc bin/loci-flang bin/loci-mpicxx share/bash-completion/completions/loci; do
+	share/man/man1/loci-doctor.1 share/man/man1/loci-c++.1 bin/loci-cc bin/loci-gcc share/man/man1/loci-gcc.1 bin/loci-flang bin/loci-mpicxx share/bash-completion/completions/loci; do
 	[ -f "$root/$file" ] || fail "$file is not installed"
 done
 must "$root/bin/loci" --version

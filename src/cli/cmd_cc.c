@@ -19,10 +19,11 @@
 	"      --loci-clang=CLANG    with this clang: a name, a path or a major version\n"
 #define FLANG_OPTION \
 	"      --loci-flang=FLANG    with this flang: a name, a path or a major version\n"
-#define OWN_OPTIONS                                                     \
-	"      --loci-only=PATTERNS  instrument only what matches\n"    \
-	"      --loci-skip=PATTERNS  instrument nothing that matches\n" \
-	"      --loci-help           this text\n\n"                     \
+#define OWN_OPTIONS                                                          \
+	"      --loci-only=PATTERNS  instrument only what matches\n"         \
+	"      --loci-skip=PATTERNS  instrument nothing that matches\n"      \
+	"      --loci-ops            count operations, too (see loci ops)\n" \
+	"      --loci-help           this text\n\n"                          \
 	"Everything else is "
 
 static const char help_c[] =
@@ -142,6 +143,10 @@ static void tell(const struct making *making, const struct loci_wrapper *wrapper
 		setenv("LOCI_ONLY", wrapper->only, 1);
 	if (wrapper->skip)
 		setenv("LOCI_SKIP", wrapper->skip, 1);
+	if (wrapper->ops)
+		setenv("LOCI_OPS", "1", 1);
+	else
+		unsetenv("LOCI_OPS");
 	if (making->at_link)
 		setenv("LOCI_LTO", "link", 1);
 	else

@@ -16,10 +16,11 @@
 	"      --loci-clang=CLANG    with this clang: a name, a path or a major version\n"
 #define FLANG_OPTION \
 	"      --loci-flang=FLANG    with this flang: a name, a path or a major version\n"
-#define OWN_OPTIONS                                                     \
-	"      --loci-only=PATTERNS  instrument only what matches\n"    \
-	"      --loci-skip=PATTERNS  instrument nothing that matches\n" \
-	"      --loci-help           this text\n\n"                     \
+#define OWN_OPTIONS                                                          \
+	"      --loci-only=PATTERNS  instrument only what matches\n"         \
+	"      --loci-skip=PATTERNS  instrument nothing that matches\n"      \
+	"      --loci-ops            count operations, too (see loci ops)\n" \
+	"      --loci-help           this text\n\n"                          \
 	"Everything else is for the MPI library's wrapper and for "
 
 static const char help_c[] =
@@ -86,7 +87,9 @@ static int make_command(const struct loci_wrapper *wrapper, const struct languag
 	char self[PATH_MAX];
 	int r = name_self(self, err);
 
-	if (r == 0 && asprintf(ret, "%s %s", self, language->command) < 0) {
+	if (r == 0 &&
+		asprintf(ret, "%s %s%s", self, language->command,
+			wrapper->ops ? " --loci-ops" : "") < 0) {
 		*ret = NULL;
 		r = loci_err_nomem(err);
 	}

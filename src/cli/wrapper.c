@@ -27,6 +27,10 @@ static int take(
 {
 	const char *value;
 
+	if (!strcmp(word, PREFIX "ops")) {
+		wrapper->ops = true;
+		return 0;
+	}
 	if ((value = value_of(word, loci_compiler_name(compiler))))
 		wrapper->compiler = value;
 	else if (compiler != LOCI_GCC && (value = value_of(word, "only")))

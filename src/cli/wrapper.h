@@ -13,6 +13,7 @@ struct loci_wrapper {
 	const char *command; /* "cc" */
 	/* borrowed from argv; NULL: not given */
 	const char *compiler, *only, *skip, *mpi;
+	bool ops;
 	char **argv; /* the compiler's part, without a name at its head */
 	int argc;
 };

@@ -137,6 +137,12 @@ line 'pass frames' @half -r a.o
 [ "$(cat told)" = 'lto= only=hot*,cold skip=main' ] || fail "the pass is told $(cat told)"
 LOCI_LTO=link "$loci" cc --loci-clang=14 -c a.c
 [ "$(cat told)" = 'lto= only= skip=' ] || fail "the pass is told $(cat told)"
+LOCI_OPS=1 "$loci" cc --loci-clang=14 -c a.c
+[ -z "$(cat told_ops)" ] || fail "operations are counted unasked"
+"$loci" cc --loci-clang=14 --loci-ops -c a.c
+[ "$(cat told_ops)" = 1 ] || fail "--loci-ops does not reach the pass"
+[ "$(given | tr '\n' ' ')" = '-c a.c ' ] || fail "--loci-ops reaches clang: $(given | tr '\n' ' ')"
+expect 2 "$loci" cc --loci-ops=1 a.c
 expect 2 "$loci" cc --loci-ony=f a.c
 has err 'there is no option --loci-ony'
 expect 2 "$loci" cc --loci-only= a.c

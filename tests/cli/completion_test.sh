@@ -40,8 +40,10 @@ lacks out trace.din
 offers "$LOCI" analyse tr
 [ "$(cat out)" = trace.din ] || fail "analyse tr is completed to $(cat out)"
 
-offers "$LOCI" c++ --loci-o
-[ "$(cat out)" = --loci-only ] || fail "c++ --loci-o is completed to $(cat out)"
+offers "$LOCI" c++ --loci-on
+[ "$(cat out)" = --loci-only ] || fail "c++ --loci-on is completed to $(cat out)"
+offers "$LOCI" c++ --loci-op
+[ "$(cat out)" = --loci-ops ] || fail "c++ --loci-op is completed to $(cat out)"
 offers "$LOCI" mpicc --loci-m
 [ "$(cat out)" = --loci-mpi ] || fail "mpicc --loci-m is completed to $(cat out)"
 offers "$LOCI" cc tr

@@ -52,7 +52,7 @@ same("threads", exported["threads"], [dict(row) for row in db.execute(
 # Every table: each row as the database has it, under the names that the schema gives.
 for name, array in {"process": "processes", "inlined": "inlined_calls", "access": "accesses"}.items() | {
         (t, t + "s") for t in ("module", "source", "excerpt", "function", "loop", "site", "context",
-                               "object", "field", "pair", "level", "level_count")}:
+                               "object", "field", "piece", "pair", "level", "level_count")}:
     wanted = []
     known = [row[1] for row in db.execute(f"PRAGMA table_info({name})")]
     for row in db.execute(f"SELECT * FROM {name}") if known else []:

@@ -106,6 +106,49 @@ for flags in -O0 -O1 -O2 '-O2 -static'; do
 		where function.name = 'hammer' and object.name in ('count8', 'count16', 'count64', 'count128') group by object.name order by 1"
 done
 
+# Libraries that come and go at the same address are told apart.
+flags=-O1
+for name in one two; do
+	n=100
+	[ $name = one ] || n=200
+	cat >$name.c <<-C
+		long numbers_$name[1000];
+		__attribute__((noinline)) void work_$name(int n)
+		{
+			for (int i = 0; i < n; i++)
+				numbers_$name[i] = i;
+		}
+		void start(void) { work_$name($n); }
+	C
+	expect 0 loci gcc -g -O1 -fPIC -shared $name.c -o $name.so
+done
+cat >loads.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+	void (*start)(void), (*last)(void) = NULL;
+	int same = 0;
+
+	for (int i = 0; i < 10; i++) {
+		void *library = dlopen(i % 2 ? "./two.so" : "./one.so", RTLD_NOW);
+
+		start = (void (*)(void))dlsym(library, "start");
+		same += start == last;
+		last = start;
+		start();
+		dlclose(library);
+	}
+	puts(same ? "at one place" : "apart");
+	return 0;
+}
+C
+expect 0 loci gcc -g -O1 loads.c -o loads -ldl
+record ./loads
+has out "at one place"
+of work_one 500
+of work_two 1000
+
 # What orders and what is atomic, in the code itself: on few processors threads seldom show it.
 if command -v objdump >/dev/null; then
 	orders() { # FUNCTION PATTERN

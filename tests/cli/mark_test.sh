@@ -208,6 +208,11 @@ if ls "$BUILD"/lib/loci/loci-pass-*.so >/dev/null 2>&1; then
 outer/inner 3 600' ] || fail "static: $(sql "$regions")"
 fi
 
+if loci gcc --version >/dev/null 2>&1; then
+	expect 0 loci gcc -O1 -g -pthread $mark -o marks "$program"
+	try gcc
+fi
+
 # C++: whatever leaves the block ends the region. Fortran: the same marks, by name and length.
 languages() {
 	collector=$1

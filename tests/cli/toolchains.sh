@@ -64,6 +64,7 @@ fake_clang() {
 			exit
 		fi
 		echo "lto=\${LOCI_LTO-} only=\${LOCI_ONLY-} skip=\${LOCI_SKIP-}" >told
+		echo "\${LOCI_OPS-}" >told_ops
 		printf '%s\n' "\$@" >words
 	END
 	chmod +x "$1"

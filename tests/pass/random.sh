@@ -58,6 +58,15 @@ try() {
 	[ -z "$fixed" ] || grep -v '^counted' words | cmp -s - with_runs || fail "other references with runs"
 	run windows
 	[ "$counted" = "$total" ] || fail "$counted references counted in windows, $total otherwise"
+	LOCI_OPS=1 LOCI_PASS_VERIFY=1 $compiler -w $level -fpass-plugin="$plugin" "program.$language" log.o \
+		-o watched -lpthread || { fail "does not compile with operations"; return; }
+	for mode in count trace windows; do
+		EXECUTIONS=executions run $mode
+		sort executions >"executions.$mode"
+		[ -s "executions.$mode" ] || fail "no blocks executed with operations, $mode"
+		cmp -s executions.count "executions.$mode" ||
+			fail "other executions, $mode: $(diff executions.count "executions.$mode" | head -5)"
+	done
 }
 
 levels=(-O0 -O1 -O2 "-O3 -march=native" -Os)

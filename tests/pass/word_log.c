@@ -6,6 +6,8 @@
  *	WORD_LOG_MODE	count; trace; windows: changes between the two every few references;
  *			list: as trace, and writes every reference: L|S|F BYTES ADDRESS, R for a
  *range
+ *	EXECUTIONS	the file to write how often each block of each function that was compiled
+ *			with operations executed, as the words and the counters say: NAME BLOCK N
  *	WORD_LOG_RUNS	0: no loop is told by a RUN
  *
  * It knows nothing of signal handlers. Built by the clang whose pass it tests. */
@@ -22,6 +24,7 @@
 
 #define WORDS    (1u << 14)
 #define BLOCKS   (1u << 20)
+#define COUNTERS (1u << 20)
 #define FAR_AWAY ((int64_t)1 << 62)
 
 enum mode { COUNT, TRACE, WINDOWS, LIST };
@@ -31,6 +34,7 @@ struct log {
 	uint64_t words[WORDS];
 	const struct loci_cc_block *block; /* current, and its definition */
 	const struct loci_cc_definition *definition;
+	uint64_t id;
 	uint32_t n_given; /* of its references */
 	int64_t given;    /* budget when it was last set */
 	uint64_t counted, traced, spoilt;
@@ -38,6 +42,8 @@ struct log {
 	bool is_range; /* the next word is a length */
 	bool is_tracing;
 	uint64_t address;
+	uint64_t *quiet; /* where words begin that go nowhere, but were executed */
+	uint64_t counter[COUNTERS];
 	uint64_t run[LOCI_RAW_MAX]; /* raw words of a RUN .. */
 	unsigned n_run, n_raw;      /* .. so far, and at its end */
 	uint64_t runs;
@@ -51,7 +57,9 @@ struct block {
 static struct log nobody = { .state = { .cursor = nobody.words + 1, .limit = nobody.words } };
 uint32_t __loci_shared = 1;
 uint32_t __loci_runs = 1;
-__thread struct loci_cc_thread __loci_thread = { .budget = -1, .state = &nobody.state };
+__thread struct loci_cc_thread __loci_thread = {
+	.budget = -1, .state = &nobody.state, .counters = LOCI_CC_COUNTERS_UNKNOWN
+};
 static __thread struct log *own;
 static struct block known[BLOCKS];
 static uint64_t n_known;
@@ -62,6 +70,13 @@ static enum mode mode;
 static FILE *out;
 static uint64_t counted, traced, spoilt, runs;
 static struct log *main_log;
+static uint64_t executed[BLOCKS];
+static struct counted {
+	const struct loci_cc_definition *definition;
+	uint64_t first, at;
+} counting[BLOCKS / 16];
+static unsigned n_counting;
+static uint64_t n_counters;
 
 static const struct loci_cc_block *blocks_of(const struct loci_cc_definition *definition)
 {
@@ -87,7 +102,9 @@ static void take_marker(struct log *log, uint64_t word)
 		complain(log, "a range without a length", word);
 	log->block = known[id].block;
 	log->definition = known[id].definition;
+	log->id = id;
 	log->n_given = 0;
+	executed[id]++;
 	log->n_run = 0;
 	log->n_raw = loci_word_n_raw(word);
 }
@@ -106,8 +123,10 @@ static void take_address(struct log *log, uint64_t word)
 		complain(log, "an address without a block", word);
 		return;
 	}
-	if (log->n_given == log->block->n_sites)
+	if (log->n_given == log->block->n_sites) {
 		log->n_given = 0;
+		executed[log->id]++;
+	}
 	const struct loci_cc_site *site = (const struct loci_cc_site *)(blocks_of(log->definition) +
 						  log->definition->n_blocks) +
 		log->block->first_site + log->n_given;
@@ -139,6 +158,8 @@ static void take_run(struct log *log)
 		return;
 	}
 	log->runs++;
+	if (n_refs == 0)
+		executed[log->id] += times - 1;
 	for (uint64_t i = 0; i < times; i++)
 		for (unsigned k = 0; k < n_refs; k++)
 			take_address(log, log->run[2 + 2 * k] + i * log->run[3 + 2 * k]);
@@ -157,26 +178,73 @@ static void take_raw(struct log *log, uint64_t word)
 
 static void drain(struct log *log)
 {
+	struct log before = { .traced = log->traced };
 	pthread_mutex_lock(&lock);
-	for (uint64_t *at = log->words; at < log->state.cursor; at++)
+	log->block = NULL;
+	for (uint64_t *at = log->quiet ? log->quiet : log->words; at < log->state.cursor; at++)
 		if (log->n_raw > 0)
 			take_raw(log, *at);
 		else if (loci_word_is_marker(*at))
 			take_marker(log, *at);
 		else
 			take_address(log, *at);
+	if (log->quiet)
+		log->traced = before.traced;
 	pthread_mutex_unlock(&lock);
 	if (log->state.cursor > log->words + WORDS)
 		complain(log, "more words than there was room for", 0);
 	log->state.cursor = log->words;
 }
 
+static const struct loci_cc_term *terms_of(const struct loci_cc_definition *d)
+{
+	return (const void *)((const char *)(d + 1) + d->n_blocks * sizeof(struct loci_cc_block) +
+		d->n_sites * sizeof(struct loci_cc_site) +
+		d->n_scopes * sizeof(struct loci_cc_scope) +
+		d->n_loops * sizeof(struct loci_cc_loop) +
+		d->n_calls * sizeof(struct loci_cc_call) +
+		d->n_blocks * sizeof(struct loci_cc_block_ops) +
+		d->n_ops * sizeof(struct loci_cc_op) +
+		d->n_invocations * sizeof(struct loci_cc_invocation));
+}
+
+static void tell_executions(struct log *log)
+{
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < n_counting; i++) {
+		const struct loci_cc_definition *d = counting[i].definition;
+		const struct loci_cc_term *term = terms_of(d);
+		for (uint32_t k = 0; k < d->n_terms; k++) {
+			uint64_t n = log->counter[counting[i].at +
+				(term[k].counter & ~LOCI_CC_TERM_MINUS)];
+			executed[counting[i].first + term[k].block] +=
+				term[k].counter & LOCI_CC_TERM_MINUS ? -n : n;
+		}
+	}
+	memset(log->counter, 0, n_counters * sizeof(*log->counter));
+	pthread_mutex_unlock(&lock);
+}
+
+static void write_executions(void)
+{
+	const char *path = getenv("EXECUTIONS");
+	FILE *file = path ? fopen(path, "w") : NULL;
+	for (uint64_t i = 0; file && i < n_known; i++) {
+		const struct loci_cc_definition *d = known[i].definition;
+		if (d->n_ops && executed[i])
+			fprintf(file, "%s %u %lld\n", (const char *)&d->name + d->name,
+				(unsigned)(known[i].block - blocks_of(d)), (long long)executed[i]);
+	}
+	if (file)
+		fclose(file);
+}
+
 static void finish(void *thread)
 {
 	struct log *log = thread;
 	log->counted += (uint64_t)(log->given - __loci_thread.budget);
-	if (log->is_tracing)
-		drain(log);
+	drain(log);
+	tell_executions(log);
 	pthread_mutex_lock(&lock);
 	counted += log->counted;
 	traced += log->traced;
@@ -191,6 +259,7 @@ static void at_exit(void)
 {
 	if (own)
 		finish(own);
+	write_executions();
 	fprintf(out, "counted %llu traced %llu errors %llu runs %llu\n",
 		(unsigned long long)counted, (unsigned long long)traced, (unsigned long long)spoilt,
 		(unsigned long long)runs);
@@ -227,9 +296,9 @@ static void turn(struct log *log)
 	}
 	log->state.cursor = log->words;
 	/* While counting there is none; words of a copy that has not crossed yet go nowhere. */
+	log->quiet = log->is_tracing ? NULL : log->state.limit + 1;
 	if (!log->is_tracing)
-		log->state.cursor = log->state.limit + 1;
-	log->block = NULL;
+		log->state.cursor = log->quiet;
 	__loci_thread.budget = log->given;
 }
 
@@ -248,11 +317,11 @@ __attribute__((visibility("hidden"))) void log_room(void)
 			main_log = own;
 	}
 	own->counted += (uint64_t)(own->given - __loci_thread.budget);
-	if (own->is_tracing)
-		drain(own);
+	drain(own);
 	turn(own);
 }
 
+void log_counters(struct loci_cc_function *function, uint64_t *place);
 void log_define(struct loci_cc_function *function);
 __attribute__((visibility("hidden"))) void log_define(struct loci_cc_function *function)
 {
@@ -272,6 +341,27 @@ __attribute__((visibility("hidden"))) void log_define(struct loci_cc_function *f
 	pthread_mutex_unlock(&lock);
 }
 
+__attribute__((visibility("hidden"))) void log_counters(
+	struct loci_cc_function *function, uint64_t *place)
+{
+	if (!own)
+		log_room();
+	__loci_thread.counters = (uint64_t)own->counter;
+	log_define(function);
+	pthread_mutex_lock(&lock);
+	if (*place == LOCI_CC_COUNTERS_UNKNOWN) {
+		const struct loci_cc_definition *definition =
+			known[loci_word_payload(function->base)].definition;
+		counting[n_counting++] = (struct counted){ definition,
+			loci_word_payload(function->base), n_counters };
+		__atomic_store_n(place, n_counters * 8, __ATOMIC_RELEASE);
+		n_counters += definition->n_counters;
+		if (n_counters > COUNTERS)
+			abort();
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 /* All registers but r11 are the caller's. */
 #define KEEPING(name, function)                                                         \
 	__asm__(".text\n.globl " name "\n.type " name ", @function\n" name ":\n"        \
@@ -283,6 +373,7 @@ __attribute__((visibility("hidden"))) void log_define(struct loci_cc_function *f
 		".size " name ", . - " name "\n")
 KEEPING("__loci_room", "log_room");
 KEEPING("__loci_define", "log_define");
+KEEPING("__loci_counters", "log_counters");
 
 struct loci_cc_state *__loci_mark(void)
 {

@@ -63,6 +63,10 @@ static const struct loci_field_row field_[] = {
 	{ 1, 1, "node.key[]", "int", 8, 4 },
 	{ .id = 2, .object_id = 2, .name = "" },
 };
+static const struct loci_piece_row piece_[] = {
+	{ 1, 1, "outer", 0, 3, 64, 10, 2, 8, 123456, 4 },
+	{ 2, 1, "inner", 3, INT64_MAX, 64, 0, 0, 0, 0, 0 },
+};
 static const struct loci_access_row access_[] = {
 	{ 1, 1, 1, 1, 100, -8, 90, 12, 600 },
 	{ 2, 1, 2, 0, 100, INT64_MIN, 90, 12, 600 },
@@ -182,6 +186,14 @@ static void say_field(int at, const struct loci_field_row *row)
 {
 	SAY("%" PRId64 " %" PRId64 " %s %s %" PRIu64 " %" PRIu64, row->id, row->object_id,
 		TEXT(row->name), TEXT(row->type), row->offset_bytes, row->size_bytes);
+}
+
+static void say_piece(int at, const struct loci_piece_row *row)
+{
+	SAY("%" PRId64 " %" PRId64 " %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+	    " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		row->id, row->object_id, TEXT(row->axis), row->low, row->high, row->block_bytes,
+		row->touches, row->cold, row->reuses, row->distance_blocks, row->misses);
 }
 
 static void say_access(int at, const struct loci_access_row *row)

@@ -4,6 +4,7 @@
  * promotion for all of them, the budget and the cursor. */
 #include "collect/llvm/copies.h"
 
+#include "collect/llvm/executions.h"
 #include "collect/llvm/order.h"
 #include "collect/llvm/outside.h"
 #include "collect/llvm/runs.h"
@@ -20,6 +21,7 @@ struct copying {
 	LLVMValueRef *crossing; /* values that live into a target */
 	size_t n_crossing;
 	bool *is_target; /* of basic blocks */
+	struct loci_increments *increments;
 	struct loci_runs *runs;
 };
 
@@ -77,11 +79,9 @@ static void append_piece(struct copying *copying, const struct loci_plan_piece *
 {
 	const struct loci_plan *plan = copying->plan;
 	struct loci_emit *emit = copying->emit;
-	LLVMValueRef first =
-		loci_ir_copy_of(copying->copy, plan->ref[piece->first_ref].instruction);
 	uint32_t at = 0;
 
-	loci_emit_before(emit, first);
+	loci_emit_before(emit, loci_ir_copy_of(copying->copy, piece->place));
 	if (piece->is_checked)
 		loci_emit_ready(emit);
 	LLVMValueRef cursor = loci_emit_get_cursor(emit);
@@ -105,6 +105,8 @@ static void enter(struct copying *copying)
 	LLVMBasicBlockRef tracing = copied_block(copying, counting);
 	LLVMBasicBlockRef wanted = LLVMInsertBasicBlockInContext(emit->context, tracing, "");
 
+	if (copying->increments)
+		counting = loci_increments_enter(copying->increments, counting);
 	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(prologue));
 	loci_emit_at_end(emit, prologue);
 	loci_emit_load_budget(emit);
@@ -129,7 +131,8 @@ struct crossing {
 	LLVMBasicBlockRef leaving;  /* the counting copy, if it can be left here: to .. */
 	LLVMBasicBlockRef cold;     /* .. where the runtime is asked, then to .. */
 	LLVMBasicBlockRef resuming; /* .. where the target's marker is appended, if it is hoisted */
-	bool returns;               /* to the counting copy, if nothing is to be traced */
+	bool returns;               /* to the counting copy, if nothing is to be traced, by .. */
+	LLVMBasicBlockRef counted;  /* .. where executions are counted from; `cold`: they are not */
 };
 
 /* Gives the target's phis in both copies what they have on the way through `cold`. */
@@ -146,7 +149,7 @@ static void cross_phis(struct copying *copying, const struct crossing *crossing)
 		LLVMValueRef either = LLVMBuildPhi(copying->emit->builder, LLVMTypeOf(phi), "");
 		LLVMAddIncoming(either, value, from, crossing->leaving ? 2 : 1);
 		if (crossing->returns)
-			LLVMAddIncoming(phi, &either, (LLVMBasicBlockRef *)&crossing->cold, 1);
+			LLVMAddIncoming(phi, &either, (LLVMBasicBlockRef *)&crossing->counted, 1);
 		LLVMAddIncoming(traced, &either, &last, 1);
 	}
 }
@@ -176,11 +179,15 @@ static bool may_change_budget(const struct copying *copying, uint32_t target)
 		copying->plan->is_synced[loop];
 }
 
-/* A loop that does not go round often, and of itself, is not left. */
+/* A loop that does not go round often, and of itself, or is there for its operations alone, is not
+ * left. */
 static bool may_leave(const struct copying *copying, uint32_t target)
 {
 	uint32_t loop = copying->flow->block[target].loop;
-	return may_change_budget(copying, target) || !copying->flow->loop[loop].is_short;
+	if (may_change_budget(copying, target))
+		return true;
+	bool is_idle = copying->plan->has_ops && !copying->plan->is_lowering[loop];
+	return !is_idle && !copying->flow->loop[loop].is_short;
 }
 
 /* Control comes back to the counting copy at outermost loops only: another way into a loop within
@@ -197,16 +204,23 @@ static LLVMBasicBlockRef block_before(struct loci_emit *emit, LLVMBasicBlockRef 
 }
 
 /* From `cold` on. */
-static void resume(struct copying *copying, const struct crossing *crossing, uint32_t hoisted)
+static void resume(
+	struct copying *copying, const struct crossing *crossing, uint32_t target, uint32_t hoisted)
 {
 	struct loci_emit *emit = copying->emit;
 	LLVMBasicBlockRef on = crossing->resuming ? crossing->resuming : crossing->traced_target;
+	bool is_counted = crossing->counted != crossing->cold;
 	loci_emit_at_end(emit, crossing->cold);
 	loci_emit_enter(emit);
 	if (crossing->returns)
-		loci_emit_branch_copy(emit, on, crossing->target);
+		loci_emit_branch_copy(emit, on, is_counted ? crossing->counted : crossing->target);
 	else
 		LLVMBuildBr(emit->builder, on);
+	if (is_counted) {
+		loci_emit_at_end(emit, crossing->counted);
+		loci_increments_return(copying->increments, target);
+		LLVMBuildBr(emit->builder, crossing->target);
+	}
 	if (!crossing->resuming)
 		return;
 	loci_emit_at_end(emit, crossing->resuming);
@@ -214,9 +228,12 @@ static void resume(struct copying *copying, const struct crossing *crossing, uin
 	LLVMBuildBr(emit->builder, crossing->traced_target);
 }
 
-static void leave_counting(struct loci_emit *emit, const struct crossing *crossing)
+static void leave_counting(struct copying *copying, const struct crossing *crossing, uint32_t gate)
 {
+	struct loci_emit *emit = copying->emit;
 	loci_emit_at_end(emit, crossing->leaving);
+	if (copying->increments)
+		loci_increments_leave(copying->increments, gate);
 	loci_emit_store_budget(emit);
 	LLVMBuildBr(emit->builder, crossing->cold);
 	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(crossing->gate));
@@ -249,6 +266,9 @@ static void cross(struct copying *copying, uint32_t target, uint32_t gate)
 	crossing.traced_gate = LLVMGetInstructionParent(
 		loci_ir_copy_of(copying->copy, LLVMGetBasicBlockTerminator(crossing.gate)));
 	crossing.cold = block_before(emit, crossing.traced_target);
+	crossing.counted = crossing.cold;
+	if (crossing.returns && copying->increments)
+		crossing.counted = block_before(emit, crossing.target);
 	if (leaves)
 		crossing.leaving = block_before(emit, crossing.cold);
 	if (hoisted != LOCI_PLAN_NONE) {
@@ -256,9 +276,9 @@ static void cross(struct copying *copying, uint32_t target, uint32_t gate)
 		crossing.resuming = block_before(emit, crossing.traced_target);
 	}
 	cross_phis(copying, &crossing);
-	resume(copying, &crossing, hoisted);
+	resume(copying, &crossing, target, hoisted);
 	if (leaves)
-		leave_counting(emit, &crossing);
+		leave_counting(copying, &crossing, gate);
 	leave_tracing(emit, &crossing, crossing.returns && may_change_budget(copying, target));
 }
 
@@ -288,10 +308,21 @@ static void keep_in_slots(struct copying *copying)
 		keep_in_slot(copying, value);
 }
 
-void loci_copies_make(
-	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_flow *flow)
+static void count_executions(struct copying *copying)
 {
-	struct copying copying = { .emit = emit, .plan = plan, .flow = flow };
+	LLVMValueRef *slot;
+	size_t n = loci_increments_slots(copying->increments, &slot);
+	for (size_t i = 0; i < n; i++)
+		add_slot(copying, slot[i]);
+	loci_increments_make(copying->increments);
+}
+
+void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
+	const struct loci_flow *flow, struct loci_increments *increments)
+{
+	struct copying copying = {
+		.emit = emit, .plan = plan, .flow = flow, .increments = increments
+	};
 	copying.runs = loci_runs_new(emit, plan, flow);
 	find_crossing(&copying);
 	copy_body(&copying);
@@ -309,7 +340,9 @@ void loci_copies_make(
 	loci_runs_make_tracing(copying.runs);
 	enter(&copying);
 	cross_all(&copying);
-	loci_runs_make_counting(copying.runs);
+	loci_runs_make_counting(copying.runs, increments);
+	if (increments)
+		count_executions(&copying);
 	keep_in_slots(&copying);
 	loci_ir_promote(plan->function, copying.slot, copying.n_slots);
 

@@ -7,12 +7,13 @@
 #include "collect/llvm/flow.h"
 
 /* Makes the body a counting copy beside which there is a tracing copy. */
-void loci_copies_make(
-	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_flow *flow);
+struct loci_increments; /* NULL: executions are not counted */
+void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
+	const struct loci_flow *flow, struct loci_increments *increments);
 
 /* Tests the budget in each piece and appends its words aside. */
-void loci_pieces_make(
-	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_flow *flow);
+void loci_pieces_make(struct loci_emit *emit, const struct loci_plan *plan,
+	const struct loci_flow *flow, struct loci_increments *increments);
 
 /* Counts in one of the copies, and has the budget and the cursor in memory where control goes
  * elsewhere. */

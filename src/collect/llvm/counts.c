@@ -109,8 +109,7 @@ static void take_piece(
 	struct counting *counting, const struct loci_plan_piece *piece, uint32_t *pending)
 {
 	if (counting->copy && piece->is_checked) {
-		LLVMValueRef first = counting->plan->ref[piece->first_ref].instruction;
-		loci_emit_before(counting->emit, loci_ir_copy_of(counting->copy, first));
+		loci_emit_before(counting->emit, loci_ir_copy_of(counting->copy, piece->place));
 		count(counting, *pending);
 		*pending = 0;
 	}

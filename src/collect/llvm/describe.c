@@ -21,6 +21,7 @@ struct tables {
 	struct loci_blob blocks, sites, loops, calls;
 	struct loci_scopes scopes;
 	struct loci_debug_loops *looping;
+	struct loci_ops_tables ops;
 };
 
 static void add_block(struct tables *to, const struct loci_plan_block *block)
@@ -86,8 +87,7 @@ static void add_loop(struct tables *to, const struct loci_plan_loop *loop)
 	loci_blob_add(&to->loops, &row, sizeof(row));
 }
 
-/* A name as the symbol table has it. */
-static LLVMValueRef symbol_text(LLVMModuleRef module, LLVMValueRef value)
+LLVMValueRef loci_symbol_text(LLVMModuleRef module, LLVMValueRef value)
 {
 	size_t n = 0;
 	const char *name = LLVMGetValueName2(value, &n);
@@ -107,11 +107,12 @@ static void add_call(
 
 	loci_blob_add(&to->calls, &row, sizeof(row));
 	loci_blob_refer(&to->calls, at + offsetof(struct loci_cc_call, callee),
-		symbol_text(module, callee));
+		loci_symbol_text(module, callee));
 	loci_blob_refer(&to->calls, at + offsetof(struct loci_cc_call, count), counter);
 }
 
-static int fill(struct tables *to, const struct loci_plan *plan, const LLVMValueRef *counter)
+static int fill(struct tables *to, const struct loci_plan *plan, const LLVMValueRef *counter,
+	const struct loci_executions *executions)
 {
 	if (loci_scopes_init(&to->scopes, plan->module, plan->function) < 0)
 		return -1;
@@ -129,6 +130,8 @@ static int fill(struct tables *to, const struct loci_plan *plan, const LLVMValue
 		add_call(to, plan->module, plan->callee[i], counter ? counter[i] : NULL);
 	if (to->looping)
 		loci_debug_loops_free(to->looping);
+	if (executions)
+		loci_ops_tables_fill(&to->ops, &to->scopes, plan, executions);
 	return 0;
 }
 
@@ -136,11 +139,14 @@ static void add_header(struct loci_blob *to, const struct tables *tables,
 	const struct loci_plan *plan, LLVMValueRef code)
 {
 	struct loci_debug_text unit = loci_debug_producer(plan->module, tables->scopes.subprogram);
+	const struct loci_ops_tables *ops = &tables->ops;
+	size_t ops_bytes = ops->blocks.n + ops->ops.n + ops->invocations.n + ops->terms.n;
 	struct loci_cc_definition header = {
 		.magic = LOCI_CC_DEFINITION_MAGIC,
 		.version = LOCI_CC_VERSION,
 		.bytes = (uint32_t)(sizeof(header) + tables->blocks.n + tables->sites.n +
-			tables->scopes.table.n + tables->loops.n + tables->calls.n),
+			tables->scopes.table.n + tables->loops.n + tables->calls.n +
+			(ops->n_ops ? ops_bytes : 0)),
 		.n_blocks = (uint32_t)plan->n_blocks,
 		.n_sites = (uint32_t)(tables->sites.n / sizeof(struct loci_cc_site)),
 		.n_scopes = (uint32_t)tables->scopes.n,
@@ -148,10 +154,17 @@ static void add_header(struct loci_blob *to, const struct tables *tables,
 		.n_calls = (uint32_t)plan->n_callees,
 	};
 
+	if (ops->n_ops) {
+		header.n_ops = ops->n_ops;
+		header.n_invocations = ops->n_invocations;
+		header.n_counters = ops->n_counters;
+		header.n_terms = ops->n_terms;
+	}
+
 	loci_blob_add(to, &header, sizeof(header));
 	loci_blob_refer(to, offsetof(struct loci_cc_definition, code), code);
 	loci_blob_refer(to, offsetof(struct loci_cc_definition, name),
-		symbol_text(plan->module, plan->function));
+		loci_symbol_text(plan->module, plan->function));
 	loci_blob_refer(to, offsetof(struct loci_cc_definition, unit),
 		loci_text(plan->module, unit.text, unit.n));
 }
@@ -215,6 +228,12 @@ static LLVMValueRef add_definition(
 	loci_blob_join(&all, &tables->scopes.table);
 	loci_blob_join(&all, &tables->loops);
 	loci_blob_join(&all, &tables->calls);
+	if (tables->ops.n_ops) {
+		loci_blob_join(&all, &tables->ops.blocks);
+		loci_blob_join(&all, &tables->ops.ops);
+		loci_blob_join(&all, &tables->ops.invocations);
+		loci_blob_join(&all, &tables->ops.terms);
+	}
 	result = loci_blob_global(&all, plan->module, name, LOCI_CC_DEFINITIONS);
 	loci_blob_fini(&all);
 	free(name);
@@ -250,13 +269,32 @@ static LLVMValueRef add_function(
 	return result;
 }
 
-LLVMValueRef loci_describe(const struct loci_plan *plan, const LLVMValueRef *counter)
+LLVMValueRef loci_describe_counters(const struct loci_plan *plan)
+{
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(LLVMGetModuleContext(plan->module));
+	char *name = part_name("loci.count.", plan->function);
+	LLVMValueRef result;
+
+	if (!name)
+		return NULL;
+	result = LLVMAddGlobal(plan->module, i64, name);
+	LLVMSetInitializer(result, LLVMConstInt(i64, LOCI_CC_COUNTERS_UNKNOWN, 0));
+	LLVMSetLinkage(result, LLVMPrivateLinkage);
+	LLVMSetSection(result, LOCI_CC_COUNTERS);
+	LLVMSetAlignment(result, 8);
+	belong(plan, result);
+	free(name);
+	return result;
+}
+
+LLVMValueRef loci_describe(const struct loci_plan *plan, const LLVMValueRef *counter,
+	const struct loci_executions *executions)
 {
 	LLVMValueRef code, definition = NULL, result = NULL;
 	struct tables tables = { 0 };
 
 	code = add_alias(plan);
-	if (code && fill(&tables, plan, counter) == 0)
+	if (code && fill(&tables, plan, counter, executions) == 0)
 		definition = add_definition(plan, &tables, code);
 	if (definition)
 		result = add_function(plan, code, definition);
@@ -264,6 +302,7 @@ LLVMValueRef loci_describe(const struct loci_plan *plan, const LLVMValueRef *cou
 	loci_blob_fini(&tables.sites);
 	loci_blob_fini(&tables.loops);
 	loci_blob_fini(&tables.calls);
+	loci_ops_tables_fini(&tables.ops);
 	loci_scopes_fini(&tables.scopes);
 	return result;
 }

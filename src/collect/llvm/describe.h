@@ -66,6 +66,18 @@ void loci_place_of_function(struct loci_scopes *scopes, struct loci_place *ret);
 void loci_place_of_loop(struct loci_scopes *scopes, struct loci_debug_loops *loops,
 	const struct loci_plan_loop *loop, struct loci_place *ret);
 
+/* A name as the symbol table has it. */
+LLVMValueRef loci_symbol_text(LLVMModuleRef module, LLVMValueRef value);
+
+/* What a function compiled with operations has beside the rest. All zero: nothing. */
+struct loci_ops_tables {
+	struct loci_blob blocks, ops, invocations, terms;
+	uint32_t n_ops, n_invocations, n_terms, n_counters;
+};
+void loci_ops_tables_fill(struct loci_ops_tables *to, struct loci_scopes *scopes,
+	const struct loci_plan *plan, const struct loci_executions *executions);
+void loci_ops_tables_fini(struct loci_ops_tables *tables);
+
 /* What a reference refers to, as the source calls it; false: not known. */
 #define LOCI_VARIABLE_MAX 128
 bool loci_variable_of(

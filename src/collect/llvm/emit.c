@@ -50,10 +50,10 @@ LLVMValueRef loci_emit_number(const struct loci_emit *emit, uint64_t value)
 	return LLVMConstInt(emit->word, value, 0);
 }
 
-static LLVMValueRef member(struct loci_emit *emit, LLVMTypeRef type, LLVMValueRef base, unsigned i)
+LLVMValueRef loci_emit_thread_field(struct loci_emit *emit, unsigned number)
 {
-	LLVMValueRef index[] = { loci_emit_number(emit, 0), loci_emit_number(emit, i) };
-	return LLVMBuildInBoundsGEP2(emit->builder, type, base, index, 2, "");
+	LLVMValueRef index[] = { loci_emit_number(emit, 0), loci_emit_number(emit, number) };
+	return LLVMBuildInBoundsGEP2(emit->builder, emit->members, emit->thread, index, 2, "");
 }
 
 LLVMValueRef loci_emit_away(struct loci_emit *emit, LLVMValueRef base, uint32_t n_words)
@@ -122,8 +122,7 @@ void loci_emit_branch_copy(
 
 static LLVMValueRef thread_state(struct loci_emit *emit)
 {
-	return to_pointer(
-		emit, loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 1)));
+	return to_pointer(emit, loci_emit_load_word(emit, loci_emit_thread_field(emit, 1)));
 }
 
 /* In assembly, since LLVM 14 to 19 at the least may pop into a register that preserve_most keeps.
@@ -200,11 +199,11 @@ void loci_emit_init(struct loci_emit *emit, LLVMModuleRef module)
 	emit->builder = LLVMCreateBuilderInContext(emit->context);
 	emit->word = LLVMInt64TypeInContext(emit->context);
 	emit->pointer = LLVMPointerType(emit->word, 0);
-	emit->pair = LLVMArrayType(emit->word, 2);
+	emit->members = LLVMArrayType(emit->word, sizeof(struct loci_cc_thread) / 8);
 	emit->weights = LLVMGetMDKindIDInContext(emit->context, "prof", 4);
 	emit->thread = LLVMGetNamedGlobal(module, "__loci_thread");
 	if (!emit->thread)
-		emit->thread = LLVMAddGlobal(module, emit->pair, "__loci_thread");
+		emit->thread = LLVMAddGlobal(module, emit->members, "__loci_thread");
 	LLVMSetThreadLocalMode(emit->thread, LLVMInitialExecTLSModel);
 	LLVMSetAlignment(emit->thread, 8);
 	make_own_functions(emit);
@@ -244,12 +243,12 @@ void loci_emit_at_end(struct loci_emit *emit, LLVMBasicBlockRef block)
 void loci_emit_store_budget(struct loci_emit *emit)
 {
 	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
-	loci_emit_store_word(emit, value, member(emit, emit->pair, emit->thread, 0));
+	loci_emit_store_word(emit, value, loci_emit_thread_field(emit, 0));
 }
 
 void loci_emit_load_budget(struct loci_emit *emit)
 {
-	LLVMValueRef value = loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 0));
+	LLVMValueRef value = loci_emit_load_word(emit, loci_emit_thread_field(emit, 0));
 	LLVMBuildStore(emit->builder, value, emit->budget);
 }
 
@@ -290,14 +289,14 @@ void loci_emit_count_in_memory(struct loci_emit *emit, uint32_t n_refs)
 
 void loci_emit_take_in_memory(struct loci_emit *emit, LLVMValueRef n_refs)
 {
-	LLVMValueRef at = member(emit, emit->pair, emit->thread, 0);
+	LLVMValueRef at = loci_emit_thread_field(emit, 0);
 	LLVMValueRef value = loci_emit_load_word(emit, at);
 	loci_emit_store_word(emit, LLVMBuildSub(emit->builder, value, n_refs, ""), at);
 }
 
 LLVMValueRef loci_emit_is_counting_in_memory(struct loci_emit *emit)
 {
-	LLVMValueRef value = loci_emit_load_word(emit, member(emit, emit->pair, emit->thread, 0));
+	LLVMValueRef value = loci_emit_load_word(emit, loci_emit_thread_field(emit, 0));
 	return LLVMBuildICmp(emit->builder, LLVMIntSGE, value, loci_emit_number(emit, 0), "");
 }
 
@@ -391,4 +390,10 @@ LLVMValueRef loci_emit_call(struct loci_emit *emit, const char *name, LLVMTypeRe
 	LLVMValueRef *argument, unsigned n)
 {
 	return call(emit, declare(emit, name, type, false), type, argument, n);
+}
+
+void loci_emit_call_keeping(struct loci_emit *emit, const char *name, LLVMTypeRef type,
+	LLVMValueRef *argument, unsigned n)
+{
+	call(emit, declare(emit, name, type, true), type, argument, n);
 }

@@ -11,16 +11,17 @@ struct loci_emit {
 	LLVMModuleRef module;
 	LLVMContextRef context;
 	LLVMBuilderRef builder;
-	LLVMTypeRef word, pointer, pair; /* i64, i64 *, i64[2] */
-	LLVMValueRef thread;             /* __loci_thread */
-	LLVMValueRef cross;              /* makes room unless there is, and the function known */
+	LLVMTypeRef word, pointer, members; /* i64, i64 *, struct loci_cc_thread */
+	LLVMValueRef thread;                /* __loci_thread */
+	LLVMValueRef cross;                 /* makes room unless there is, and the function known */
 	LLVMTypeRef cross_type;
 	LLVMValueRef ready; /* makes room unless there is, and returns the cursor */
 	LLVMTypeRef ready_type;
 	unsigned weights; /* kind of metadata */
 	/* Of the function at hand: */
-	LLVMValueRef function, record;      /* its struct loci_cc_function */
-	LLVMValueRef *counter;              /* by callee of the plan */
+	LLVMValueRef function, record; /* its struct loci_cc_function */
+	LLVMValueRef counters;         /* where its executions are counted: see __loci_counters */
+	LLVMValueRef *counter;         /* by callee of the plan */
 	LLVMValueRef budget, cursor, state; /* slots, until they are promoted */
 };
 
@@ -74,6 +75,12 @@ LLVMValueRef loci_emit_load_word(struct loci_emit *emit, LLVMValueRef address);
 void loci_emit_store_word(struct loci_emit *emit, LLVMValueRef value, LLVMValueRef address);
 LLVMValueRef loci_emit_call(struct loci_emit *emit, const char *name, LLVMTypeRef type,
 	LLVMValueRef *argument, unsigned n);
+
+/* .. that keeps registers (preserve_most) */
+void loci_emit_call_keeping(struct loci_emit *emit, const char *name, LLVMTypeRef type,
+	LLVMValueRef *argument, unsigned n);
+/* Address of a member of struct loci_cc_thread, by its number. */
+LLVMValueRef loci_emit_thread_field(struct loci_emit *emit, unsigned number);
 
 /* Words, from a cursor on whose place is a constant number of words away. */
 LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit);

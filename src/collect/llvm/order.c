@@ -72,7 +72,7 @@ static bool continues(
 	const struct forming *forming, const struct loci_plan_piece *piece, uint32_t before)
 {
 	const struct loci_plan *plan = forming->plan;
-	if (before == LOCI_PLAN_NONE || piece->is_after_sync)
+	if (before == LOCI_PLAN_NONE || piece->is_after_sync || forming->words_max == 0)
 		return false;
 	const struct loci_plan_piece *previous = &plan->piece[before];
 	const struct loci_flow_block *block = forming->flow->block;
@@ -254,7 +254,9 @@ static void hoist(struct loci_plan *plan, const struct loci_flow *flow, const st
 			continue;
 		bool is_tail = end + 1 == plan->n_pieces ||
 			plan->piece[end + 1].block != plan->piece[end].block;
-		piece->is_hoisted = is_tail && plan->piece[end].block == piece->block;
+		/* One without words cannot be repeated but by its marker. */
+		piece->is_hoisted = is_tail && plan->piece[end].block == piece->block &&
+			plan->block[piece->block].n_words > 0;
 	}
 }
 

@@ -7,7 +7,8 @@
 #include "collect/llvm/plan.h"
 
 /* Puts pieces into blocks: one that always comes right after the last piece of a block, in the same
- * loop, continues it. Then blocks, pieces and references stand in the order of cc_abi.h. */
+ * loop, continues it, unless words_max is 0. Then blocks, pieces and references stand in the order
+ * of cc_abi.h. */
 void loci_order_blocks(struct loci_plan *plan, const struct loci_flow *flow, uint32_t words_max);
 /* Where a loop does nothing but repeat one block, its marker is appended before the loop; and
  * checks, so that there are never more words than room. For tracing copies, where all of a block's

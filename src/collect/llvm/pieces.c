@@ -4,6 +4,7 @@
  * addresses are there. No edge is split, so every kind of jump may be in the function. */
 #include "collect/llvm/copies.h"
 
+#include "collect/llvm/executions.h"
 #include "collect/llvm/outside.h"
 
 static void append(
@@ -17,21 +18,37 @@ static void append(
 	loci_emit_set_cursor(emit, cursor, at);
 }
 
-static void make(
-	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_plan_piece *piece)
+/* The block to go to where nothing is appended. */
+static LLVMBasicBlockRef count_in(struct loci_emit *emit, struct loci_increments *increments,
+	const struct loci_plan_piece *piece, LLVMBasicBlockRef after)
 {
-	LLVMValueRef last = plan->ref[piece->first_ref + piece->n_refs - 1].instruction;
+	if (!increments)
+		return after;
+	LLVMBasicBlockRef counted = LLVMInsertBasicBlockInContext(emit->context, after, "");
+	loci_emit_at_end(emit, counted);
+	loci_increments_piece(increments, piece->block);
+	LLVMBuildBr(emit->builder, after);
+	return counted;
+}
+
+static void make(struct loci_emit *emit, const struct loci_plan *plan,
+	struct loci_increments *increments, const struct loci_plan_piece *piece)
+{
+	LLVMValueRef last = piece->n_refs
+		? plan->ref[piece->first_ref + piece->n_refs - 1].instruction
+		: piece->place;
 	LLVMBasicBlockRef before = LLVMGetInstructionParent(last);
 	LLVMBasicBlockRef after = loci_ir_split_before(last);
 	LLVMBasicBlockRef wanted = LLVMInsertBasicBlockInContext(emit->context, after, "");
 	LLVMBasicBlockRef full = LLVMInsertBasicBlockInContext(emit->context, after, "");
 	LLVMBasicBlockRef tracing = LLVMInsertBasicBlockInContext(emit->context, after, "");
 
+	LLVMBasicBlockRef on = count_in(emit, increments, piece, after);
 	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
 	/* Counted first, so that the test is of what counting leaves in the flags. */
 	loci_emit_at_end(emit, before);
 	loci_emit_count(emit, piece->n_counted);
-	loci_emit_branch_copy(emit, wanted, after);
+	loci_emit_branch_copy(emit, wanted, on);
 	loci_emit_at_end(emit, wanted);
 	loci_emit_load_cursor(emit);
 	LLVMValueRef is_full = loci_emit_is_full(emit), unknown = loci_emit_is_undefined(emit);
@@ -39,23 +56,30 @@ static void make(
 	loci_emit_branch_unlikely(emit, either, full, tracing);
 	loci_emit_at_end(emit, full);
 	loci_emit_cross(emit);
-	loci_emit_branch_copy(emit, tracing, after);
+	loci_emit_branch_copy(emit, tracing, on);
 	loci_emit_at_end(emit, tracing);
 	append(emit, plan, piece);
 	LLVMBuildBr(emit->builder, after);
 }
 
-void loci_pieces_make(
-	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_flow *flow)
+void loci_pieces_make(struct loci_emit *emit, const struct loci_plan *plan,
+	const struct loci_flow *flow, struct loci_increments *increments)
 {
 	LLVMBasicBlockRef prologue = flow->block[0].block;
 	loci_emit_slots(emit, plan->function);
 	for (size_t i = 0; i < plan->n_pieces; i++)
-		make(emit, plan, &plan->piece[i]);
+		make(emit, plan, increments, &plan->piece[i]);
 	loci_syncs_make(emit, plan);
 	loci_outside_make(emit, plan, NULL);
 	loci_emit_before(emit, LLVMGetBasicBlockTerminator(prologue));
 	loci_emit_load_budget(emit);
 	LLVMValueRef slot[] = { emit->budget, emit->cursor, emit->state };
 	loci_ir_promote(plan->function, slot, 3);
+	if (!increments)
+		return;
+	LLVMBasicBlockRef begin = loci_increments_enter(increments, flow->block[1].block);
+	LLVMSetSuccessor(LLVMGetBasicBlockTerminator(prologue), 0, begin);
+	LLVMValueRef *more;
+	size_t n_more = loci_increments_slots(increments, &more);
+	loci_ir_promote(plan->function, more, n_more);
 }

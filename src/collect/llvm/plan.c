@@ -3,6 +3,7 @@
 
 #include "collect/llvm/callee.h"
 #include "collect/llvm/flow.h"
+#include "collect/llvm/ops.h"
 #include "collect/llvm/order.h"
 #include "collect/llvm/outside.h"
 #include "collect/llvm/reference.h"
@@ -30,25 +31,52 @@ struct making {
 	bool *holds_more; /* of loops: other loops, or calls */
 };
 
-static void take_ref(struct making *making, size_t number)
+/* The piece that takes so many words more. */
+static struct loci_plan_piece *open_piece(
+	struct making *making, uint32_t words, LLVMValueRef instruction)
 {
 	struct loci_plan *plan = making->plan;
-	uint32_t words = words_of(&making->references.ref[number]);
 	struct loci_plan_piece *piece = plan->n_pieces ? &plan->piece[plan->n_pieces - 1] : NULL;
 
-	if (!making->is_open || piece->n_words + words > WORDS_MAX) {
-		plan->piece = loci_grown(plan->piece, plan->n_pieces, sizeof(*plan->piece));
-		piece = &plan->piece[plan->n_pieces++];
-		*piece = (struct loci_plan_piece){ .first_ref = (uint32_t)number,
-			.home = making->home,
-			.sequence = plan->n_sequence++,
-			.is_after_sync = making->is_synced };
-		making->is_open = true;
-		making->is_synced = false;
+	if (making->is_open && piece->n_words + words <= WORDS_MAX)
+		return piece;
+	plan->piece = loci_grown(plan->piece, plan->n_pieces, sizeof(*plan->piece));
+	piece = &plan->piece[plan->n_pieces++];
+	*piece = (struct loci_plan_piece){ .place = instruction,
+		.first_action = (uint32_t)plan->n_actions,
+		.home = making->home,
+		.sequence = plan->n_sequence++,
+		.is_after_sync = making->is_synced };
+	making->is_open = true;
+	making->is_synced = false;
+	return piece;
+}
+
+static void take_ref(struct making *making, size_t number)
+{
+	const struct loci_plan_ref *ref = &making->references.ref[number];
+	uint32_t words = words_of(ref);
+	struct loci_plan_piece *piece = open_piece(making, words, ref->instruction);
+
+	if (piece->n_refs == 0) {
+		piece->first_ref = (uint32_t)number;
+		piece->place = ref->instruction;
 	}
 	piece->n_refs++;
 	piece->n_words += words;
 	piece->n_counted += making->references.ref[number].op < LOCI_OP_FRAME;
+}
+
+static void take_action(struct making *making, LLVMValueRef instruction)
+{
+	struct loci_plan *plan = making->plan;
+	struct loci_cc_op op[LOCI_OPS_MAX];
+	if (!plan->has_ops || loci_ops_of(making->references.layout, instruction, op) == 0)
+		return;
+	struct loci_plan_piece *piece = open_piece(making, 0, instruction);
+	plan->action = loci_grown(plan->action, plan->n_actions, sizeof(*plan->action));
+	plan->action[plan->n_actions++] = instruction;
+	piece->n_actions++;
 }
 
 /* What is told at the start of the basic block at hand, and is no access. */
@@ -97,13 +125,13 @@ static void take_instruction(struct making *making, LLVMValueRef instruction)
 	struct loci_plan_sync sync;
 
 	loci_references_add(&making->references, instruction);
-	for (size_t i = first; i < making->references.n; i++) {
+	for (size_t i = first; i < making->references.n; i++)
 		take_ref(making, i);
-		/* What a function finds in its buffers is asked before it is called. */
-		if (making->by_piece && making->references.ref[i].length_kind == LOCI_LENGTH_SPAN &&
-			i + 1 == making->references.n)
-			making->is_open = false;
-	}
+	take_action(making, instruction);
+	/* What a function finds in its buffers is asked before it is called. */
+	if (making->by_piece && making->references.n > first &&
+		making->references.ref[making->references.n - 1].length_kind == LOCI_LENGTH_SPAN)
+		making->is_open = false;
 	if (!sync_of(instruction, &sync))
 		return;
 	sync.home = making->home;
@@ -168,9 +196,13 @@ static void take_block(struct making *making, uint32_t number)
 	making->plan->ends_synced[number] = making->is_synced;
 	if (making->plan->n_pieces == n_pieces && making->plan->n_syncs == n_syncs)
 		return;
+	bool lowers = false;
+	for (size_t i = n_pieces; i < making->plan->n_pieces; i++)
+		lowers |= making->plan->piece[i].n_counted > 0;
 	for (uint32_t loop = making->flow->block[number].loop; loop != LOCI_FLOW_NONE;
 		loop = making->flow->loop[loop].parent) {
 		making->plan->is_active[loop] = true;
+		making->plan->is_lowering[loop] |= lowers;
 		making->plan->is_synced[loop] |= making->plan->n_syncs > n_syncs;
 	}
 }
@@ -188,14 +220,17 @@ static void take_loops(struct loci_plan *plan, const struct loci_flow *flow)
 	}
 }
 
-void loci_plan_init(
-	struct loci_plan *plan, LLVMValueRef function, const struct loci_flow *flow, bool by_piece)
+void loci_plan_init(struct loci_plan *plan, LLVMValueRef function, const struct loci_flow *flow,
+	bool by_piece, bool has_ops)
 {
 	struct making making = { .plan = plan, .flow = flow, .by_piece = by_piece };
-	*plan = (struct loci_plan){ .module = LLVMGetGlobalParent(function), .function = function };
+	*plan = (struct loci_plan){
+		.module = LLVMGetGlobalParent(function), .function = function, .has_ops = has_ops
+	};
 	plan->ends_synced = loci_zeroed(flow->n_blocks, sizeof(*plan->ends_synced));
 	plan->is_active = loci_zeroed(flow->n_loops, sizeof(*plan->is_active));
 	plan->is_synced = loci_zeroed(flow->n_loops, sizeof(*plan->is_synced));
+	plan->is_lowering = loci_zeroed(flow->n_loops, sizeof(*plan->is_lowering));
 	loci_references_init(&making.references, plan->module);
 
 	making.holds_more = loci_zeroed(flow->n_loops, sizeof(*making.holds_more));
@@ -207,7 +242,7 @@ void loci_plan_init(
 	plan->n_refs = making.references.n;
 	take_loops(plan, flow);
 	loci_outside_find(plan, flow);
-	loci_order_blocks(plan, flow, by_piece ? 0 : WORDS_MAX);
+	loci_order_blocks(plan, flow, by_piece || has_ops ? 0 : WORDS_MAX);
 	if (by_piece)
 		return;
 	loci_runs_find(plan, flow);
@@ -227,4 +262,6 @@ void loci_plan_fini(struct loci_plan *plan)
 	free(plan->ends_synced);
 	free(plan->is_active);
 	free(plan->is_synced);
+	free(plan->is_lowering);
+	free(plan->action);
 }

@@ -56,11 +56,13 @@ struct loci_plan_block {
 
 /* A stretch of a basic block, whose references execute together; blocks consist of pieces. */
 struct loci_plan_piece {
+	LLVMValueRef place; /* words are appended from before this instruction on */
 	uint32_t first_ref, n_refs;
-	uint32_t n_counted; /* references that are accesses */
-	uint32_t n_words;   /* of its references */
-	uint32_t home;      /* number of the basic block, as struct loci_flow has it */
-	uint32_t sequence;  /* pieces and syncs of a basic block execute in this order */
+	uint32_t first_action, n_actions; /* in `action` of the plan */
+	uint32_t n_counted;               /* references that are accesses */
+	uint32_t n_words;                 /* of its references */
+	uint32_t home;     /* number of the basic block, as struct loci_flow has it */
+	uint32_t sequence; /* pieces and syncs of a basic block execute in this order */
 	uint32_t block;
 	bool is_marked;        /* words begin with the block's marker .. */
 	bool is_hoisted;       /* .. which is appended where the loop is entered instead */
@@ -110,14 +112,21 @@ struct loci_plan {
 	size_t n_blocks;
 	struct loci_plan_piece *piece; /* in the order of blocks */
 	size_t n_pieces;
+	/* Instructions that are operations, where these are counted. There may then be pieces
+	 * without references, and every piece is a block of its own: what a block does is the same
+	 * each time. */
+	bool has_ops;
+	LLVMValueRef *action;
+	size_t n_actions;
 	struct loci_plan_sync *sync;
 	size_t n_syncs;
 	uint32_t n_sequence;
 	struct loci_plan_loop *loop; /* parents first */
 	size_t n_loops;
 	/* Of basic blocks: whether control goes elsewhere after the last piece; of loops: whether
-	 * references or such places are within; whether such places are. */
-	bool *ends_synced, *is_active, *is_synced;
+	 * pieces or such places are within; whether such places are; whether the budget is lowered.
+	 */
+	bool *ends_synced, *is_active, *is_synced, *is_lowering;
 	/* External functions called, each once. */
 	LLVMValueRef *callee;
 	size_t n_callees;
@@ -131,13 +140,18 @@ struct loci_plan {
 struct loci_flow;
 /* A plan whose pieces are each a block of their own, and all of whose addresses are there when its
  * last reference executes, serves where each piece is tested by itself. */
-void loci_plan_init(
-	struct loci_plan *plan, LLVMValueRef function, const struct loci_flow *flow, bool by_piece);
+void loci_plan_init(struct loci_plan *plan, LLVMValueRef function, const struct loci_flow *flow,
+	bool by_piece, bool has_ops);
 void loci_plan_fini(struct loci_plan *plan);
 
 /* Writes the definition of a function into its sections and returns its struct loci_cc_function, a
  * global variable of the module. counter[i] is the variable that counts calls of callee[i], may be
- * NULL. Nothing of the function is changed, and it has not been changed since the plan was made. */
-LLVMValueRef loci_describe(const struct loci_plan *plan, const LLVMValueRef *counter);
+ * NULL; executions NULL: operations are not counted. Nothing of the function is changed, and it has
+ * not been changed since the plan was made. */
+struct loci_executions;
+LLVMValueRef loci_describe(const struct loci_plan *plan, const LLVMValueRef *counter,
+	const struct loci_executions *executions);
+/* The variable that says where the counters of its executions are: see __loci_counters. */
+LLVMValueRef loci_describe_counters(const struct loci_plan *plan);
 
 #endif

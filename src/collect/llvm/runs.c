@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/llvm/runs.h"
 
+#include "collect/llvm/executions.h"
 #include "collect/llvm/loops.h"
 #include "collect/runtime/cc_abi.h"
 #include "stream/stream.h"
@@ -242,7 +243,8 @@ static void make_tracing(struct loci_runs *runs, const struct run *run)
 }
 
 /* A loop that the budget lasts for need not test it, nor count each turn. */
-static void make_counting(struct loci_runs *runs, const struct run *run)
+static void make_counting(
+	struct loci_runs *runs, const struct run *run, struct loci_increments *increments)
 {
 	struct loci_emit *emit = runs->emit;
 	const struct side *side = &run->side[COUNTING];
@@ -257,6 +259,8 @@ static void make_counting(struct loci_runs *runs, const struct run *run)
 	LLVMBuildBr(emit->builder, plain);
 	loci_ir_rename_predecessor(plain, entry, begun);
 	loci_emit_at_end(emit, ended);
+	if (increments)
+		loci_increments_run(increments, run->plan, run->times);
 	connect_exit(runs, run, side, ended);
 }
 
@@ -266,10 +270,10 @@ void loci_runs_make_tracing(struct loci_runs *runs)
 		make_tracing(runs, &runs->run[i]);
 }
 
-void loci_runs_make_counting(struct loci_runs *runs)
+void loci_runs_make_counting(struct loci_runs *runs, struct loci_increments *increments)
 {
 	for (size_t i = 0; i < runs->plan->n_runs; i++)
-		make_counting(runs, &runs->run[i]);
+		make_counting(runs, &runs->run[i], increments);
 }
 
 LLVMValueRef loci_runs_outliving(const struct loci_runs *runs, size_t number)

@@ -26,7 +26,8 @@ void loci_runs_copy(struct loci_runs *runs, const struct loci_ir_copy *copy);
 /* Connects them with the tracing copy when it is complete but for where control crosses, and with
  * the counting copy when that is done, too. */
 void loci_runs_make_tracing(struct loci_runs *runs);
-void loci_runs_make_counting(struct loci_runs *runs);
+struct loci_increments; /* NULL: executions are not counted */
+void loci_runs_make_counting(struct loci_runs *runs, struct loci_increments *increments);
 /* Values of the function's body that are used behind a loop that has a plain copy,
  * from 0; NULL: no more. */
 LLVMValueRef loci_runs_outliving(const struct loci_runs *runs, size_t number);

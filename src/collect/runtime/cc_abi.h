@@ -10,6 +10,7 @@
  * to go round at most some hundred times is left at its end only.
  *
  *	counting	in every block that has references	budget -= references
+ *			and, with operations, counts executions (see Operations)
  *	tracing		the same, and appends words at the cursor
  *	test		budget < 0: to the tracing copy; otherwise, where it can, to the counting
  *copy
@@ -77,6 +78,7 @@ struct loci_cc_state {
 struct loci_cc_thread {
 	int64_t budget;              /* references until the next event; from -1 */
 	struct loci_cc_state *state; /* from one that has no room */
+	uint64_t counters; /* address of its counters of executions; LOCI_CC_COUNTERS_UNKNOWN */
 };
 
 /* Section LOCI_CC_FUNCTIONS: one for each function, writable, 8-aligned. Comdat and --gc-sections
@@ -187,7 +189,14 @@ _Static_assert(sizeof(struct loci_cc_call) == 8, "layout is fixed");
  *
  * Counted are the instructions of the compiler's intermediate code after optimising, before what
  * loci puts there: architecture-independent, as Byfl counts. Debug and lifetime intrinsics, PHIs
- * and casts that make no code (bitcast, ptrtoint, inttoptr, freeze) are none. */
+ * and casts that make no code (bitcast, ptrtoint, inttoptr, freeze) are none. No more are parts of
+ * aggregates (extractvalue, insertvalue), landing pads, allocas of constant size, constant
+ * expressions, and the return behind a call that must be the last (musttail), for the callee
+ * returns. An invoke is its call alone. Intrinsics are what they compute: those that are not in the
+ * list below are INT_OTHER, FLOAT_OTHER or OTHER by what they give. A masked load or store counts
+ * as one, all its lanes moved, whichever are active: a bound from above. Calls, memset, memcpy,
+ * fences, assembly and the like have no type and no bits; branches have those of what they depend
+ * on. */
 enum loci_cc_op_kind {
 	LOCI_CC_OP_LOAD = 1,
 	LOCI_CC_OP_STORE = 2, /* a read-modify-write is a load, a store and what it computes */
@@ -273,7 +282,11 @@ struct loci_cc_invocation {
 };
 _Static_assert(sizeof(struct loci_cc_invocation) == 16, "layout is fixed");
 
-/* How often a block ran in the counting copy: the sum of its terms, modulo 2^64. A counter may
+/* Executions in the counting copy are counted on some edges of the flow, in counters that the
+ * thread has to itself, and add up to those of blocks. They are right whenever control is outside
+ * of the function, or in something that it called.
+ *
+ * How often a block ran in the counting copy: the sum of its terms, modulo 2^64. A counter may
  * serve several blocks, and a block may have none of its own. Ascending by block. */
 #define LOCI_CC_TERM_MINUS (1u << 31)
 struct loci_cc_term {
@@ -281,6 +294,13 @@ struct loci_cc_term {
 	uint32_t counter; /* its number; with LOCI_CC_TERM_MINUS it is subtracted */
 };
 _Static_assert(sizeof(struct loci_cc_term) == 8, "layout is fixed");
+
+/* Section LOCI_CC_COUNTERS: an uint64_t for each function compiled with operations, writable: the
+ * place of its n_counters counters among those of every thread, in bytes. An address of a counter
+ * is loci_cc_thread.counters + that + 8 * its number, and negative while either is not known yet.
+ */
+#define LOCI_CC_COUNTERS         "loci_cnt"
+#define LOCI_CC_COUNTERS_UNKNOWN 0xc000000000000000u
 
 /* Functions of the runtime that the code calls. Those marked keep all registers but the flags, r11
  * and vectors (LLVM's preserve_most). They must be bound before they are called (nonlazybind): the
@@ -298,6 +318,9 @@ void __loci_room(void);
 /* preserve_most: gives the function its base and the recorder its blocks. Its argument is in rdi.
  */
 void __loci_define(struct loci_cc_function *function);
+/* preserve_most: makes known where the function's and this thread's counters are. Arguments are in
+ * rdi and rsi. */
+void __loci_counters(struct loci_cc_function *function, uint64_t *counters);
 /* Before a call that may return twice, and after it: the state that was current comes back, when a
  * signal handler was left by longjmp. */
 struct loci_cc_state *__loci_mark(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Functions become known when they are first executed under tracing. They are remembered, for the
- * children of this process. */
+/* Functions become known when they are first executed under tracing, or first count. They are
+ * remembered, for the children of this process. */
 #include "collect/runtime/call_places.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
@@ -29,8 +29,7 @@ static uintptr_t code_of(const struct loci_cc_function *function)
 	return (uintptr_t)&function->code + (uintptr_t)(intptr_t)function->code;
 }
 
-/* NULL: of a version that this runtime does not know, or none. */
-static const struct loci_cc_definition *definition_of(const struct loci_cc_function *function)
+const struct loci_cc_definition *rt_definition_of(const struct loci_cc_function *function)
 {
 	const struct loci_cc_definition *definition =
 		(const void *)((uintptr_t)&function->definition +
@@ -85,7 +84,7 @@ static void tell_block(const struct loci_cc_definition *definition,
 
 static void tell(const struct loci_cc_function *function, uint64_t first)
 {
-	const struct loci_cc_definition *definition = definition_of(function);
+	const struct loci_cc_definition *definition = rt_definition_of(function);
 	uintptr_t code = code_of(function);
 	uint64_t module;
 
@@ -124,20 +123,24 @@ uint64_t rt_take_block_ids(uint32_t n)
 	return first;
 }
 
-static void define(struct loci_cc_function *function)
+bool rt_define_now(struct loci_cc_function *function)
 {
-	const struct loci_cc_definition *definition = definition_of(function);
-	uint64_t first = definition ? rt_take_block_ids(definition->n_blocks) : 0;
+	const struct loci_cc_definition *definition = rt_definition_of(function);
+	uint64_t first;
 
+	if (__atomic_load_n(&function->base, __ATOMIC_ACQUIRE))
+		return true;
+	first = definition ? rt_take_block_ids(definition->n_blocks) : 0;
 	/* Without a definition its words would have no meaning: nothing of this process would. */
 	if (!definition || !remember(function, first)) {
 		rt_process_mark(LOCI_MARK_LOST, 1, 0, NULL);
 		rt_go_off();
-		return;
+		return false;
 	}
 	tell(function, first);
 	__atomic_store_n(
 		&function->base, loci_mark_word(LOCI_MARK_BLOCK, 0, first), __ATOMIC_RELEASE);
+	return true;
 }
 
 void rt_define(struct loci_cc_function *function)
@@ -149,8 +152,8 @@ void rt_define(struct loci_cc_function *function)
 		return;
 	mask = rt_block();
 	rt_lock();
-	if (!__atomic_load_n(&function->base, __ATOMIC_ACQUIRE) && rt_mode() == RT_TRACE)
-		define(function);
+	if (rt_mode() == RT_TRACE)
+		rt_define_now(function);
 	rt_unlock();
 	rt_unblock(mask);
 	errno = error;
@@ -200,6 +203,16 @@ static const struct loci_cc_call *calls_of(const struct loci_cc_definition *defi
 	return (const void *)at;
 }
 
+const struct loci_cc_term *rt_terms_of(const struct loci_cc_definition *definition)
+{
+	const char *at = (const char *)(calls_of(definition) + definition->n_calls);
+
+	at += definition->n_blocks * sizeof(struct loci_cc_block_ops);
+	at += definition->n_ops * sizeof(struct loci_cc_op);
+	at += definition->n_invocations * sizeof(struct loci_cc_invocation);
+	return (const void *)at;
+}
+
 /* Functions have counters in common: what was counted is taken from them. */
 static void count_unseen(const struct loci_cc_call *call, uintptr_t caller)
 {
@@ -223,7 +236,7 @@ static void each_call(void (*f)(const struct loci_cc_call *call, uintptr_t calle
 {
 	for (size_t i = 0; i < table.n; i++) {
 		const struct loci_cc_function *function = table.known[i].function;
-		const struct loci_cc_definition *definition = definition_of(function);
+		const struct loci_cc_definition *definition = rt_definition_of(function);
 		const struct loci_cc_call *call = definition ? calls_of(definition) : NULL;
 
 		for (uint32_t k = 0; definition && k < definition->n_calls; k++)
@@ -253,7 +266,7 @@ bool rt_is_defined_name(const char *name, uintptr_t start, size_t bytes)
 {
 	for (size_t i = 0; i < table.n; i++) {
 		const struct loci_cc_definition *definition =
-			definition_of(table.known[i].function);
+			rt_definition_of(table.known[i].function);
 
 		if (definition && definition->name &&
 			code_of(table.known[i].function) - start < bytes &&

@@ -19,8 +19,10 @@ void rt_end(int status, bool with_loader)
 		return;
 	mask = rt_block();
 	thread = rt_self;
-	if (thread)
+	if (thread) {
+		rt_counters_gather(thread);
 		rt_thread_end(thread);
+	}
 #ifndef LOCI_RT_STATIC
 	if (with_loader)
 		rt_modules_look();

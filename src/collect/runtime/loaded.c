@@ -339,12 +339,12 @@ RT_WRAP(int, dlclose, void *handle)
 {
 	int error = errno, r;
 
-	if (rt_mode() == RT_TRACE)
+	if (rt_mode() != RT_OFF)
 		before_close();
 	errno = error;
 	r = RT_REAL(dlclose)(handle);
 	error = errno;
-	if (rt_mode() == RT_TRACE) {
+	if (rt_mode() != RT_OFF) {
 		uint64_t mask = rt_block();
 
 		rt_lock();

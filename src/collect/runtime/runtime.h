@@ -63,6 +63,7 @@ struct rt_thread {
 	void *(*start)(void *);
 	int (*start_c11)(void *);
 	void *argument;
+	uint64_t *counters;          /* of executions; NULL: none yet */
 	uintptr_t new_site;          /* of an operator new that is on its way to malloc */
 	char path[2][RT_PATH_BYTES]; /* stacks may be small */
 	struct loci_marking_thread marks;
@@ -169,7 +170,16 @@ void rt_window_look(struct rt_thread *thread);
 bool rt_window_is_shut(const struct rt_thread *thread);   /* and the thread has run out of budget */
 int64_t rt_window_budget(const struct rt_thread *thread); /* until that is to be asked again */
 
+/* counters.c: how often blocks executed in counting copies. */
+void rt_counters_tell(struct rt_thread *thread);   /* by this thread */
+void rt_counters_gather(struct rt_thread *thread); /* .. and those that it did not wait for */
+void rt_counters_clear(struct rt_thread *thread);
+
 /* definitions.c, loaded.c; lock held. */
+bool rt_define_now(struct loci_cc_function *function); /* false: nothing is written any more */
+/* NULL: of a version that this runtime does not know, or none. */
+const struct loci_cc_definition *rt_definition_of(const struct loci_cc_function *function);
+const struct loci_cc_term *rt_terms_of(const struct loci_cc_definition *definition);
 void rt_define_all_again(void);
 /* A block of one reference, whose site is an address of code; id 0: a new one. */
 uint64_t rt_define_told(uint64_t site, uint64_t descriptor, uint64_t id);
@@ -206,5 +216,6 @@ void rt_end(int status, bool with_loader); /* the process's last words */
 /* Called by stubs_x86_64.S. */
 void rt_room(void);
 void rt_define(struct loci_cc_function *function);
+void rt_counters(struct loci_cc_function *function, uint64_t *place);
 
 #endif

@@ -44,6 +44,7 @@
 
 	keeping __loci_room, rt_room
 	keeping __loci_define, rt_define
+	keeping __loci_counters, rt_counters
 
 /* Entries for signal handlers: which one it is tells the handler. See handlers.c. */
 	.globl	rt_handler_entries

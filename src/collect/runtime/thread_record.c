@@ -12,7 +12,7 @@
 static struct loci_cc_state start = { rt_sink, NULL };
 
 RT_PUBLIC __thread struct loci_cc_thread __loci_thread
-	__attribute__((tls_model("initial-exec"))) = { -1, &start };
+	__attribute__((tls_model("initial-exec"))) = { -1, &start, LOCI_CC_COUNTERS_UNKNOWN };
 __thread struct rt_thread *rt_self __attribute__((tls_model("initial-exec")));
 static __thread struct loci_cc_state off __attribute__((tls_model("initial-exec")));
 static __thread bool is_over __attribute__((tls_model("initial-exec")));
@@ -65,6 +65,7 @@ struct rt_thread *rt_thread_take(uint32_t parent)
 	thread->marks.depth = thread->marks.beyond = 0;
 	for (unsigned i = 0; i < RT_LEVELS; i++)
 		rt_level_reset(&thread->level[i]);
+	rt_counters_clear(thread);
 	return thread;
 }
 
@@ -164,6 +165,7 @@ void rt_thread_tell_count(struct rt_thread *thread)
 {
 	uint64_t raw[1] = { rt_thread_count(thread) };
 
+	rt_counters_tell(thread);
 	if (!thread->has_jumped || rt_mode() == RT_COUNT)
 		rt_mark(thread, LOCI_MARK_COUNT, 0, 1, raw);
 }
@@ -199,6 +201,7 @@ void rt_thread_end(struct rt_thread *thread)
 	rt_self = NULL;
 	be_off();
 	__loci_thread.budget = -1; /* should more code run, it comes to us: revive */
+	__loci_thread.counters = LOCI_CC_COUNTERS_UNKNOWN;
 	rt_thread_give_back(thread);
 	rt_unblock(mask);
 }
@@ -209,6 +212,7 @@ void rt_thread_again(struct rt_thread *thread)
 	thread->parent = 0;
 	thread->unheard = 0;
 	thread->has_jumped = false;
+	rt_counters_clear(thread);
 	rt_thread_begin(thread);
 }
 
