@@ -453,7 +453,9 @@ bool loci_walk_turn_plainly(struct loci_walk *walk, const struct loci_code_block
 {
 	uint64_t address = block->address, last = walk->frame->last;
 
-	if (!walk->learns || !block->loop || address < walk->entry || address == last)
+	if (!walk->learns)
+		return loci_walk_turn_fixed_plainly(walk, block);
+	if (!block->loop || address < walk->entry || address == last)
 		return false;
 	return address > last ? enter_inner(walk, block->loop, address)
 			      : repeat_outer(walk, block->loop, address, last);

@@ -225,14 +225,12 @@ static int enter_loops(struct loci_walk *walk, uint32_t innermost)
 	return 0;
 }
 
-int loci_walk_turn_fixed(struct loci_walk *walk, struct loci_code_block *block)
+/* A block whose loop is known. */
+static int turn(struct loci_walk *walk, const struct loci_code_block *block)
 {
-	const struct loci_walk_level *level;
+	const struct loci_walk_level *level = walk->level;
 	size_t n;
 
-	if (block->loop == LOCI_LOOP_UNASKED && ask(walk, block) < 0)
-		return -ENOMEM;
-	level = walk->level;
 	for (n = level->n_loops;
 		n > walk->frame->loops && !holds(walk, level->loop[n - 1].loop, block->loop);)
 		n--;
@@ -243,4 +241,23 @@ int loci_walk_turn_fixed(struct loci_walk *walk, struct loci_code_block *block)
 		return -ENOMEM;
 	loci_walk_refresh_loops(walk);
 	return 0;
+}
+
+int loci_walk_turn_fixed(struct loci_walk *walk, struct loci_code_block *block)
+{
+	if (block->loop == LOCI_LOOP_UNASKED && ask(walk, block) < 0)
+		return -ENOMEM;
+	return turn(walk, block);
+}
+
+bool loci_walk_turn_fixed_plainly(struct loci_walk *walk, const struct loci_code_block *block)
+{
+	struct loci_walk_level *level = walk->level;
+
+	/* room for all loops that may begin, so that it cannot fail half-way */
+	if (block->loop == LOCI_LOOP_UNASKED ||
+		loci_grow(&level->loop, &level->loop_cap, level->n_loops + LOCI_LOOP_DEPTH,
+			sizeof(*level->loop)) < 0)
+		return false;
+	return turn(walk, block) == 0;
 }

@@ -24,6 +24,7 @@ int loci_walk_settle_fixed(struct loci_walk *walk, uint32_t function);
 bool loci_walk_is_plain(const struct loci_walk *walk, uint32_t function);
 /* A block of the top frame's function, whose loops are known. */
 int loci_walk_turn_fixed(struct loci_walk *walk, struct loci_code_block *block);
+bool loci_walk_turn_fixed_plainly(struct loci_walk *walk, const struct loci_code_block *block);
 /* Frame i goes: a coroutine may come back to it. */
 void loci_walk_leave_frame(struct loci_walk *walk, size_t i);
 

@@ -432,25 +432,27 @@ INLINE void kernel_loop(
 static void kernel_runs(struct loci_stack *stack, const struct loci_stack_touches *t)
 {
 	if (stack->sample && t->use)
-		kernel_loop(stack, t, (struct kernel_mode){ true, true, true });
+		kernel_loop(stack, t,
+			(struct kernel_mode){ .sampling = true, .uses = true, .runs = true });
 	else if (stack->sample)
-		kernel_loop(stack, t, (struct kernel_mode){ true, false, true });
+		kernel_loop(stack, t, (struct kernel_mode){ .sampling = true, .runs = true });
 	else if (t->use)
-		kernel_loop(stack, t, (struct kernel_mode){ false, true, true });
+		kernel_loop(stack, t, (struct kernel_mode){ .uses = true, .runs = true });
 	else
-		kernel_loop(stack, t, (struct kernel_mode){ false, false, true });
+		kernel_loop(stack, t, (struct kernel_mode){ .runs = true });
 }
 
 static void kernel_recents(struct loci_stack *stack, const struct loci_stack_touches *t)
 {
 	if (stack->sample && t->use)
-		kernel_loop(stack, t, (struct kernel_mode){ true, true, false, true });
+		kernel_loop(stack, t,
+			(struct kernel_mode){ .sampling = true, .uses = true, .recent = true });
 	else if (stack->sample)
-		kernel_loop(stack, t, (struct kernel_mode){ true, false, false, true });
+		kernel_loop(stack, t, (struct kernel_mode){ .sampling = true, .recent = true });
 	else if (t->use)
-		kernel_loop(stack, t, (struct kernel_mode){ false, true, false, true });
+		kernel_loop(stack, t, (struct kernel_mode){ .uses = true, .recent = true });
 	else
-		kernel_loop(stack, t, (struct kernel_mode){ false, false, false, true });
+		kernel_loop(stack, t, (struct kernel_mode){ .recent = true });
 }
 
 void KERNEL_NAME(struct loci_stack *stack, const struct loci_stack_touches *t)

@@ -202,7 +202,7 @@ static size_t by_news(const struct stream *s, const struct loci_levels_geometry 
 	enum loci_isa isa, uint64_t max_bytes, struct answer *answer)
 {
 	struct loci_stack *stack = new_stack(isa, true, max_bytes);
-	struct loci_recent *recent = aligned_alloc(64, sizeof(*recent));
+	struct loci_recent *recent = calloc(1, sizeof(*recent));
 	static struct news news;
 	uint64_t count[LOCI_RECENT] = { 0 };
 	struct loci_levels *levels;
@@ -210,7 +210,6 @@ static size_t by_news(const struct stream *s, const struct loci_levels_geometry 
 	size_t told = 0;
 
 	*answer = (struct answer){ .evicted = 0 };
-	memset(recent, 0, sizeof(*recent));
 	news.n = 0;
 	CHECK(loci_levels_may_be_recent(shape, 3));
 	CHECK(loci_levels_new(shape, 3, isa, &levels, &err) == 0);

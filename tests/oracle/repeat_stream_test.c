@@ -64,7 +64,7 @@ static void define_all(struct program *p)
 			}
 			for (unsigned i = 0; i < n; i++) {
 				both(p,
-					loci_ref_word(below(9) ? 4u << below(2) : 32 << below(3),
+					loci_ref_word(below(9) ? 4u << below(2) : 32u << below(3),
 						below(3) ? LOCI_OP_LOAD : LOCI_OP_STORE, 0));
 				both(p, at + 4 * (below(4) ? i : i / 2) + 4);
 			}
