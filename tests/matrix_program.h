@@ -96,15 +96,15 @@ static const struct loci_loop_row matrix_loops[] = {
 
 static const struct loci_object_row matrix_objects[] = {
 	{ OBJECT_A, "heap", "a", "double", MATRIX_BYTES, 1, MATRIX_MODULE, MATRIX_MAIN,
-		MATRIX_SOURCE, 1, 28, 0, 0, false, 0 },
+		MATRIX_SOURCE, 1, 28, 0, 0, false, 0, 0 },
 	{ OBJECT_B, "heap", "b", "double", MATRIX_BYTES, 1, MATRIX_MODULE, MATRIX_MAIN,
-		MATRIX_SOURCE, 1, 29, 0, 0, false, 0 },
+		MATRIX_SOURCE, 1, 29, 0, 0, false, 0, 0 },
 	{ OBJECT_C, "heap", "c", "double", MATRIX_BYTES, 1, MATRIX_MODULE, MATRIX_MAIN,
-		MATRIX_SOURCE, 1, 30, 0, 0, true, 0 }, /* released at the end */
+		MATRIX_SOURCE, 1, 30, 0, 0, true, 0, 0 }, /* released at the end */
 	{ OBJECT_SUM, "stack", "sum", "double", MATRIX_N * 8, 0, MATRIX_MODULE, MATRIX_MAIN,
-		MATRIX_SOURCE, 0, 31, 0, 0, false, 0 },
+		MATRIX_SOURCE, 0, 31, 0, 0, false, 0, 0 },
 	{ OBJECT_STATS, "global", "stats", "struct stats", 16, 0, MATRIX_MODULE, 0, MATRIX_SOURCE,
-		0, 8, 0, 0, false, 0 },
+		0, 8, 0, 0, false, 0, 0 },
 };
 
 enum { FIELD_TOTAL = 1, FIELD_ROWS };

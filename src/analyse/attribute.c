@@ -164,9 +164,7 @@ static __attribute__((noinline)) int refer_any(struct loci_attribution *a,
 	int r;
 
 	if (a->distinct) {
-		int r = loci_distinct_again(
-			a->distinct, ref->site, (uint32_t)a->walk.at, address, err);
-
+		r = loci_distinct_again(a->distinct, ref->site, (uint32_t)a->walk.at, address, err);
 		if (r > 0) { /* who counts the run counts it too */
 			a->here.refs--;
 			a->here.again++;

@@ -297,7 +297,8 @@ static void check_one(const struct touches *t, const struct hierarchy *hierarchy
 		if (piece > t->n - at)
 			piece = t->n - at;
 		struct loci_levels_batch batch = { t->block + at, t->is_write + at, t->bytes + at,
-			t->owner + at, piece, missed + at, dirty + at, evicted + n_evicted, 99 };
+			t->owner + at, piece, missed + at, dirty + at, evicted + n_evicted, 99,
+			NULL, NULL };
 
 		loci_levels_feed(levels, &batch);
 		n_evicted += batch.n_evicted;
