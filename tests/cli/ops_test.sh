@@ -21,7 +21,7 @@ done
 expect 0 loci ops --json ops.loci
 valid ops
 expect 0 loci ops --by block -n 3 ops.loci
-has out '3 of 19 rows'
+has out '3 of 25 rows'
 expect 0 loci ops --by block --all ops.loci
 lacks out ' rows'
 expect 0 loci ops # the only one here
@@ -58,11 +58,25 @@ has <(loci info mixed.loci) 'not all of the merged profiles have them: operation
 
 expect 0 loci diff ops.loci two.loci
 has out 'operations that moved'
-grep -qE 'flops +19.6 k +39.1 k +\+100' out || fail "diff shows no flops: $(cat out)"
+grep -qE 'flops +66.4 k +133 k +\+100' out || fail "diff shows no flops: $(cat out)"
 expect 0 loci diff ops.loci ops.loci
 has out 'operations: the same'
 expect 0 loci diff plain.loci plain.loci
 lacks out operations
+expect 0 loci diff --json ops.loci two.loci
+valid diff
+loci ops --json ops.loci >one.json
+loci ops --json two.loci >two.json
+python3 -c 'import json, sys
+diff, one, two = (json.load(open(path)) for path in ("out", "one.json", "two.json"))
+want = {key: (value, two["profile"]["whole"][key]) for key, value in one["profile"]["whole"].items() if key != "mix"}
+got = {key: (change["before"], change["after"]) for key, change in diff["operations"].items()}
+sys.exit(got != want or diff["operations"]["flops"]["relative"] != 1)' || fail "diff --json has other operations"
+for pair in 'ops.loci plain.loci' 'plain.loci ops.loci' 'plain.loci plain.loci'; do
+	expect 0 loci diff --json $pair
+	valid diff
+	grep -q '"operations": *null' out || fail "diff --json $pair has operations"
+done
 
 # What cannot be.
 expect 1 loci ops plain.loci
