@@ -23,8 +23,7 @@ const char *loci_ops_row_name(const struct loci_ops *ops, enum loci_ops_level le
 	char place[LOCI_NAME_MAX], name[LOCI_NAME_MAX];
 
 	if (!row->owner) {
-		snprintf(buf, size, "%s",
-			level == LOCI_OPS_REGION ? "(outside)" : "(unknown)");
+		snprintf(buf, size, "%s", level == LOCI_OPS_REGION ? "(outside)" : "(unknown)");
 		return buf;
 	}
 	switch (level) {
@@ -119,6 +118,13 @@ static int rows_table(const struct loci_ops *ops, enum loci_ops_level level, siz
 		{ "vector %", LOCI_ALIGN_RIGHT },
 		{ loci_ops_level_name(level), LOCI_ALIGN_LEFT },
 	};
+	/* functions of one class begin alike; a context ends with its call */
+	static const enum loci_cut cuts[] = {
+		[LOCI_OPS_FUNCTION] = LOCI_CUT_MIDDLE,
+		[LOCI_OPS_CONTEXT] = LOCI_CUT_END,
+		[LOCI_OPS_REGION] = LOCI_CUT_MIDDLE,
+		[LOCI_OPS_BLOCK] = LOCI_CUT_PLACE,
+	};
 	loci_autofree struct loci_ops_row *row = NULL;
 	struct loci_table table;
 	size_t n = 0;
@@ -127,8 +133,7 @@ static int rows_table(const struct loci_ops *ops, enum loci_ops_level level, siz
 	if (r < 0)
 		return r;
 	loci_table_init(&table, columns, LOCI_ARRAY_SIZE(columns));
-	loci_table_yield(&table, LOCI_ARRAY_SIZE(columns) - 1,
-		level == LOCI_OPS_BLOCK ? LOCI_CUT_PLACE : LOCI_CUT_END, 16);
+	loci_table_yield(&table, LOCI_ARRAY_SIZE(columns) - 1, cuts[level], 26);
 	loci_table_spare(&table, 5, 3);
 	loci_table_spare(&table, 4, 2);
 	loci_table_spare(&table, 3, 1);
@@ -150,6 +155,7 @@ static int callee_table(const struct loci_ops *ops, size_t max_rows, const struc
 		{ "", LOCI_ALIGN_LEFT },
 	};
 	loci_autofree struct loci_ops_callee *callee = NULL;
+	char name[LOCI_NAME_MAX];
 	struct loci_table table;
 	size_t n = 0;
 	int r = loci_ops_callees(ops, &callee, &n, err);
@@ -157,10 +163,12 @@ static int callee_table(const struct loci_ops *ops, size_t max_rows, const struc
 	if (r < 0)
 		return r;
 	loci_table_init(&table, columns, LOCI_ARRAY_SIZE(columns));
-	loci_table_yield(&table, 1, LOCI_CUT_END, 20);
+	loci_table_yield(&table, 1, LOCI_CUT_MIDDLE, 20);
 	for (size_t i = 0; i < n && i < max_rows; i++) {
 		add_number(&table, (double)callee[i].calls);
-		loci_table_add(&table, LOCI_STYLE_PLAIN, "%s", callee[i].name);
+		loci_table_add(&table, LOCI_STYLE_PLAIN, "%s",
+			callee[i].source ? loci_name_function(callee[i].source, name, sizeof(name))
+					 : callee[i].name);
 		loci_table_add(&table, LOCI_STYLE_DIM, "%s",
 			callee[i].function ? "" : "its own operations are not counted");
 	}

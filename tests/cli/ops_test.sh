@@ -41,6 +41,15 @@ two=$(sqlite3 two.loci 'SELECT sum(executions) / 2, count(*) FROM block')
 	fail "distinct bytes were merged wrongly"
 [ "$(sqlite3 two.loci 'SELECT count(*) FROM memory_use')" = 0 ] || fail "memory use was merged"
 has <(loci info two.loci) 'merging left out the smallest memory'
+# Errors are of independent estimates: 3 % of one, 4 % of twice as much.
+cp ops.loci estimate.loci
+cp ops.loci twice.loci
+sqlite3 estimate.loci "UPDATE footprint SET error = 0.03 WHERE owner = 'function'"
+sqlite3 twice.loci "UPDATE footprint SET error = 0.04, touched_bytes = 2 * touched_bytes WHERE owner = 'function'"
+expect 0 loci merge -o sum.loci estimate.loci twice.loci
+[ "$(sqlite3 sum.loci "SELECT min(abs(error * error - 0.0073 / 9) < 1e-9), count(*) > 3 FROM footprint WHERE owner = 'function'")" = '1|1' ] ||
+	fail "errors of distinct bytes were merged wrongly: $(sqlite3 sum.loci 'SELECT * FROM footprint')"
+[ "$(sqlite3 sum.loci "SELECT error FROM footprint WHERE owner = 'whole'")" = 0.0 ] || fail "what is exact has an error"
 # A run in which some blocks did not run: the others are still told apart.
 cp ops.loci part.loci
 sqlite3 part.loci 'CREATE TEMP TABLE gone AS SELECT id FROM block WHERE id % 2;
@@ -58,7 +67,7 @@ has <(loci info mixed.loci) 'not all of the merged profiles have them: operation
 
 expect 0 loci diff ops.loci two.loci
 has out 'operations that moved'
-grep -qE 'flops +66.4 k +133 k +\+100' out || fail "diff shows no flops: $(cat out)"
+grep -qE 'flops +75.0 k +150 k +\+100' out || fail "diff shows no flops: $(cat out)"
 expect 0 loci diff ops.loci ops.loci
 has out 'operations: the same'
 expect 0 loci diff plain.loci plain.loci
@@ -77,6 +86,14 @@ for pair in 'ops.loci plain.loci' 'plain.loci ops.loci' 'plain.loci plain.loci';
 	valid diff
 	grep -q '"operations": *null' out || fail "diff --json $pair has operations"
 done
+
+# Blocks that set memory, that copy it, and that do both: a read that is no copy is nobody's.
+cp ops.loci sets.loci
+sqlite3 sets.loci "UPDATE operation SET kind = 'memset' WHERE kind = 'memcpy' AND block_id % 3 = 0;
+	INSERT INTO operation SELECT 1000 + id, block_id, 'memset', NULL, 1, 1, 0 FROM operation WHERE kind = 'memcpy' AND block_id % 3 = 1"
+oracle sets.loci
+[ "$(sqlite3 sets.loci "SELECT count(DISTINCT block_id % 3) FROM operation WHERE kind LIKE 'mem%'")" = 3 ] ||
+	fail "not all sorts of blocks are there"
 
 # What cannot be.
 expect 1 loci ops plain.loci
@@ -107,6 +124,21 @@ expect 2 loci ops ops.loci plain.loci
 expect 2 loci ops --json --csv ops.loci
 expect 1 loci ops nothere.loci
 expect 0 loci ops -h
+# of C++ the source's names, told apart where they are cut
+cp ops.loci c++.loci
+sqlite3 c++.loci "UPDATE invocation SET callee = '_ZNSt6vectorIdSaIdEE9push_backERKd' WHERE callee = 'puts';
+	UPDATE function SET name = 'a::very::long_name_of_a_class::its_function_' || substr(name, 6) || '(int)'"
+expect 0 loci ops --by callee c++.loci
+grep -qE '974  std::vector<>::push_back  ' out || fail "the callee is not as its source has it: $(cat out)"
+expect 0 loci ops --by callee --csv c++.loci
+has out '"_ZNSt6vectorIdSaIdEE9push_backERKd",974,0,"std::vector<double,'
+expect 0 loci ops --by callee --json c++.loci
+valid ops
+has out '"source_name": "std::vector<double'
+expect 0 loci ops --by function c++.loci
+narrow
+grep -q 'a::very.*\.\..*_function_5$' out || fail "names are cut where they differ: $(cat out)"
+oracle c++.loci
 # names are disarmed, and quoted in CSV
 cp ops.loci names.loci
 sqlite3 names.loci "UPDATE function SET name = 'a' || char(27) || '\"[31m,b' WHERE name = 'code_5'"
