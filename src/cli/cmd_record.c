@@ -180,7 +180,10 @@ static int nothing(
 			: run->only ? "no function of --only made a reference (one that is inlined "
 				      "counts as the function it is in)"
 			: run->delay_s > 0 ? "the program ended before --delay was over"
-					   : "the collector saw no reference");
+			: run->collector == LOCI_COLLECTOR_CC
+			? "the collector saw no reference (-m count counts operations all the "
+			  "same, of what loci cc --loci-ops compiled)"
+			: "the collector saw no reference");
 }
 
 /* What a reader must know that was left out. */

@@ -87,12 +87,14 @@ static void add_row(struct loci_table *table, const struct loci_ops *ops, enum l
 }
 
 static int print_table(struct loci_table *table, const struct loci_text *text, size_t shown,
-	size_t n, struct loci_err *err)
+	size_t n, const char *if_none, struct loci_err *err)
 {
 	char line[96];
-	int r = loci_table_print(table, text, 2);
+	int r = n ? loci_table_print(table, text, 2) : 0;
 
 	loci_table_fini(table);
+	if (!n)
+		loci_text_paragraph(text, LOCI_STYLE_PLAIN, 2, if_none);
 	if (r < 0)
 		return loci_err_nomem(err);
 	if (shown < n) {
@@ -139,7 +141,7 @@ static int rows_table(const struct loci_ops *ops, enum loci_ops_level level, siz
 	loci_table_spare(&table, 3, 1);
 	for (size_t i = 0; i < n && i < max_rows; i++)
 		add_row(&table, ops, level, &row[i]);
-	r = print_table(&table, text, n < max_rows ? n : max_rows, n, err);
+	r = print_table(&table, text, n < max_rows ? n : max_rows, n, "nothing ran", err);
 	loci_text_paragraph(text, LOCI_STYLE_DIM, 2,
 		is_tree ? "%: of the instructions, with all that is called or nested below"
 			: "%: of the instructions");
@@ -172,7 +174,8 @@ static int callee_table(const struct loci_ops *ops, size_t max_rows, const struc
 		loci_table_add(&table, LOCI_STYLE_DIM, "%s",
 			callee[i].function ? "" : "its own operations are not counted");
 	}
-	return print_table(&table, text, n < max_rows ? n : max_rows, n, err);
+	return print_table(
+		&table, text, n < max_rows ? n : max_rows, n, "no function is called by name", err);
 }
 
 static int type_table(const struct loci_ops *ops, size_t max_rows, const struct loci_text *text,
@@ -206,7 +209,8 @@ static int type_table(const struct loci_ops *ops, size_t max_rows, const struct 
 		loci_table_add(&table, LOCI_STYLE_PLAIN, "%s",
 			type[i].bytes ? loci_units_bytes(number, (double)type[i].bytes) : "");
 	}
-	return print_table(&table, text, n < max_rows ? n : max_rows, n, err);
+	return print_table(&table, text, n < max_rows ? n : max_rows, n,
+		"nothing is loaded, stored or computed", err);
 }
 
 int loci_ops_table(const struct loci_ops *ops, enum loci_ops_level level, size_t max_rows,

@@ -139,6 +139,23 @@ expect 0 loci ops --by function c++.loci
 narrow
 grep -q 'a::very.*\.\..*_function_5$' out || fail "names are cut where they differ: $(cat out)"
 oracle c++.loci
+# a program that does nothing
+cp count.loci nothing.loci
+sqlite3 nothing.loci "DELETE FROM invocation; DELETE FROM operation WHERE kind != 'return';
+	DELETE FROM operation WHERE id != (SELECT max(id) FROM operation);
+	UPDATE operation SET block_id = (SELECT min(id) FROM block); UPDATE block SET executions = 1, entry = 1;
+	DELETE FROM block WHERE id != (SELECT min(id) FROM block); DELETE FROM footprint; DELETE FROM memory_use"
+oracle nothing.loci
+expect 0 loci ops nothing.loci
+has out 'No floating point, and nothing computed'
+has out ' 1 invocation'
+lacks out invocations
+has out 'nothing is loaded, stored or computed'
+lacks out elements
+expect 0 loci ops --by callee nothing.loci
+has out 'no function is called by name'
+expect 0 loci ops --json nothing.loci
+valid ops
 # names are disarmed, and quoted in CSV
 cp ops.loci names.loci
 sqlite3 names.loci "UPDATE function SET name = 'a' || char(27) || '\"[31m,b' WHERE name = 'code_5'"
