@@ -37,7 +37,8 @@ two=$(sqlite3 two.loci 'SELECT sum(executions) / 2, count(*) FROM block')
 	fail "operations were merged wrongly"
 [ "$(sqlite3 two.loci 'SELECT count(*), sum(executions) / 2 FROM execution')" = "$(sqlite3 ops.loci 'SELECT count(*), sum(executions) FROM execution')" ] ||
 	fail "executions were merged wrongly"
-[ "$(sqlite3 two.loci 'SELECT sum(touched_bytes) / 2 FROM footprint')" = "$(sqlite3 ops.loci 'SELECT sum(touched_bytes) FROM footprint')" ] ||
+[ "$(sqlite3 two.loci 'SELECT sum(loaded_bytes) / 2, sum(stored_bytes) / 2, sum(touched_bytes) / 2 FROM footprint')" = \
+	"$(sqlite3 ops.loci 'SELECT sum(loaded_bytes), sum(stored_bytes), sum(touched_bytes) FROM footprint')" ] ||
 	fail "distinct bytes were merged wrongly"
 [ "$(sqlite3 two.loci 'SELECT count(*) FROM memory_use')" = 0 ] || fail "memory use was merged"
 has <(loci info two.loci) 'merging left out the smallest memory'

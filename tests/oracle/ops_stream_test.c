@@ -345,7 +345,7 @@ static void tell(struct program *p)
 		mark(&p->w, LOCI_MARK_SWITCH, t, 0);
 		mark(&p->w, LOCI_MARK_EXECUTED, block_of(1, 4), 1, (uint64_t)10);
 		mark(&p->w, LOCI_MARK_EXECUTED, block_of(1, 2), 1, (uint64_t)3);
-		mark(&p->w, LOCI_MARK_EXECUTED, block_of(1, 4), 1, (uint64_t)(100 + t));
+		mark(&p->w, LOCI_MARK_EXECUTED, block_of(1, 4), 1, 100 + (uint64_t)t);
 		mark(&p->w, LOCI_MARK_EXECUTED, block_of(5, 2), 1, (uint64_t)77);
 		p->total[1][4] += 100 + t;
 		p->total[1][2] += 3;
