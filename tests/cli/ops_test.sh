@@ -96,6 +96,20 @@ oracle sets.loci
 [ "$(sqlite3 sets.loci "SELECT count(DISTINCT block_id % 3) FROM operation WHERE kind LIKE 'mem%'")" = 3 ] ||
 	fail "not all sorts of blocks are there"
 
+# Every kind, and types of all sorts.
+cp ops.loci kinds.loci
+sqlite3 kinds.loci "WITH k(n, kind, type, lanes, bits) AS (VALUES (1, 'int sub', 'pointer', 2, 384), (2, 'int div', 'int', 4, 100),
+	(3, 'int logic', 'i1', 1, 3), (4, 'int shift', 'i8', 16, 384), (5, 'int compare', 'pointer', 1, 129), (6, 'int other', 'i128', 1, 256),
+	(7, 'float add', 'f80', 1, 240), (8, 'float mul', 'f16', 32, 1536), (9, 'float div', 'f128', 1, 384), (10, 'float sqrt', 'f32', 1, 64),
+	(11, 'float other', 'other', 2, 256), (12, 'convert', 'f64', 2, 192), (13, 'select', 'i32', 1, 97), (14, 'address', 'pointer', 1, 192),
+	(15, 'lanes', 'f32', 4, 256), (16, 'branch', NULL, 1, 0), (17, 'branch indirect', NULL, 1, 64), (18, 'switch', 'i32', 1, 32),
+	(19, 'call indirect', NULL, 1, 64), (20, 'alloca', NULL, 1, 64), (21, 'fence', NULL, 1, 0), (22, 'asm', NULL, 1, 0),
+	(23, 'other', NULL, 1, 8), (24, 'load', 'i1', 1, 1), (25, 'store', 'int', 1, 9), (26, 'load', NULL, 1, 12))
+	INSERT INTO operation SELECT 2000 + 100 * n + id, id, kind, type, lanes, n, bits FROM k, block WHERE (id + n) % 2"
+oracle kinds.loci
+expect 0 loci ops kinds.loci
+narrow
+
 # What cannot be.
 expect 1 loci ops plain.loci
 has err 'compile the program with loci cc --loci-ops'
