@@ -267,7 +267,7 @@ LOCI_HOT int refer_runs(struct loci_attribution *a, struct loci_runs *runs, stru
 		const struct loci_code_ref *first = a->code.ref + runs->next, *ref = first;
 
 		if (!runs->left) {
-			r = loci_flow_plain(a, runs->block->definition - 1, err);
+			r = loci_flow_plain(a, runs->block->definition - 1, 1, err);
 			continue;
 		}
 		r = refer_run(a, runs, &ref, first + runs->left - 1, kind, err);
@@ -337,7 +337,7 @@ static int pass_runs(struct loci_attribution *a, struct loci_runs *runs, struct 
 		const struct loci_code_ref *first = a->code.ref + runs->next, *ref = first;
 
 		if (!runs->left) {
-			r = loci_flow_plain(a, runs->block->definition - 1, err);
+			r = loci_flow_plain(a, runs->block->definition - 1, 1, err);
 			continue;
 		}
 		r = pass_run(a, runs, &ref, first + runs->left - 1, err);
@@ -513,15 +513,16 @@ int loci_attribution_runs(struct loci_attribution *a, struct loci_runs *first, s
 }
 
 /* A block without references, that did not come in a run. */
-static int take_plain(
-	struct loci_attribution *a, const struct loci_event *event, struct loci_err *err)
+static int take_plain(struct loci_attribution *a, const struct loci_event *event, uint64_t times,
+	struct loci_err *err)
 {
 	int r = 0;
 
 	if (event->thread != a->walk.thread[a->walk.at].id)
 		r = switch_thread(a, event->thread, err);
 	if (r == 0 && a->walk.fixed)
-		r = loci_flow_plain(a, loci_decoder_defined(a->decoder, event->payload), err);
+		r = loci_flow_plain(
+			a, loci_decoder_defined(a->decoder, event->payload), times, err);
 	return r;
 }
 
@@ -542,9 +543,11 @@ static int take_repeat(
 	struct loci_repeat repeat;
 	int r = 0;
 
+	loci_decoder_repeat(a->decoder, event, &repeat);
+	if (!repeat.n_refs)
+		return take_plain(a, event, repeat.times, err);
 	if (event->thread != a->walk.thread[a->walk.at].id)
 		r = switch_thread(a, event->thread, err);
-	loci_decoder_repeat(a->decoder, event, &repeat);
 	return r < 0 ? r : loci_attribution_repeat(a, &repeat, err);
 }
 
@@ -578,7 +581,7 @@ static int take_words(struct loci_attribution *a, const uint64_t *words, size_t 
 		if (r == 0 && n)
 			r = loci_attribution_alone(a, &ref, err);
 		if (r == 0 && fault == 0 && marker.kind == LOCI_MARK_BLOCK) {
-			r = take_plain(a, &marker, err);
+			r = take_plain(a, &marker, 1, err);
 		} else if (r == 0 && fault == 0 && marker.kind == LOCI_MARK_RUN) {
 			r = take_repeat(a, &marker, err);
 		} else if (r == 0 && fault == 0 && marker.kind != LOCI_MARK_PAD) {

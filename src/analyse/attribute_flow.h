@@ -21,8 +21,9 @@ int loci_flow_special(
 /* A load that may have been a return. */
 int loci_flow_return(struct loci_attribution *a, uint64_t address, struct loci_err *err);
 
-/* A block without references ran, by the number of its definition. */
-int loci_flow_plain(struct loci_attribution *a, uint32_t definition, struct loci_err *err);
+/* A block without references ran so many times, by the number of its definition. */
+int loci_flow_plain(
+	struct loci_attribution *a, uint32_t definition, uint64_t times, struct loci_err *err);
 /* Threads tell how often they ran a block. */
 int loci_flow_told(
 	struct loci_attribution *a, const struct loci_event *event, struct loci_err *err);

@@ -67,7 +67,8 @@ static int learn_plain(struct loci_attribution *a, uint32_t definition, struct l
 
 /* Its place among the loops is not known, as it has no site: what is in it is counted, and that it
  * is its function's frame which runs. */
-int loci_flow_plain(struct loci_attribution *a, uint32_t definition, struct loci_err *err)
+int loci_flow_plain(
+	struct loci_attribution *a, uint32_t definition, uint64_t times, struct loci_err *err)
 {
 	const struct loci_plain_block *plain;
 	int r = 0;
@@ -85,7 +86,7 @@ int loci_flow_plain(struct loci_attribution *a, uint32_t definition, struct loci
 			return r;
 		loci_flow_refresh(a);
 	}
-	return loci_flow_count_ran(a, plain->ran, 1, err);
+	return loci_flow_count_ran(a, plain->ran, times, err);
 }
 
 int loci_flow_told(struct loci_attribution *a, const struct loci_event *event, struct loci_err *err)
