@@ -120,6 +120,8 @@ static void wrong(void)
 	loci_object_part((void *)cells, (void *)(cells + 9), 16, "beyond");
 	loci_object_part((void *)pairs, (void *)pairs, 16, "of none");
 	loci_object((void *)cells, 0, 8, "nothing");
+	loci_access((void *)cells, (size_t)-8, LOCI_LOAD);
+	loci_access((void *)cells, 0, LOCI_LOAD);
 	loci_object_end((void *)cells);
 	loci_enable();
 }

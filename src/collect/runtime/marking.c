@@ -15,6 +15,9 @@ static size_t length_of(const char *text, size_t n, size_t most)
 
 	while (i < n && i < most && text[i])
 		i++;
+	/* a character of UTF-8 is not cut */
+	for (size_t k = 0; i == most - k && i < n && k < 3 && (text[i] & 0xc0) == 0x80; k++)
+		i--;
 	return i;
 }
 

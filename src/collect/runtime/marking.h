@@ -67,7 +67,10 @@ void loci_marking_disable(struct loci_marking *marking, void *to);
 void loci_marking_enable(struct loci_marking *marking, void *to);
 
 /* A reference that the program tells of: its descriptor, which is a range's if it is long, so that
- * a place has few of them; and its block, if it is known, or else defined. 0: there is none. */
+ * a place has few of them; and its block, if it is known, or else defined. 0: there is none. One of
+ * more bytes than the analyser takes is a mistake instead. */
+#define LOCI_MARKING_REFERENCE_BYTES (1ull << 40)
+void loci_marking_too_long(struct loci_marking *marking, void *to);
 uint64_t loci_marking_descriptor(uint64_t bytes, bool store);
 uint64_t loci_marking_block_known(
 	const struct loci_marking *marking, uint64_t site, uint64_t descriptor);
