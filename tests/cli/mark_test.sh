@@ -159,7 +159,7 @@ main 1 500' ] || fail "$collector: threads: $(sql "$regions order by 1")"
 	is "" "select what from mistake"
 
 	run 0 forks
-	[ "$(sql "$regions order by 1" | sed 's/^\(parent and child [0-9]*\) .*/\1/')" = 'parent and child 2
+	[ "$(sql "$regions order by 1" | sed 's/^\(parent and child [0-9]*\) .*/\1/')" = 'parent and child 3
 parent and child/child 1 7
 parent and child/parent 1 5' ] || fail "$collector: forks: $(sql "$regions order by 1")"
 	is "" "select what from mistake"

@@ -235,6 +235,9 @@ static void forks(void)
 		_exit(0);
 	}
 	wait(NULL);
+	if (fork() == 0)
+		_exit(0); /* in a region that it has not begun */
+	wait(NULL);
 	loci_region_begin("parent");
 	STORES(5);
 	loci_region_end("parent");

@@ -46,7 +46,8 @@ struct loci_marking {
 /* Of a thread; all 0 to begin with. It is changed by nobody else, and by no handler meanwhile. */
 struct loci_marking_thread {
 	uint32_t depth;
-	uint32_t beyond; /* open regions that found no room */
+	uint32_t beyond;    /* open regions that found no room */
+	uint32_t inherited; /* of the open ones, those that were begun before the fork */
 	struct loci_marking_name *open[LOCI_MARKING_DEPTH];
 };
 

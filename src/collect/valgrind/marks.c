@@ -154,7 +154,7 @@ void marks_init(void)
 void marks_begin(ThreadId tid)
 {
 	if (threads && threads[tid])
-		threads[tid]->depth = threads[tid]->beyond = 0;
+		threads[tid]->depth = threads[tid]->beyond = threads[tid]->inherited = 0;
 }
 
 void marks_leave(ThreadId tid)
