@@ -23,8 +23,7 @@ const char *loci_ops_row_name(const struct loci_ops *ops, enum loci_ops_level le
 	char place[LOCI_NAME_MAX], name[LOCI_NAME_MAX];
 
 	if (!row->owner) {
-		snprintf(buf, size, "%s",
-			level == LOCI_OPS_REGION ? "(outside)" : "(unknown)");
+		snprintf(buf, size, "%s", level == LOCI_OPS_REGION ? "(outside)" : "(unknown)");
 		return buf;
 	}
 	switch (level) {
