@@ -263,7 +263,7 @@ static int put_context(
 		r = loci_naming_entry(
 			&p->naming, &ledger->site[node->entry].site, &row.function_id, err);
 		if (r == 0 && node->call != LOCI_NO_SITE)
-			r = loci_naming_place(&p->naming, call->module, call->offset, &place, err);
+			r = loci_naming_call(&p->naming, call, &place, err);
 		if (r == 0 && place) {
 			row.source_id = place->source_id;
 			row.line = place->line;
