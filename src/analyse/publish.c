@@ -464,8 +464,10 @@ int loci_publish(struct loci_ledger *ledger, const struct loci_publish_options *
 	loci_cleanup(publication_fini) struct loci_publication p = {
 		.ledger = ledger, .options = options, .profile = profile
 	};
-	int r = loci_naming_init(&p.naming, profile, ledger, err);
+	int r = loci_ledger_settle(ledger, err);
 
+	if (r == 0)
+		r = loci_naming_init(&p.naming, profile, ledger, err);
 	if (r == 0 && allocate(&p) < 0)
 		r = loci_err_nomem(err);
 	for (size_t i = 0; i < ledger->n_rows; i++)
