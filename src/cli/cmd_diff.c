@@ -69,40 +69,41 @@ static int add_criterion(struct diff *diff, const char *text)
 	return 0;
 }
 
-/* Only where both were compiled to have them counted. */
-static int print_ops(
-	const struct loci_compare *compare, const struct loci_text *text, struct loci_err *err)
+/* 1: both were compiled to have them counted; 0: not so; or an error. */
+static int load_ops(const struct loci_compare *compare, struct loci_ops *before,
+	struct loci_ops *after, struct loci_err *err)
 {
-	loci_cleanup(loci_ops_fini) struct loci_ops before = { 0 }, after = { 0 };
 	struct loci_err none = { "" };
-	int r = loci_ops_new(&before, compare->subject[0]->profile, &none);
+	int r = loci_ops_new(before, compare->subject[0]->profile, &none);
 
 	if (r == 0)
-		r = loci_ops_new(&after, compare->subject[1]->profile, &none);
+		r = loci_ops_new(after, compare->subject[1]->profile, &none);
 	if (r == -ENOENT)
 		return 0;
-	return r < 0 ? loci_err_set(err, -r, "%s", none.text)
-		     : loci_ops_moved(&before, &after, text, err);
+	return r < 0 ? loci_err_set(err, -r, "%s", none.text) : 1;
 }
 
 static int print(struct diff *diff, const struct loci_compare *compare, struct loci_err *err)
 {
 	loci_cleanup(loci_moved_fini) struct loci_moved moved = { 0 };
+	loci_cleanup(loci_ops_fini) struct loci_ops before = { 0 }, after = { 0 };
 	struct loci_text text;
 	struct loci_json json;
 	int r = loci_moved_new(compare->subject[0], compare->subject[1], MOVES_MAX, &moved, err);
+	int has_ops = r < 0 ? r : load_ops(compare, &before, &after, err);
 
-	if (r < 0)
-		return r;
+	if (has_ops < 0)
+		return has_ops;
 	if (!diff->as_json) {
 		loci_text_begin(&text, stdout, diff->no_colour);
 		r = loci_diff_screen(compare, &text, err);
 		if (r == 0)
 			r = loci_diff_moved(&moved, &text, err);
-		return r < 0 ? r : print_ops(compare, &text, err);
+		return r < 0 || !has_ops ? r : loci_ops_moved(&before, &after, &text, err);
 	}
 	loci_json_begin(&json, stdout);
-	loci_diff_json(compare, &moved, diff->criterion, diff->result, diff->n_criteria, &json);
+	loci_diff_json(compare, &moved, has_ops ? &before : NULL, has_ops ? &after : NULL,
+		diff->criterion, diff->result, diff->n_criteria, &json);
 	loci_json_end(&json);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "cli/pick.h"
 #include "report/ops_screen.h"
 #include "report/pairs.h"
+#include "symbol/demangle.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -116,17 +117,39 @@ static int print(const struct ops_args *args, const struct loci_ops *ops, struct
 	return r;
 }
 
+struct speller {
+	struct loci_demangler demangler;
+	struct loci_pool pool;
+};
+
+static const char *spell(void *data, const char *symbol)
+{
+	struct speller *speller = data;
+
+	return loci_demangle(&speller->demangler, &speller->pool, symbol);
+}
+
+static void speller_fini(struct speller *speller)
+{
+	loci_demangler_fini(&speller->demangler);
+	loci_pool_fini(&speller->pool);
+}
+
 static int show(const struct ops_args *args, const char *given)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
+	loci_cleanup(speller_fini) struct speller speller = { 0 };
 	loci_cleanup(loci_ops_fini) struct loci_ops ops = { 0 };
 	loci_autofree char *path = NULL;
 	struct loci_err err = { "" };
 
 	if (loci_pick_profile(given, &path, &err) < 0 ||
 		loci_profile_open(path, &profile, &err) < 0 ||
-		loci_ops_new(&ops, profile, &err) < 0 || check(args, &ops, &err) < 0 ||
-		print(args, &ops, &err) < 0)
+		loci_ops_new(&ops, profile, &err) < 0 || check(args, &ops, &err) < 0)
+		return loci_finish(loci_fail(&err));
+	ops.spell = spell;
+	ops.spell_data = &speller;
+	if (print(args, &ops, &err) < 0)
 		return loci_finish(loci_fail(&err));
 	return loci_finish(LOCI_EXIT_OK);
 }

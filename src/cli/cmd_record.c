@@ -185,6 +185,9 @@ static int nothing(
 				WIFSIGNALED(loci_runner_status(live.runner)) && loci_gate_runs()
 			? "the program died in its first loop, or before; LOCI_RUNS=0 in the "
 			  "environment records loops from their beginning"
+			: run->collector == LOCI_COLLECTOR_CC
+			? "the collector saw no reference (-m count counts operations all the "
+			  "same, of what loci cc --loci-ops compiled)"
 			: "the collector saw no reference");
 }
 

@@ -43,7 +43,7 @@ static int pick_only(glob_t *found, char **ret_path, struct loci_err *err)
 	if (n == 0)
 		return loci_err_set(err, ENOENT,
 			"no profile was named and this directory has no *.loci file; name one, or "
-			"make one with loci analyse");
+			"make one with loci record or loci analyse");
 	if (n > 1)
 		return loci_err_set(err, EINVAL,
 			"no profile was named and this directory has %zu (%s); name one", n,

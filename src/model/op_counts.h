@@ -107,7 +107,8 @@ struct loci_ops_row {
 };
 
 struct loci_ops_callee {
-	const char *name;
+	const char *name;   /* in the symbol table */
+	const char *source; /* as the source has it; NULL: the same, or it cannot be told */
 	uint64_t calls;
 	const struct loci_function_row *function; /* if it was compiled to be counted, else NULL */
 };
@@ -128,6 +129,9 @@ struct loci_ops {
 	bool has_ranges;                            /* bytes of memset and memcpy are known */
 	struct loci_ops_sum *one;                   /* of one execution, by block */
 	const struct loci_footprint_row *footprint; /* of the whole; NULL: not recorded */
+	/* Whoever can spell names of symbol tables as their source does, may. */
+	const char *(*spell)(void *data, const char *symbol);
+	void *spell_data;
 };
 
 /* -ENOENT, with what to do, where the profile has no operations. */

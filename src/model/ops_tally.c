@@ -66,8 +66,15 @@ int loci_ops_callees(const struct loci_ops *ops, struct loci_ops_callee **ret, s
 		else
 			callee[n++] = callee[i];
 	}
-	for (size_t i = 0; i < n; i++)
-		callee[i].function = counted(ops, callee[i].name);
+	for (size_t i = 0; i < n; i++) {
+		const struct loci_function_row *function = counted(ops, callee[i].name);
+
+		callee[i].function = function;
+		if (function && function->mangled)
+			callee[i].source = function->name;
+		else if (!function && ops->spell)
+			callee[i].source = ops->spell(ops->spell_data, callee[i].name);
+	}
 	qsort(callee, n, sizeof(*callee), by_calls);
 	*ret_n = n;
 	return 0;

@@ -2,6 +2,7 @@
 #include "report/diff_screen.h"
 
 #include "report/approximate_line.h"
+#include "report/ops_screen.h"
 #include "report/pairs.h"
 #include "report/report_json.h"
 
@@ -11,7 +12,7 @@ static const char *const trends[] = {
 	[LOCI_TREND_WORSE] = "worse",
 };
 
-static void put_change(struct loci_json *json, const char *key, struct loci_change change)
+void loci_diff_change(struct loci_json *json, const char *key, struct loci_change change)
 {
 	loci_pair_object(json, key);
 	loci_pair_number(json, "before", change.before);
@@ -32,12 +33,12 @@ static void put_levels(const struct loci_compare *c, struct loci_json *json)
 		loci_pair_string(json, "trend",
 			trends[loci_change_trend(
 				level->misses, level->accesses.after, level->error_points)]);
-		put_change(json, "accesses", level->accesses);
-		put_change(json, "misses", level->misses);
+		loci_diff_change(json, "accesses", level->accesses);
+		loci_diff_change(json, "misses", level->misses);
 		if (level->has_writebacks)
-			put_change(json, "writebacks", level->writebacks);
+			loci_diff_change(json, "writebacks", level->writebacks);
 		if (!c->is_object && !level->cache.is_tlb)
-			put_change(json, "moved_bytes", level->moved_bytes);
+			loci_diff_change(json, "moved_bytes", level->moved_bytes);
 		loci_json_object_end(json);
 	}
 	loci_json_array_end(json);
@@ -50,7 +51,7 @@ static void put_group(
 	loci_pair_number(json, "share", group->share);
 	loci_pair_number(json, "shorter", group->shorter);
 	loci_pair_number(json, "longer", group->longer);
-	put_change(json, "median_blocks", group->median);
+	loci_diff_change(json, "median_blocks", group->median);
 	loci_json_object_end(json);
 }
 
@@ -60,7 +61,7 @@ static void put_percentiles(const struct loci_compare *c, struct loci_json *json
 	for (unsigned i = 0; i < LOCI_COMPARE_PERCENTILES; i++) {
 		loci_json_object(json);
 		loci_pair_u64(json, "percent", loci_compare_percents[i]);
-		put_change(json, "blocks", c->percentile[i]);
+		loci_diff_change(json, "blocks", c->percentile[i]);
 		loci_json_object_end(json);
 	}
 	loci_json_array_end(json);
@@ -106,6 +107,7 @@ static const struct loci_run *approximate(const struct loci_compare *c)
 }
 
 void loci_diff_json(const struct loci_compare *c, const struct loci_moved *moved,
+	const struct loci_ops *before, const struct loci_ops *after,
 	const struct loci_criterion *criteria, const struct loci_criterion_result *results,
 	size_t n_criteria, struct loci_json *json)
 {
@@ -118,10 +120,10 @@ void loci_diff_json(const struct loci_compare *c, const struct loci_moved *moved
 	loci_pair_number(json, "error_points", c->error_points);
 	loci_approximate_json(approximate(c), json);
 	loci_report_json_machine(json, c->subject[1]);
-	put_change(json, "references", c->references);
-	put_change(json, "touches", c->touches);
-	put_change(json, "blocks", c->blocks);
-	put_change(json, "cold", c->cold);
+	loci_diff_change(json, "references", c->references);
+	loci_diff_change(json, "touches", c->touches);
+	loci_diff_change(json, "blocks", c->blocks);
+	loci_diff_change(json, "cold", c->cold);
 	put_levels(c, json);
 	loci_pair_u64(json, "boundary_blocks", c->boundary_blocks);
 	put_group(json, "short", &c->near);
@@ -129,6 +131,7 @@ void loci_diff_json(const struct loci_compare *c, const struct loci_moved *moved
 	put_percentiles(c, json);
 	put_bins(c, json);
 	loci_diff_moved_json(moved, json);
+	loci_ops_moved_json(before, after, json);
 	put_criteria(criteria, results, n_criteria, json);
 	loci_json_object_end(json);
 }

@@ -123,11 +123,7 @@ static void put_moves(const struct loci_moved *moved, const char *key,
 		name_of(moved, &move[i], side, "->", name, sizeof(name));
 		loci_json_object(json);
 		loci_pair_string(json, "name", name);
-		loci_pair_object(json, "misses");
-		loci_pair_number(json, "before", move[i].misses.before);
-		loci_pair_number(json, "after", move[i].misses.after);
-		loci_pair_number(json, "relative", loci_change_relative(move[i].misses));
-		loci_json_object_end(json);
+		loci_diff_change(json, "misses", move[i].misses);
 		for (unsigned k = 0; k < 2; k++)
 			loci_pair_number(json, when[k],
 				move[i].detail[k].far_blocks

@@ -6,6 +6,7 @@
 #include "model/compare.h"
 #include "model/criterion.h"
 #include "model/moved.h"
+#include "model/op_counts.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -27,8 +28,12 @@ void loci_diff_moved_json(const struct loci_moved *moved, struct loci_json *json
 const char *loci_diff_reason(const struct loci_criterion *criterion,
 	const struct loci_criterion_result *result, char *buf, size_t size);
 
-/* The document of doc/diff.schema.json. */
+/* A member: before, after, relative. */
+void loci_diff_change(struct loci_json *json, const char *key, struct loci_change change);
+
+/* The document of doc/diff.schema.json. Without operations of both, NULL. */
 void loci_diff_json(const struct loci_compare *compare, const struct loci_moved *moved,
+	const struct loci_ops *before, const struct loci_ops *after,
 	const struct loci_criterion *criteria, const struct loci_criterion_result *results,
 	size_t n_criteria, struct loci_json *json);
 

@@ -91,6 +91,7 @@ static void put_callees(const struct loci_ops_callee *callee, size_t n, struct l
 	for (size_t i = 0; i < n; i++) {
 		loci_json_object(json);
 		loci_pair_string(json, "name", callee[i].name);
+		loci_pair_string(json, "source_name", callee[i].source);
 		loci_pair_u64(json, "calls", callee[i].calls);
 		loci_pair_bool(json, "counted", callee[i].function != NULL);
 		loci_json_object_end(json);
@@ -264,10 +265,12 @@ static int csv_callees(const struct loci_ops *ops, FILE *out, struct loci_err *e
 	size_t n = 0;
 	int r = loci_ops_callees(ops, &callee, &n, err);
 
-	fputs("callee,calls,counted\n", out);
+	fputs("callee,calls,counted,source_name\n", out);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		csv_text(out, callee[i].name);
-		fprintf(out, ",%" PRIu64 ",%d\n", callee[i].calls, callee[i].function != NULL);
+		fprintf(out, ",%" PRIu64 ",%d,", callee[i].calls, callee[i].function != NULL);
+		csv_text(out, callee[i].source);
+		fputc('\n', out);
 	}
 	return r;
 }

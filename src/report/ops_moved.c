@@ -4,6 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/units.h"
+#include "report/diff_screen.h"
+#include "report/pairs.h"
 #include "report/table.h"
 
 #include <math.h>
@@ -87,4 +89,24 @@ int loci_ops_moved(const struct loci_ops *before, const struct loci_ops *after,
 	}
 	loci_table_fini(&table);
 	return r < 0 ? loci_err_nomem(err) : 0;
+}
+
+void loci_ops_moved_json(
+	const struct loci_ops *before, const struct loci_ops *after, struct loci_json *json)
+{
+	struct loci_ops_figure from[LOCI_OPS_FIGURES], to[LOCI_OPS_FIGURES];
+	size_t n;
+
+	loci_json_key(json, "operations");
+	if (!before || !after) {
+		loci_json_string(json, NULL);
+		return;
+	}
+	n = loci_ops_figures(&before->whole, before->has_ranges, from);
+	loci_ops_figures(&after->whole, after->has_ranges, to);
+	loci_json_object(json);
+	for (size_t i = 0; i < n; i++)
+		loci_diff_change(
+			json, from[i].name, (struct loci_change){ from[i].value, to[i].value });
+	loci_json_object_end(json);
 }

@@ -161,9 +161,9 @@ static int print_figures(
 		loci_units_count(a, (double)sum->kind[LOCI_OPS_BRANCH]),
 		loci_units_count(b, (double)loci_ops_conditional(sum)),
 		loci_units_count(c, (double)loci_ops_other_branches(sum)));
-	add(&table, loci_ops_calls(sum), "calls (%s of them indirect), %s invocations",
+	add(&table, loci_ops_calls(sum), "calls (%s of them indirect), %s invocation%s",
 		loci_units_count(a, (double)sum->kind[LOCI_OPS_CALL_INDIRECT]),
-		loci_units_count(b, (double)sum->invocations));
+		loci_units_count(b, (double)sum->invocations), sum->invocations == 1 ? "" : "s");
 	{
 		char words[160];
 

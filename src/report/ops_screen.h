@@ -33,6 +33,9 @@ int loci_ops_csv(
 /* Of `loci diff`: what moved, if anything. */
 int loci_ops_moved(const struct loci_ops *before, const struct loci_ops *after,
 	const struct loci_text *text, struct loci_err *err);
+/* .. and all figures, as "operations" of its document; NULL: one of both has none. */
+void loci_ops_moved_json(
+	const struct loci_ops *before, const struct loci_ops *after, struct loci_json *json);
 
 /* The figures that all forms give, by name, in order. */
 struct loci_ops_figure {

@@ -87,12 +87,14 @@ static void add_row(struct loci_table *table, const struct loci_ops *ops, enum l
 }
 
 static int print_table(struct loci_table *table, const struct loci_text *text, size_t shown,
-	size_t n, struct loci_err *err)
+	size_t n, const char *if_none, struct loci_err *err)
 {
 	char line[96];
-	int r = loci_table_print(table, text, 2);
+	int r = n ? loci_table_print(table, text, 2) : 0;
 
 	loci_table_fini(table);
+	if (!n)
+		loci_text_paragraph(text, LOCI_STYLE_PLAIN, 2, if_none);
 	if (r < 0)
 		return loci_err_nomem(err);
 	if (shown < n) {
@@ -118,6 +120,13 @@ static int rows_table(const struct loci_ops *ops, enum loci_ops_level level, siz
 		{ "vector %", LOCI_ALIGN_RIGHT },
 		{ loci_ops_level_name(level), LOCI_ALIGN_LEFT },
 	};
+	/* functions of one class begin alike; a context ends with its call */
+	static const enum loci_cut cuts[] = {
+		[LOCI_OPS_FUNCTION] = LOCI_CUT_MIDDLE,
+		[LOCI_OPS_CONTEXT] = LOCI_CUT_END,
+		[LOCI_OPS_REGION] = LOCI_CUT_MIDDLE,
+		[LOCI_OPS_BLOCK] = LOCI_CUT_PLACE,
+	};
 	loci_autofree struct loci_ops_row *row = NULL;
 	struct loci_table table;
 	size_t n = 0;
@@ -126,14 +135,13 @@ static int rows_table(const struct loci_ops *ops, enum loci_ops_level level, siz
 	if (r < 0)
 		return r;
 	loci_table_init(&table, columns, LOCI_ARRAY_SIZE(columns));
-	loci_table_yield(&table, LOCI_ARRAY_SIZE(columns) - 1,
-		level == LOCI_OPS_BLOCK ? LOCI_CUT_PLACE : LOCI_CUT_END, 16);
+	loci_table_yield(&table, LOCI_ARRAY_SIZE(columns) - 1, cuts[level], 26);
 	loci_table_spare(&table, 5, 3);
 	loci_table_spare(&table, 4, 2);
 	loci_table_spare(&table, 3, 1);
 	for (size_t i = 0; i < n && i < max_rows; i++)
 		add_row(&table, ops, level, &row[i]);
-	r = print_table(&table, text, n < max_rows ? n : max_rows, n, err);
+	r = print_table(&table, text, n < max_rows ? n : max_rows, n, "nothing ran", err);
 	loci_text_paragraph(text, LOCI_STYLE_DIM, 2,
 		is_tree ? "%: of the instructions, with all that is called or nested below"
 			: "%: of the instructions");
@@ -149,6 +157,7 @@ static int callee_table(const struct loci_ops *ops, size_t max_rows, const struc
 		{ "", LOCI_ALIGN_LEFT },
 	};
 	loci_autofree struct loci_ops_callee *callee = NULL;
+	char name[LOCI_NAME_MAX];
 	struct loci_table table;
 	size_t n = 0;
 	int r = loci_ops_callees(ops, &callee, &n, err);
@@ -156,14 +165,17 @@ static int callee_table(const struct loci_ops *ops, size_t max_rows, const struc
 	if (r < 0)
 		return r;
 	loci_table_init(&table, columns, LOCI_ARRAY_SIZE(columns));
-	loci_table_yield(&table, 1, LOCI_CUT_END, 20);
+	loci_table_yield(&table, 1, LOCI_CUT_MIDDLE, 20);
 	for (size_t i = 0; i < n && i < max_rows; i++) {
 		add_number(&table, (double)callee[i].calls);
-		loci_table_add(&table, LOCI_STYLE_PLAIN, "%s", callee[i].name);
+		loci_table_add(&table, LOCI_STYLE_PLAIN, "%s",
+			callee[i].source ? loci_name_function(callee[i].source, name, sizeof(name))
+					 : callee[i].name);
 		loci_table_add(&table, LOCI_STYLE_DIM, "%s",
 			callee[i].function ? "" : "its own operations are not counted");
 	}
-	return print_table(&table, text, n < max_rows ? n : max_rows, n, err);
+	return print_table(
+		&table, text, n < max_rows ? n : max_rows, n, "no function is called by name", err);
 }
 
 static int type_table(const struct loci_ops *ops, size_t max_rows, const struct loci_text *text,
@@ -197,7 +209,8 @@ static int type_table(const struct loci_ops *ops, size_t max_rows, const struct 
 		loci_table_add(&table, LOCI_STYLE_PLAIN, "%s",
 			type[i].bytes ? loci_units_bytes(number, (double)type[i].bytes) : "");
 	}
-	return print_table(&table, text, n < max_rows ? n : max_rows, n, err);
+	return print_table(&table, text, n < max_rows ? n : max_rows, n,
+		"nothing is loaded, stored or computed", err);
 }
 
 int loci_ops_table(const struct loci_ops *ops, enum loci_ops_level level, size_t max_rows,

@@ -175,7 +175,10 @@ def shown(n):
 
 screen = run()
 for value, label in ((whole["flops"], "floating-point operations"), (whole["int_ops"], "integer operations"),
-                     (whole["loads"] + whole["stores"], "memory operations")):
+                     (whole["loads"] + whole["stores"], "memory operations"),
+                     (sum(whole[f"{kind}_branches"] for kind in ("unconditional", "conditional", "indirect", "other")),
+                      "branches"),
+                     (whole["calls"] + whole["indirect_calls"], "calls (")):
     line = next(line for line in screen.splitlines() if "  " + label in line)
     same(label, line.strip().split("  ")[0], shown(value))
 

@@ -5,11 +5,12 @@
  * every figure is recomputed. With an argument: leaves the profile of one such run there. */
 #include "attribution.h"
 
+#include "analyse/footprint.h"
 #include "model/op_counts.h"
 
 #include <link.h>
 
-enum { FUNCTIONS = 6, COUNTED = 5, BLOCKS = 5, SITES = 7 };
+enum { FUNCTIONS = 6, TWIN = 6, COUNTED = 5, BLOCKS = 5, SITES = 7 };
 
 /* Of every function:
  *	0  entry   frame, caller, a load
@@ -17,15 +18,17 @@ enum { FUNCTIONS = 6, COUNTED = 5, BLOCKS = 5, SITES = 7 };
  *	2          a load and a store of 32 bytes
  *	3          a range read and a range written
  *	4          nothing
- * The last function was compiled without operations. */
+ * The last function was compiled without operations, and is there twice, as what a header defines
+ * is. */
 
 /* clang-format off */
 #define SITE(size, op, flags) ".long " #size "\n.byte " #op ", 0\n.short " #flags "\n.long 7\n.short 1, 0\n.long 0, 0\n"
 #define BLOCK(first, n, flags) ".long " #first "\n.short " #n "\n.byte " #flags ", 0\n.long -1, 0\n"
 #define OF_BLOCK(first, n, line) ".long " #first ", " #n ", " #line "\n.short 1, 0\n"
 #define OP(kind, type, lanes, count, bits) ".byte " #kind ", " #type "\n.short " #lanes "\n.long " #count ", " #bits ", 0\n"
-#define HEAD(n, tables, ops, invocations)                                                    \
-	".text\n.globl code_" #n "\n.type code_" #n ", @function\ncode_" #n ":\n"            \
+#define HEAD(n, line, tables, ops, invocations)                                              \
+	".section .text.ops, \"ax\", @progbits\n" /* no lines of this file reach there */       \
+	".globl code_" #n "\n.type code_" #n ", @function\ncode_" #n ":\n"                  \
 	".zero 16, 0x90\nret\n.size code_" #n ", . - code_" #n "\n"                          \
 	".section loci_def, \"a\", @progbits\n.balign 8\n.globl def_" #n "\n"                \
 	"def_" #n ": .long 0x4346434c\n.short 1, 0\n.long 64+5*16+7*24+24+" #tables "\n"     \
@@ -34,12 +37,12 @@ enum { FUNCTIONS = 6, COUNTED = 5, BLOCKS = 5, SITES = 7 };
 	BLOCK(0, 3, 1) BLOCK(3, 0, 0) BLOCK(3, 2, 0) BLOCK(5, 2, 0) BLOCK(7, 0, 0)           \
 	SITE(8, 3, 0) SITE(8, 4, 0) SITE(8, 0, 0) SITE(32, 0, 16) SITE(32, 1, 16)            \
 	SITE(0, 0, 4) SITE(0, 1, 4)                                                          \
-	".long 9f - .\n.long 0\n.long 8f - .\n.long " #n "00, 0\n.short 0, 0xffff\n"
+	".long 9f - .\n.long 0\n.long 8f - .\n.long " #line ", 0\n.short 0, 0xffff\n"
 #define TAIL(n) ".section .rodata\n9: .string \"code_" #n "\"\n8: .string \"/ops.c\"\n"      \
 	"7: .string \"next\"\n6: .string \"puts\"\n.text\n"
 #define CODE(n)                                                                              \
 	void code_##n(void);                                                                 \
-	__asm__(HEAD(n, 5*16+11*16+2*16, 11, 2)                                              \
+	__asm__(HEAD(n, n##00, 5*16+11*16+2*16, 11, 2)                                       \
 		OF_BLOCK(0, 3, n##10) OF_BLOCK(3, 2, n##20) OF_BLOCK(5, 3, n##30)            \
 		OF_BLOCK(8, 2, n##40) OF_BLOCK(10, 1, 0)                                     \
 		OP(1, 10, 1, 1, 64) OP(27, 0, 1, 1, 0) OP(16, 10, 1, 1, 129)                 \
@@ -57,11 +60,14 @@ CODE(3)
 CODE(4)
 CODE(5)
 void code_6(void);
-__asm__(HEAD(6, 0, 0, 0) TAIL(6));
+__asm__(HEAD(6, 600, 0, 0, 0) TAIL(6));
 extern const char def_6[];
+void code_7(void);
+__asm__(HEAD(7, 600, 0, 0, 0) TAIL(6));
+extern const char def_7[];
 
-static const char *const definition[FUNCTIONS] = { def_1, def_2, def_3, def_4, def_5, def_6 };
-static void (*const code[FUNCTIONS])(void) = { code_1, code_2, code_3, code_4, code_5, code_6 };
+static const char *const definition[] = { def_1, def_2, def_3, def_4, def_5, def_6, def_7 };
+static void (*const code[])(void) = { code_1, code_2, code_3, code_4, code_5, code_6, code_7 };
 
 /* The same once more. Counts of 0 are the function's number. */
 static const struct wanted_op {
@@ -115,6 +121,7 @@ static void load_program(struct words *w)
 	dl_iterate_phdr(find_bias, NULL);
 	mark(w, LOCI_MARK_MODULE_LOAD, PROGRAM, 6, bias, bias, (uint64_t)64 << 20,
 		(uint64_t)STRINGS, (uint64_t)0, (uint64_t)0);
+	mark(w, LOCI_MARK_ALLOC, SPAN, 3, (uint64_t)DATA, (uint64_t)1, (uint64_t)UNSEEN);
 }
 
 static uint64_t block_of(unsigned function, unsigned block)
@@ -131,7 +138,7 @@ static void define_all(struct words *w)
 	static const enum loci_op op[SITES] = { LOCI_OP_FRAME, LOCI_OP_CALLER, LOCI_OP_LOAD,
 		LOCI_OP_LOAD, LOCI_OP_STORE, LOCI_OP_LOAD, LOCI_OP_STORE };
 
-	for (unsigned f = 0; f < FUNCTIONS; f++)
+	for (unsigned f = 0; f <= TWIN; f++)
 		for (unsigned b = 0; b < BLOCKS; b++) {
 			unsigned n = shape[b].n;
 
@@ -170,8 +177,8 @@ struct program {
 	bool paused;
 	struct want want[4096];
 	unsigned n_want;
-	uint64_t total[FUNCTIONS][BLOCKS], range_bytes[FUNCTIONS];
-	uint8_t bytes[FUNCTIONS][2][SPAN]; /* loaded, stored */
+	uint64_t total[FUNCTIONS][BLOCKS], range_bytes[FUNCTIONS][2]; /* loaded, stored */
+	uint8_t bytes[TWIN + 1][2][SPAN];                             /* loaded, stored */
 	uint64_t uses[SPAN / 8];
 };
 
@@ -238,16 +245,38 @@ static void call(struct program *p)
 	expect(p, function, 0);
 }
 
+/* The load and the store, many times at once. */
+static void run_loop(struct program *p, unsigned function)
+{
+	static const int64_t steps[] = { 0, 4, 8, 32, 64, -8 };
+	uint64_t from = DATA + 1000 + any(p, 1000), to = DATA + 1000 + any(p, 1000);
+	uint64_t from_step = (uint64_t)steps[any(p, LOCI_ARRAY_SIZE(steps))];
+	uint64_t to_step = (uint64_t)steps[any(p, LOCI_ARRAY_SIZE(steps))];
+	uint64_t times = 1 + any(p, 40);
+
+	mark(&p->w, LOCI_MARK_RUN, block_of(function, 2), 6, times, (uint64_t)0, from, from_step,
+		to, to_step);
+	for (uint64_t i = 0; i < times; i++) {
+		touch(p, function, from + i * from_step, 32, false);
+		touch(p, function, to + i * to_step, 32, true);
+		expect(p, function, 2);
+	}
+}
+
 /* A block of the top function, some times in a row: what repeats with references needs no BLOCK. */
 static void run_block(struct program *p)
 {
 	const struct thread *t = &p->thread[p->running];
 	unsigned function = t->function[t->depth - 1], block = 1 + any(p, BLOCKS - 1);
 	unsigned times = 1 + any(p, 3);
-	uint64_t bytes = any(p, 200);
+	uint64_t loaded = any(p, 200), stored = any(p, 300);
 
 	if (function >= COUNTED)
 		block = 2 + any(p, 2);
+	if (block == 2 && any(p, 3) == 0) {
+		run_loop(p, function);
+		return;
+	}
 	for (unsigned i = 0; i < times; i++) {
 		if (!i || block == 1 || block == 4)
 			put(&p->w, loci_mark_word(LOCI_MARK_BLOCK, 0, block_of(function, block)));
@@ -260,13 +289,13 @@ static void run_block(struct program *p)
 			touch(p, function, to, 32, true);
 		} else if (block == 3) {
 			put(&p->w, DATA);
-			put(&p->w, bytes);
+			put(&p->w, loaded);
 			put(&p->w, DATA + 4096);
-			put(&p->w, bytes);
-			touch(p, function, DATA, bytes, false);
-			touch(p, function, DATA + 4096, bytes, true);
-			if (!p->paused)
-				p->range_bytes[function] += bytes;
+			put(&p->w, stored);
+			touch(p, function, DATA, loaded, false);
+			touch(p, function, DATA + 4096, stored, true);
+			p->range_bytes[function][0] += p->paused ? 0 : loaded;
+			p->range_bytes[function][1] += p->paused ? 0 : stored;
 		}
 		expect(p, function, block);
 	}
@@ -316,25 +345,31 @@ static void tell(struct program *p)
 		mark(&p->w, LOCI_MARK_SWITCH, t, 0);
 		mark(&p->w, LOCI_MARK_EXECUTED, block_of(1, 4), 1, (uint64_t)10);
 		mark(&p->w, LOCI_MARK_EXECUTED, block_of(1, 2), 1, (uint64_t)3);
-		mark(&p->w, LOCI_MARK_EXECUTED, block_of(1, 4), 1, (uint64_t)(100 + t));
+		mark(&p->w, LOCI_MARK_EXECUTED, block_of(1, 4), 1, 100 + (uint64_t)t);
 		mark(&p->w, LOCI_MARK_EXECUTED, block_of(5, 2), 1, (uint64_t)77);
 		p->total[1][4] += 100 + t;
 		p->total[1][2] += 3;
 	}
+	RUN(&p->w, block_of(TWIN, 0), 0x7ff000, UNSEEN, DATA);
+	touch(p, TWIN, DATA, 8, false);
 	mark(&p->w, LOCI_MARK_THREAD_EXIT, 1, 2, (uint64_t)0, (uint64_t)p->w.n);
 	mark(&p->w, LOCI_MARK_EXECUTED, block_of(1, 4), 1, (uint64_t)5);
 	p->total[1][4] += 5;
 }
 
-static const struct loci_analyse_options options = {
-	.attribute = true,
-	.no_sets = true,
-	.pairs = LOCI_PAIRS_ALL,
-	.no_source = true,
-	.footprint = true,
-};
+static struct loci_analyse_options options_of(bool footprint)
+{
+	return (struct loci_analyse_options){
+		.attribute = true,
+		.no_sets = true,
+		.pairs = footprint ? LOCI_PAIRS_ALL : LOCI_PAIRS_FAR,
+		.no_source = true,
+		.footprint = footprint,
+	};
+}
 
-static struct loci_profile *profile_of(const struct words *words, const char *keep)
+static struct loci_profile *profile_of(
+	const struct words *words, const struct loci_analyse_options *options, const char *keep)
 {
 	const char *path = keep ? keep : "ops_stream_test.loci";
 	struct words_source source = words_source(words);
@@ -344,7 +379,7 @@ static struct loci_profile *profile_of(const struct words *words, const char *ke
 
 	source.source.info.collector = LOCI_COLLECTOR_CC;
 	source.source.info.capabilities |= LOCI_CAP_PARTIAL;
-	if (loci_analyse(&source.source, &options, path, &summary, &err) < 0 ||
+	if (loci_analyse(&source.source, options, path, &summary, &err) < 0 ||
 		loci_profile_open(path, &profile, &err) < 0)
 		CHECK_FAIL("%s", err.text);
 	if (!keep)
@@ -483,7 +518,7 @@ static void check_sums(const struct program *p, struct loci_profile *profile)
 		want.vector_ops += 3 * n2 + 2 * n3;
 		want.vector_elements += 24 * n2 + 8 * n3;
 		want.element_bits += 24 * 32 * n2 + 8 * 64 * n3;
-		want.memcpy_bytes += p->range_bytes[f];
+		want.memcpy_bytes += p->range_bytes[f][1];
 	}
 	CHECK_U64(ops.whole.executions, want.executions);
 	CHECK_U64(ops.whole.invocations, want.invocations);
@@ -551,7 +586,7 @@ static void check_footprints(struct program *p, struct loci_profile *profile)
 {
 	GET(profile, footprint, footprints);
 	GET(profile, memory_use, memory_uses);
-	uint64_t want[3], total = 0, sum = 0;
+	uint64_t want[3], of_twin[3], total = 0, sum = 0;
 	size_t words = 0;
 
 	for (size_t i = 0; i < n_footprint; i++) {
@@ -560,7 +595,12 @@ static void check_footprints(struct program *p, struct loci_profile *profile)
 		unsigned f = whole ? 0 : (unsigned)(function_name(profile, row->owner_id)[5] - '1');
 
 		CHECK(whole == (i == 0));
-		count_bytes(p, f, whole ? FUNCTIONS : f + 1, want);
+		count_bytes(p, f, whole ? TWIN + 1 : f + 1, want);
+		if (!whole && f == COUNTED) { /* what two of one name touch adds up */
+			count_bytes(p, TWIN, TWIN + 1, of_twin);
+			for (unsigned k = 0; k < 3; k++)
+				want[k] += of_twin[k];
+		}
 		CHECK_NEAR(row->loaded_bytes, (double)want[0], 0);
 		CHECK_NEAR(row->stored_bytes, (double)want[1], 0);
 		CHECK_NEAR(row->touched_bytes, (double)want[2], 0);
@@ -582,6 +622,8 @@ static void check_random(uint64_t seed, unsigned steps, const char *keep)
 {
 	struct program *p = calloc(1, sizeof(*p));
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
+	bool footprint = keep || seed % 2; /* without, loops are counted at once */
+	struct loci_analyse_options options;
 	unsigned ran = 0;
 
 	if (!p)
@@ -592,7 +634,8 @@ static void check_random(uint64_t seed, unsigned steps, const char *keep)
 	for (unsigned i = 0; i < steps; i++)
 		step(p);
 	tell(p);
-	profile = profile_of(&p->w, keep);
+	options = options_of(footprint);
+	profile = profile_of(&p->w, &options, keep);
 	if (!profile) {
 		free(p->w.word);
 		free(p);
@@ -609,25 +652,83 @@ static void check_random(uint64_t seed, unsigned steps, const char *keep)
 
 			identify(profile, &block[i], &f, &b);
 			CHECK_U64(block[i].executions, p->total[f][b]);
-			CHECK_U64(block[i].range_loaded_bytes, b == 3 ? p->range_bytes[f] : 0);
-			CHECK_U64(block[i].range_stored_bytes, b == 3 ? p->range_bytes[f] : 0);
+			CHECK_U64(block[i].range_loaded_bytes, b == 3 ? p->range_bytes[f][0] : 0);
+			CHECK_U64(block[i].range_stored_bytes, b == 3 ? p->range_bytes[f][1] : 0);
 			check_contents(profile, &block[i], f, b);
 			check_executions(p, profile, &block[i]);
 		}
 	}
 	check_sums(p, profile);
-	check_footprints(p, profile);
+	if (footprint)
+		check_footprints(p, profile);
 	free(p->w.word);
 	free(p);
+}
+
+/* Two functions of one name touch more than is kept of them: the profile has the sum of what their
+ * samples say, and its error. */
+static void check_estimate(void)
+{
+	static const uint64_t times[] = { 20000, 9000 };
+	static const uint32_t map[64] = { 0, 1, 1 };
+	struct loci_footprint *touched = loci_footprint_new(0);
+	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
+	struct loci_analyse_options options = options_of(true);
+	struct loci_footprint_sum sum = { 0 };
+	struct words w = { 0 };
+	uint64_t at = DATA;
+
+	load_program(&w);
+	define_all(&w);
+	for (uint32_t i = 0; i < 2; i++) {
+		RUN(&w, block_of(COUNTED + i, 0), 0x7ff000, UNSEEN, DATA);
+		CHECK(loci_footprint_touch(touched, DATA, 8, false, 1 + i) == 0);
+		mark(&w, LOCI_MARK_RUN, block_of(COUNTED + i, 2), 6, times[i], (uint64_t)0, at,
+			(uint64_t)64, at + 32, (uint64_t)64);
+		for (uint64_t k = 0; k < times[i]; k++, at += 64) {
+			CHECK(loci_footprint_touch(touched, at, 32, false, 1 + i) == 0);
+			CHECK(loci_footprint_touch(touched, at + 32, 32, true, 1 + i) == 0);
+		}
+	}
+	CHECK(touched->sketch_cap <= LOCI_ARRAY_SIZE(map));
+	CHECK(loci_footprint_add(&sum, touched, map) == 0);
+	profile = profile_of(&w, &options, NULL);
+	if (profile) {
+		GET(profile, footprint, footprints);
+		CHECK_U64(n_footprint, 2);
+		CHECK_NEAR(footprint[0].touched_bytes, (double)(at - DATA), 0);
+		CHECK_NEAR(footprint[0].error, 0, 0);
+		CHECK_NEAR(footprint[1].touched_bytes, sum.function[0].touched, 0);
+		CHECK_NEAR(footprint[1].loaded_bytes, sum.function[0].loaded, 0);
+		CHECK_NEAR(footprint[1].stored_bytes, sum.function[0].stored, 0);
+		CHECK_NEAR(footprint[1].error,
+			1.96 * sqrt(sum.function[0].variance) / sum.function[0].touched, 1e-12);
+		CHECK(footprint[1].error > 0.01 && footprint[1].error < 0.04);
+	}
+	/* without room for all there is nothing, which a part would pass for */
+	mark(&w, LOCI_MARK_RUN, block_of(TWIN, 2), 6, (uint64_t)5000, (uint64_t)0, at,
+		(uint64_t)4096, at, (uint64_t)4096);
+	options.max_memory = 33u << 20;
+	loci_profile_closep(&profile);
+	profile = profile_of(&w, &options, NULL);
+	if (profile) {
+		GET(profile, footprint, footprints);
+		GET(profile, memory_use, memory_uses);
+		CHECK_U64(n_footprint + n_memory_use, 0);
+	}
+	loci_footprint_sum_fini(&sum);
+	loci_footprint_free(touched);
+	free(w.word);
 }
 
 int main(int argc, char **argv)
 {
 	if (argc > 1) {
-		check_random(1, 3000, argv[1]);
+		check_random(2, 3000, argv[1]);
 		return check_status();
 	}
 	for (uint64_t seed = 1; seed <= 40; seed++)
 		check_random(seed, 40 * (unsigned)seed, NULL);
+	check_estimate();
 	return check_status();
 }
