@@ -130,7 +130,8 @@ LOCI_MARK_INLINE_ void loci_phase(const char *name)
 }
 
 /* Memory from base on. Until its end its references are those of the object `name`, whatever it is
- * part of; again at the same base replaces it. element_bytes 0: it has no elements. */
+ * part of; again at the same base replaces it. Objects nest, and end with what they are in; one
+ * that overlaps another otherwise ends it. element_bytes 0: it has no elements. */
 LOCI_MARK_INLINE_ void loci_object(
 	const void *base, size_t bytes, size_t element_bytes, const char *name)
 {

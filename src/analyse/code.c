@@ -207,7 +207,8 @@ static int learn_fixed(
 
 	if (learn_site(code, def, i) < 0)
 		return loci_err_nomem(err);
-	code->has_plain |= def->block_flags & LOCI_BLOCK_PLAIN;
+	code->has_plain |=
+		(def->block_flags & (LOCI_BLOCK_PLAIN | LOCI_BLOCK_TOLD)) == LOCI_BLOCK_PLAIN;
 	code->unlocated |= code->site[code->ref[i].site].module == LOCI_NO_MODULE;
 	if (def->ordinal)
 		code->block[i] = code->block[i - 1];

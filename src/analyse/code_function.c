@@ -71,8 +71,8 @@ static bool matches_any_form(const char *patterns, const struct loci_frame_name 
 	return matches(patterns, bare);
 }
 
-/* The function, not inlined, around an address of a module. */
-static int look_up(struct loci_code *code, uint32_t symbol_module, uint64_t offset,
+/* The function, not inlined, around an address of a module, which may be that of a mere caller. */
+static int look_up(struct loci_code *code, uint32_t symbol_module, uint64_t offset, bool caller,
 	struct loci_frame_name *outermost, bool *ret_known, struct loci_err *err)
 {
 	struct loci_frame_name frames[LOCI_FRAMES_MAX];
@@ -83,7 +83,7 @@ static int look_up(struct loci_code *code, uint32_t symbol_module, uint64_t offs
 	if (symbol_module == LOCI_NO_MODULE)
 		return 0;
 	pthread_mutex_lock(code->options.symbols_lock);
-	r = loci_symbols_frames(
+	r = (caller ? loci_symbols_caller : loci_symbols_frames)(
 		code->options.symbols, symbol_module, offset, frames, LOCI_FRAMES_MAX, &n, err);
 	pthread_mutex_unlock(code->options.symbols_lock);
 	if (r == 0 && n) {
@@ -103,7 +103,8 @@ static int is_unwanted(struct loci_code *code, uint32_t site, bool *ret, struct 
 	*ret = false;
 	if (!options->only && !options->skip)
 		return 0;
-	r = look_up(code, code->site[site].module, code->site[site].offset, &name, &known, err);
+	r = look_up(
+		code, code->site[site].module, code->site[site].offset, false, &name, &known, err);
 	*ret = (options->only && !(known && matches_any_form(options->only, &name))) ||
 		(options->skip && known && matches_any_form(options->skip, &name));
 	return r;
@@ -170,7 +171,7 @@ static int learn_call(struct loci_code *code, uint64_t return_address, struct lo
 	if (module) {
 		site.module = module->symbol_module;
 		site.offset -= module->bias;
-		r = look_up(code, site.module, site.offset, &around, &known, err);
+		r = look_up(code, site.module, site.offset, true, &around, &known, err);
 	}
 	if (known) {
 		call->address = around.entry + module->bias;

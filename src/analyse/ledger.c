@@ -44,6 +44,7 @@ void loci_ledger_fini(struct loci_ledger *ledger)
 		free(ledger->module[i].build_id);
 	}
 	free(ledger->module);
+	loci_ledger_fini_waiting(ledger);
 	for (size_t i = 0; i < ledger->n_pairs; i++)
 		loci_spread_far_fini(&ledger->pair[i].distance);
 	free(ledger->site);

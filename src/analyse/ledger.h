@@ -80,6 +80,8 @@ struct loci_ledger {
 	struct loci_ledger_object *object;
 	size_t n_objects, object_cap;
 	struct loci_keymap object_ids;
+	struct loci_ledger_waiting *waiting; /* allocations: ledger_waiting.c */
+	size_t n_waiting, waiting_cap;
 	struct loci_row *row; /* row 0 is what found no room; sites and objects are the ledger's */
 	size_t n_rows, row_cap;
 	struct loci_keymap row_ids;
@@ -120,5 +122,7 @@ void loci_ledger_fini(struct loci_ledger *ledger);
 /* Adds what a process counted, which has finished. */
 int loci_ledger_add(
 	struct loci_ledger *ledger, struct loci_attribution *process, struct loci_err *err);
+/* After all of them. */
+int loci_ledger_settle(struct loci_ledger *ledger, struct loci_err *err);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Objects of all processes: what has one name is one. */
 #include "analyse/ledger_state.h"
+#include "analyse/object_state.h"
 
 #include "base/cleanup.h"
 
@@ -9,12 +10,15 @@ static char *copy_text(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
-static int add_object(struct loci_ledger *ledger, struct loci_ledger_maps *maps, uint32_t i,
-	const struct loci_object_info *info)
+static uint32_t context_of(const struct loci_ledger_maps *maps, uint32_t context)
 {
-	uint32_t context = info->context < maps->process->walk.contexts.n
-		? maps->context[info->context]
-		: UINT32_MAX;
+	return context < maps->process->walk.contexts.n ? maps->context[context] : UINT32_MAX;
+}
+
+/* whole: that of a part, in the ledger; NULL: it is none. */
+int loci_ledger_add_object(struct loci_ledger *ledger, uint32_t context, const uint32_t *whole,
+	const struct loci_object_info *info, uint32_t *ret)
+{
 	struct loci_digest key = { 1, 2 };
 	struct loci_ledger_object *object;
 	int r;
@@ -26,13 +30,13 @@ static int add_object(struct loci_ledger *ledger, struct loci_ledger_maps *maps,
 	key = loci_digest_word(key, info->line);
 	key = loci_digest_word(key, (uint64_t)info->symbol_module << 32 | context);
 	key = loci_digest_word(key, info->code_address);
-	if (info->whole != i) /* which comes before its parts */
-		key = loci_digest_word(key, maps->object[info->whole]);
+	if (whole)
+		key = loci_digest_word(key, *whole);
 	r = loci_ledger_intern(&ledger->object_ids, key, &ledger->object, &ledger->n_objects,
-		&ledger->object_cap, sizeof(*ledger->object), &maps->object[i]);
+		&ledger->object_cap, sizeof(*ledger->object), ret);
 	if (r < 0)
 		return r;
-	object = &ledger->object[maps->object[i]];
+	object = &ledger->object[*ret];
 	if (r)
 		*object = (struct loci_ledger_object){ .kind = copy_text(info->kind),
 			.name = copy_text(info->name),
@@ -41,7 +45,7 @@ static int add_object(struct loci_ledger *ledger, struct loci_ledger_maps *maps,
 			.line = info->line,
 			.element = info->element,
 			.element_bytes = info->element_bytes,
-			.whole = maps->object[info->whole],
+			.whole = whole ? *whole : *ret,
 			.part_offset = info->part_offset,
 			.module = info->symbol_module,
 			.code_address = info->code_address,
@@ -60,17 +64,48 @@ static int add_object(struct loci_ledger *ledger, struct loci_ledger_maps *maps,
 	return 0;
 }
 
+/* Those that rows are of, and that are cut into pieces. */
+static bool *touched_of(const struct loci_ledger_maps *maps, size_t n)
+{
+	const struct loci_rows *rows = &maps->process->rows;
+	const struct loci_pieces *pieces = maps->process->pieces;
+	bool *touched = calloc(n + 1, sizeof(*touched));
+
+	if (!touched)
+		return NULL;
+	for (size_t i = 1; i < rows->n; i++)
+		touched[rows->row[i].object] = true;
+	for (size_t i = 0; pieces && i < pieces->object_cap && i < n; i++)
+		touched[i] |= pieces->object[i].first != 0;
+	return touched;
+}
+
 int loci_ledger_add_objects(
 	struct loci_ledger *ledger, struct loci_ledger_maps *maps, struct loci_err *err)
 {
 	struct loci_objects *objects = maps->process->objects;
 	size_t n = loci_objects_count(objects);
+	loci_autofree bool *touched = touched_of(maps, n);
 
+	if (!touched)
+		return loci_err_nomem(err);
 	for (uint32_t i = 0; i < n; i++) {
 		struct loci_object_info info = { 0 };
-		int r = loci_objects_info(objects, i, &info, err);
+		struct loci_object released;
+		int r = 0;
 
-		if (r == 0 && add_object(ledger, maps, i, &info) < 0)
+		if (!touched[i] && loci_objects_release(objects, i, &released)) {
+			if (loci_ledger_wait(
+				    ledger, &released, context_of(maps, released.context)) < 0)
+				return loci_err_nomem(err);
+			continue;
+		}
+		r = loci_objects_info(objects, i, &info, err);
+		/* wholes come before their parts */
+		if (r == 0 &&
+			loci_ledger_add_object(ledger, context_of(maps, info.context),
+				info.whole != i ? &maps->object[info.whole] : NULL, &info,
+				&maps->object[i]) < 0)
 			r = loci_err_nomem(err);
 		if (r < 0)
 			return r;

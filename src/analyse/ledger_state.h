@@ -5,6 +5,7 @@
 
 #include "analyse/digest.h"
 #include "analyse/ledger.h"
+#include "analyse/object_table.h"
 
 /* The ledger's numbers of what a process has numbered by itself. */
 struct loci_ledger_maps {
@@ -20,6 +21,13 @@ int loci_ledger_intern(struct loci_keymap *map, struct loci_digest key, void *ar
 int loci_ledger_add_ran(struct loci_ledger *ledger, const struct loci_ledger_maps *maps);
 int loci_ledger_add_objects(
 	struct loci_ledger *ledger, struct loci_ledger_maps *maps, struct loci_err *err);
+/* 0, 1: it is new, or -ENOMEM. whole: of a part, in the ledger; else NULL. */
+int loci_ledger_add_object(struct loci_ledger *ledger, uint32_t context, const uint32_t *whole,
+	const struct loci_object_info *info, uint32_t *ret);
+/* ledger_waiting.c: an allocation that nothing touched in its process. Takes its origin. */
+int loci_ledger_wait(
+	struct loci_ledger *ledger, const struct loci_object *object, uint32_t context);
+void loci_ledger_fini_waiting(struct loci_ledger *ledger);
 /* ledger_stage.c; 0 or -ENOMEM. */
 int loci_ledger_init_stages(struct loci_ledger *ledger);
 void loci_ledger_fini_stages(struct loci_ledger *ledger);

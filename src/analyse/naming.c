@@ -222,7 +222,7 @@ static char *bare_name(const struct loci_naming *naming, uint32_t module, uint64
 	return r < 0 ? NULL : text;
 }
 
-static int resolve(struct loci_naming *naming, uint32_t module, uint64_t offset,
+static int resolve(struct loci_naming *naming, uint32_t module, uint64_t offset, bool caller,
 	struct loci_code_place *place, struct loci_err *err)
 {
 	struct loci_frame_name frames[LOCI_FRAMES_MAX];
@@ -230,7 +230,7 @@ static int resolve(struct loci_naming *naming, uint32_t module, uint64_t offset,
 	int r = 0;
 
 	if (module != LOCI_NO_MODULE)
-		r = loci_symbols_frames(
+		r = (caller ? loci_symbols_caller : loci_symbols_frames)(
 			naming->ledger->symbols, module, offset, frames, LOCI_FRAMES_MAX, &n, err);
 	if (r < 0)
 		return r;
@@ -261,7 +261,7 @@ static int resolve(struct loci_naming *naming, uint32_t module, uint64_t offset,
 	return r;
 }
 
-int loci_naming_place(struct loci_naming *naming, uint32_t module, uint64_t offset,
+static int place_of(struct loci_naming *naming, uint32_t module, uint64_t offset, bool caller,
 	const struct loci_code_place **ret, struct loci_err *err)
 {
 	uint32_t known = loci_keymap_get(&naming->place_ids, offset, module);
@@ -272,7 +272,7 @@ int loci_naming_place(struct loci_naming *naming, uint32_t module, uint64_t offs
 		*ret = &naming->place[known];
 		return 0;
 	}
-	r = resolve(naming, module, offset, &place, err);
+	r = resolve(naming, module, offset, caller, &place, err);
 	if (r == 0 &&
 		(loci_grow(&naming->place, &naming->place_cap, naming->n_places + 1,
 			 sizeof(*naming->place)) < 0 ||
@@ -286,6 +286,18 @@ int loci_naming_place(struct loci_naming *naming, uint32_t module, uint64_t offs
 	naming->place[naming->n_places] = place;
 	*ret = &naming->place[naming->n_places++];
 	return 0;
+}
+
+int loci_naming_place(struct loci_naming *naming, uint32_t module, uint64_t offset,
+	const struct loci_code_place **ret, struct loci_err *err)
+{
+	return place_of(naming, module, offset, false, ret, err);
+}
+
+int loci_naming_call(struct loci_naming *naming, const struct loci_site *call,
+	const struct loci_code_place **ret, struct loci_err *err)
+{
+	return place_of(naming, call->module, call->offset, call->op == LOCI_OP_CALLER, ret, err);
 }
 
 int loci_naming_entry(struct loci_naming *naming, const struct loci_site *entry,

@@ -36,6 +36,9 @@ int64_t loci_naming_module(const struct loci_naming *naming, uint32_t module); /
 /* *ret is good until the next call. */
 int loci_naming_place(struct loci_naming *naming, uint32_t module, uint64_t offset,
 	const struct loci_code_place **ret, struct loci_err *err);
+/* The place of a call: code that was not seen itself is a mere caller to the symbols. */
+int loci_naming_call(struct loci_naming *naming, const struct loci_site *call,
+	const struct loci_code_place **ret, struct loci_err *err);
 /* The function that begins there; one without symbol is named by its module and offset. */
 int loci_naming_entry(struct loci_naming *naming, const struct loci_site *entry,
 	int64_t *ret_function, struct loci_err *err);

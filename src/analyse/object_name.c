@@ -42,7 +42,7 @@ static bool is_field(const char *name)
 
 /* Whether this call names what it allocates; an ALLOCATE of Fortran does, whatever the procedure is
  * called that has it; *ret is filled as far as it is known. */
-static int look_at(struct loci_objects *objects, const struct loci_origin_call *at,
+static int look_at(struct loci_symbols *symbols, const struct loci_origin_call *at,
 	struct call *ret, bool *ret_tells, struct loci_err *err)
 {
 	struct loci_frame_name frame[LOCI_FRAMES_MAX];
@@ -55,9 +55,9 @@ static int look_at(struct loci_objects *objects, const struct loci_origin_call *
 	if (at->symbol_module == UINT32_MAX)
 		return 0;
 	r = loci_symbols_frames(
-		objects->symbols, at->symbol_module, at->address, frame, LOCI_FRAMES_MAX, &n, err);
+		symbols, at->symbol_module, at->address, frame, LOCI_FRAMES_MAX, &n, err);
 	if (r == 0 && !at->within)
-		r = loci_symbols_assigned(objects->symbols, at->symbol_module, at->address + 1,
+		r = loci_symbols_assigned(symbols, at->symbol_module, at->address + 1,
 			&ret->assigned, &ret->type, err);
 	if (r < 0)
 		return r;
@@ -73,7 +73,7 @@ static int look_at(struct loci_objects *objects, const struct loci_origin_call *
 	return 0;
 }
 
-static int telling_call(struct loci_objects *objects, const struct loci_origin *origin,
+static int telling_call(struct loci_symbols *symbols, const struct loci_origin *origin,
 	struct call *ret, struct loci_err *err)
 {
 	struct call first = { 0 };
@@ -81,7 +81,7 @@ static int telling_call(struct loci_objects *objects, const struct loci_origin *
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && !tells && i < origin->n; i++) {
-		r = look_at(objects, &origin->call[i], ret, &tells, err);
+		r = look_at(symbols, &origin->call[i], ret, &tells, err);
 		if (!i)
 			first = *ret;
 	}
@@ -90,12 +90,12 @@ static int telling_call(struct loci_objects *objects, const struct loci_origin *
 	return r;
 }
 
-static int describe_call(struct loci_objects *objects, struct loci_object *object,
+static int describe_call(struct loci_symbols *symbols, struct loci_object *object,
 	struct loci_object_info *ret, struct loci_err *err)
 {
 	bool heap = object->kind == LOCI_OBJECT_HEAP;
 	struct call call = { 0 };
-	int r = object->origin ? telling_call(objects, object->origin, &call, err) : 0;
+	int r = object->origin ? telling_call(symbols, object->origin, &call, err) : 0;
 
 	if (r < 0)
 		return r;
@@ -230,7 +230,7 @@ static int describe(struct loci_objects *objects, struct loci_object *object,
 	switch (object->kind) {
 	case LOCI_OBJECT_HEAP:
 	case LOCI_OBJECT_MAPPING:
-		return describe_call(objects, object, ret, err);
+		return describe_call(objects->symbols, object, ret, err);
 	case LOCI_OBJECT_GLOBAL:
 		return describe_variable(object, ret, err);
 	case LOCI_OBJECT_LOCAL:
@@ -259,15 +259,8 @@ static int describe(struct loci_objects *objects, struct loci_object *object,
 	}
 }
 
-int loci_objects_info(struct loci_objects *objects, uint32_t number, struct loci_object_info *ret,
-	struct loci_err *err)
+static void begin(const struct loci_object *object, uint32_t number, struct loci_object_info *ret)
 {
-	struct loci_object *object;
-	int r;
-
-	if (number >= objects->table.n)
-		return loci_err_set(err, ENOENT, "there is no object %u", number);
-	object = &objects->table.object[number];
 	*ret = (struct loci_object_info){ .kind = kinds[object->kind].kind,
 		.size_bytes = object->size_bytes,
 		.allocations = object->allocations,
@@ -279,7 +272,43 @@ int loci_objects_info(struct loci_objects *objects, uint32_t number, struct loci
 		.released = object->allocations && !object->live,
 		.nameless = object->kind == LOCI_OBJECT_OTHER ||
 			object->kind == LOCI_OBJECT_FRAME || object->kind == LOCI_OBJECT_STACK };
+}
+
+int loci_objects_info(struct loci_objects *objects, uint32_t number, struct loci_object_info *ret,
+	struct loci_err *err)
+{
+	struct loci_object *object;
+	int r;
+
+	if (number >= objects->table.n)
+		return loci_err_set(err, ENOENT, "there is no object %u", number);
+	object = &objects->table.object[number];
+	begin(object, number, ret);
 	r = describe(objects, object, ret, err);
+	ret->name = object->name ? object->name : kinds[LOCI_OBJECT_OTHER].name;
+	return r;
+}
+
+bool loci_objects_release(struct loci_objects *objects, uint32_t number, struct loci_object *ret)
+{
+	struct loci_object *object = &objects->table.object[number];
+
+	if (object->kind != LOCI_OBJECT_HEAP || !object->origin || !object->origin->n ||
+		object->name)
+		return false;
+	*ret = *object;
+	object->origin = NULL;
+	ret->text = ret->type = NULL;
+	return true;
+}
+
+int loci_object_released_info(struct loci_symbols *symbols, struct loci_object *object,
+	struct loci_object_info *ret, struct loci_err *err)
+{
+	int r;
+
+	begin(object, 0, ret);
+	r = describe_call(symbols, object, ret, err);
 	ret->name = object->name ? object->name : kinds[LOCI_OBJECT_OTHER].name;
 	return r;
 }

@@ -10,6 +10,7 @@ enum {
 	MOST_LINGERING = 1024, /* frames above that of who calls */
 	LONGEST_CALL = 15,     /* bytes of an instruction */
 };
+#define NO_FRAMES UINT64_MAX
 
 /* How many frames are left with the calling one on top. The site is the call's address or the one
  * it returns to. The callee may have returned already, or still have its own and its callees'
@@ -31,9 +32,22 @@ static size_t calling_frames(
 	return shadow->n;
 }
 
-/* The run-time address of the first instruction of the function that calls; 0: unknown. */
-static int calling_function(
-	struct loci_objects *objects, uint64_t site, uint64_t *ret, struct loci_err *err)
+/* Whether a frame that may be the calling one is of a function of this module. */
+static bool has_frame(const struct loci_loaded *loaded, const struct loci_shadow *shadow)
+{
+	for (size_t i = 0; i < MOST_LINGERING && i < shadow->n; i++) {
+		uint64_t entry = shadow->frame[shadow->n - 1 - i].entry;
+
+		if (entry >= loaded->low && entry <= loaded->last)
+			return true;
+	}
+	return false;
+}
+
+/* The run-time address of the first instruction of the function that calls; 0: unknown, NO_FRAMES:
+ * none of those that have frames, for which a library's debug information need not be opened. */
+static int calling_function(struct loci_objects *objects, uint64_t site,
+	const struct loci_shadow *shadow, uint64_t *ret, struct loci_err *err)
 {
 	struct loci_caller *memo =
 		&objects->caller[(site * 0x9e3779b97f4a7c15) >> 54 & (LOCI_FUNCTION_MEMO - 1)];
@@ -45,6 +59,10 @@ static int calling_function(
 	*ret = memo->site == site ? memo->entry : 0;
 	if (memo->site == site || !loaded)
 		return 0;
+	if (!has_frame(loaded, shadow)) {
+		*ret = NO_FRAMES;
+		return 0;
+	}
 	loci_objects_lock(objects);
 	r = loci_symbols_frames(objects->symbols, loaded->symbol_module, site - 1 - loaded->bias,
 		frames, LOCI_FRAMES_MAX, &n, err);
@@ -64,7 +82,7 @@ int loci_objects_caller(struct loci_objects *objects, uint64_t site,
 		*ret = calling_frames(objects, site, shadow);
 		return 0;
 	}
-	r = calling_function(objects, site, &entry, err);
+	r = calling_function(objects, site, shadow, &entry, err);
 	*ret = shadow->n;
 	for (size_t i = 0; r == 0 && i < MOST_LINGERING && i < shadow->n; i++)
 		if (shadow->frame[shadow->n - 1 - i].entry == entry) {
@@ -100,7 +118,7 @@ int loci_objects_origin(struct loci_objects *objects, uint64_t site,
 		return 0;
 	origin->call[origin->n++] = call_at(objects, site - 1);
 	if (objects->frames_linger)
-		r = calling_function(objects, site, &entry, err);
+		r = calling_function(objects, site, shadow, &entry, err);
 	/* Code that is not seen has no frame: somewhere in the frame below, it was called. */
 	if (objects->frames_linger && top && shadow->frame[top - 1].entry != entry) {
 		origin->call[origin->n] = call_at(objects, shadow->frame[top - 1].entry);

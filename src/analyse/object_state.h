@@ -77,6 +77,12 @@ void loci_objects_unregister(struct loci_objects *objects, uint64_t low);
  * there, and those of functions that have returned. */
 int loci_objects_caller(struct loci_objects *objects, uint64_t site,
 	const struct loci_shadow *shadow, size_t *ret, struct loci_err *err);
+/* Takes what is known of an allocation that nobody has asked about yet, to name it without the
+ * objects: origin is the caller's then, as is the name it may get. False: it is no such thing. */
+bool loci_objects_release(struct loci_objects *objects, uint32_t number, struct loci_object *ret);
+int loci_object_released_info(struct loci_symbols *symbols, struct loci_object *object,
+	struct loci_object_info *ret, struct loci_err *err);
+
 /* The call at a site and the calls around it, in so many frames. */
 int loci_objects_origin(struct loci_objects *objects, uint64_t site,
 	const struct loci_shadow *shadow, size_t frames, struct loci_origin **ret,

@@ -263,7 +263,7 @@ static int put_context(
 		r = loci_naming_entry(
 			&p->naming, &ledger->site[node->entry].site, &row.function_id, err);
 		if (r == 0 && node->call != LOCI_NO_SITE)
-			r = loci_naming_place(&p->naming, call->module, call->offset, &place, err);
+			r = loci_naming_call(&p->naming, call, &place, err);
 		if (r == 0 && place) {
 			row.source_id = place->source_id;
 			row.line = place->line;
@@ -464,8 +464,10 @@ int loci_publish(struct loci_ledger *ledger, const struct loci_publish_options *
 	loci_cleanup(publication_fini) struct loci_publication p = {
 		.ledger = ledger, .options = options, .profile = profile
 	};
-	int r = loci_naming_init(&p.naming, profile, ledger, err);
+	int r = loci_ledger_settle(ledger, err);
 
+	if (r == 0)
+		r = loci_naming_init(&p.naming, profile, ledger, err);
 	if (r == 0 && allocate(&p) < 0)
 		r = loci_err_nomem(err);
 	for (size_t i = 0; i < ledger->n_rows; i++)

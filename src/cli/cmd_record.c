@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/replace.h"
 #include "base/units.h"
+#include "collect/gate.h"
 #include "collect/launch.h"
 #include "collect/run.h"
 #include "version.h"
@@ -180,6 +181,10 @@ static int nothing(
 			: run->only ? "no function of --only made a reference (one that is inlined "
 				      "counts as the function it is in)"
 			: run->delay_s > 0 ? "the program ended before --delay was over"
+			: run->collector == LOCI_COLLECTOR_CC &&
+				WIFSIGNALED(loci_runner_status(live.runner)) && loci_gate_runs()
+			? "the program died in its first loop, or before; LOCI_RUNS=0 in the "
+			  "environment records loops from their beginning"
 			: run->collector == LOCI_COLLECTOR_CC
 			? "the collector saw no reference (-m count counts operations all the "
 			  "same, of what loci cc --loci-ops compiled)"

@@ -118,7 +118,6 @@ int loci_product_levels(struct loci_product_levels *levels, const char *spec,
 
 int loci_product_check(const char *path, struct loci_err *err)
 {
-	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
 	struct stat st;
 
 	if (stat(path, &st) < 0)
@@ -131,7 +130,7 @@ int loci_product_check(const char *path, struct loci_err *err)
 			"%s is no file: a profile is a database, which is written in places; name "
 			"a file with -o",
 			path);
-	if (loci_profile_open(path, &profile, NULL) == 0)
+	if (loci_profile_probe(path, NULL) == 0)
 		return 0;
 	return loci_err_set(err, EEXIST,
 		"%s exists and is no profile of this loci; name another with -o, or remove it",

@@ -28,8 +28,7 @@ static void set(struct loci_gate *gate, uint32_t recording)
 	__atomic_store_n(&gate->shared->recording, recording, __ATOMIC_SEQ_CST);
 }
 
-/* For comparing: LOCI_RUNS=0 has every reference of every loop written down. */
-static bool wants_runs(void)
+bool loci_gate_runs(void)
 {
 	const char *asked = getenv("LOCI_RUNS");
 	return !asked || strcmp(asked, "0") != 0;
@@ -60,7 +59,7 @@ int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 	gate->duration_s = options->duration_s;
 	gate->shared->mode = options->count ? LOCI_CONTROL_COUNT : LOCI_CONTROL_TRACE;
 	gate->shared->windows = gate->windows;
-	gate->shared->runs = wants_runs();
+	gate->shared->runs = loci_gate_runs();
 	set(gate, !options->start_disabled && !(options->delay_s > 0));
 	return 0;
 }

@@ -25,6 +25,9 @@ int loci_gate_keep(struct loci_gate *gate);
 /* For how long recording has been on, and the program has run. */
 void loci_gate_times(struct loci_gate *gate, double *ret_recorded_s, double *ret_all_s);
 void loci_gate_toggle(struct loci_gate *gate); /* from a signal handler */
+/* Whether loops of equal steps may be told when they have ended; LOCI_RUNS=0 has every reference of
+ * every loop written down as it comes. */
+bool loci_gate_runs(void);
 void loci_gate_fini(struct loci_gate *gate);
 
 #endif

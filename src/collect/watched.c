@@ -9,6 +9,7 @@
 #include "collect/watched.h"
 
 #include "base/cleanup.h"
+#include "collect/gate.h"
 #include "stream/braid.h"
 #include "stream/ring.h"
 
@@ -118,8 +119,11 @@ static void conclude_program(struct loci_watched *process)
 	if (!await_program(process, &status) || !WIFSIGNALED(status))
 		return;
 	process->source.incomplete = true;
-	say(process, "the program was ended by signal %d (SIG%s): recorded until then",
-		WTERMSIG(status), sigabbrev_np(WTERMSIG(status)) ?: "?");
+	say(process, "the program was ended by signal %d (SIG%s): recorded until then%s",
+		WTERMSIG(status), sigabbrev_np(WTERMSIG(status)) ?: "?",
+		process->source.info.collector == LOCI_COLLECTOR_CC && loci_gate_runs()
+			? " but for a loop that it was in (LOCI_RUNS=0 has that, too)"
+			: "");
 }
 
 /* A child that is killed, by a closed pipe or by its parent, is nothing special. */

@@ -132,6 +132,9 @@ int loci_profile_commit(struct loci_profile *profile, struct loci_err *err);
 /* Read only; the file is never changed. Says what is wrong with a file that is no profile, damaged
  * or from a newer loci. */
 int loci_profile_open(const char *path, struct loci_profile **ret, struct loci_err *err);
+/* Whether a file claims to be a profile that this loci reads and nobody is changing it, from its
+ * header alone: what is inside may yet be damaged. */
+int loci_profile_probe(const char *path, struct loci_err *err);
 void loci_profile_close(struct loci_profile *profile); /* NULL allowed */
 
 static inline void loci_profile_closep(struct loci_profile **profile)

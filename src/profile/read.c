@@ -320,6 +320,16 @@ static int read_profile(struct loci_profile *profile, struct loci_err *err)
 	return r < 0 ? r : loci_profile_load_index(profile, err);
 }
 
+int loci_profile_probe(const char *path, struct loci_err *err)
+{
+	loci_autofree char *copy = strdup(path);
+	struct loci_profile profile = { .path = copy };
+	uint64_t bytes;
+	int r = copy ? probe(&profile, &bytes, err) : loci_err_nomem(err);
+
+	return r < 0 ? r : check_journals(&profile, err);
+}
+
 int loci_profile_open(const char *path, struct loci_profile **ret, struct loci_err *err)
 {
 	struct loci_profile *profile = calloc(1, sizeof(*profile));

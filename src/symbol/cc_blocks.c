@@ -12,7 +12,7 @@ static int find(struct loci_symbols *symbols, uint32_t number, uint64_t address,
 	struct loci_symbol_module **ret, const struct loci_cc_known **ret_known,
 	struct loci_err *err)
 {
-	int r = loci_symbols_opened(symbols, number, ret, err);
+	int r = loci_symbols_found(symbols, number, ret, err);
 
 	*ret_known = r < 0 ? NULL : loci_cc_find(&(*ret)->cc, address);
 	if (*ret_known && (!loci_cc_has_ops(*ret_known) || block >= (*ret_known)->header.n_blocks))

@@ -157,7 +157,7 @@ int loci_symbols_site(struct loci_symbols *symbols, uint32_t number, uint64_t ad
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
-	r = loci_symbols_opened(symbols, number, &module, err);
+	r = loci_symbols_found(symbols, number, &module, err);
 	if (r < 0)
 		return r;
 	known = loci_cc_find(&module->cc, address);
@@ -179,7 +179,7 @@ int loci_symbols_code(struct loci_symbols *symbols, uint32_t number, uint64_t ad
 {
 	struct loci_symbol_module *module;
 	const struct loci_cc_known *known;
-	int r = loci_symbols_opened(symbols, number, &module, err);
+	int r = loci_symbols_found(symbols, number, &module, err);
 
 	if (r < 0)
 		return r;
@@ -223,7 +223,7 @@ int loci_symbols_loop(struct loci_symbols *symbols, uint32_t number, uint64_t ad
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
-	r = loci_symbols_opened(symbols, number, &module, err);
+	r = loci_symbols_found(symbols, number, &module, err);
 	if (r < 0)
 		return r;
 	known = loci_cc_find(&module->cc, address);

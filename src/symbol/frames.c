@@ -155,7 +155,7 @@ int loci_symbols_frames(struct loci_symbols *symbols, uint32_t number, uint64_t 
 	int r;
 
 	*ret_n = 0;
-	r = loci_symbols_opened(symbols, number, &module, err);
+	r = loci_symbols_found(symbols, number, &module, err);
 	if (r < 0)
 		return r;
 	if (!cap)
@@ -163,6 +163,9 @@ int loci_symbols_frames(struct loci_symbols *symbols, uint32_t number, uint64_t 
 	memset(&frames[0], 0, sizeof(frames[0]));
 	if (address >= module->cc.low && address < module->cc.high)
 		return loci_cc_frames(module, address, frames, cap, ret_n, err);
+	r = loci_module_open_debug(module, err);
+	if (r < 0)
+		return r;
 	pc = address - module->dwarf_bias;
 	r = loci_unit_find(module, pc, &unit, err);
 	if (r < 0)
@@ -180,4 +183,35 @@ int loci_symbols_frames(struct loci_symbols *symbols, uint32_t number, uint64_t 
 		*ret_n = frames[0].function || frames[0].file;
 	}
 	return r;
+}
+
+/* What calls main, and what threads begin in. Their symbols are what the source calls them, and
+ * nothing inlined stands around their calls. */
+static bool is_starter(const struct loci_symbol_module *module, uint64_t address)
+{
+	const char *slash = strrchr(module->path, '/');
+	const struct loci_elf_symbol *symbol;
+
+	if (strcmp(slash ? slash + 1 : module->path, "libc.so.6"))
+		return false;
+	symbol = loci_elf_function(module, address);
+	return symbol &&
+		(!strcmp(symbol->name, "__libc_start_call_main") ||
+			!strcmp(symbol->name, "start_thread"));
+}
+
+int loci_symbols_caller(struct loci_symbols *symbols, uint32_t number, uint64_t address,
+	struct loci_frame_name *frames, size_t cap, size_t *ret_n, struct loci_err *err)
+{
+	struct loci_symbol_module *module;
+	int r = loci_symbols_found(symbols, number, &module, err);
+
+	if (r < 0 || !cap || !is_starter(module, address))
+		return r < 0
+			? r
+			: loci_symbols_frames(symbols, number, address, frames, cap, ret_n, err);
+	memset(&frames[0], 0, sizeof(frames[0]));
+	fill_from_symbol(module, address, &frames[0]);
+	*ret_n = 1;
+	return 0;
 }

@@ -106,7 +106,6 @@ bool loci_module_holds(const struct loci_symbol_module *module, uint64_t address
 
 int loci_module_open(struct loci_symbol_module *module, struct loci_err *err)
 {
-	Dwarf_Addr bias = 0;
 	int fd;
 
 	if (module->opened)
@@ -125,12 +124,26 @@ int loci_module_open(struct loci_symbol_module *module, struct loci_err *err)
 			"rebuilt since it ran (its build-id is another); names are left out";
 		return 0;
 	}
+	module->usable = true;
 	if (read_segments(module) < 0)
 		return loci_err_nomem(err);
+	if (loci_elf_symbols_read(module, err) < 0 || loci_cc_names_read(module, err) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+/* libdw unpacks all compressed sections at once, whatever is asked of them. */
+int loci_module_open_debug(struct loci_symbol_module *module, struct loci_err *err)
+{
+	Dwarf_Addr bias = 0;
+	int r = loci_module_open(module, err);
+
+	if (r < 0 || !module->usable || module->debug_opened)
+		return r;
+	module->debug_opened = true;
 	module->dwarf = dwfl_module_getdwarf(module->dwfl_module, &bias);
 	module->dwarf_bias = bias;
-	if (loci_elf_symbols_read(module, err) < 0 || loci_units_read(module, err) < 0 ||
-		loci_cc_names_read(module, err) < 0)
+	if (loci_units_read(module, err) < 0)
 		return -ENOMEM;
 	if (!module->n_units)
 		module->trouble = module->n_functions

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inside of src/symbol: what is kept of symbols, of a module and of its units of debug information.
  *
- * A module is opened when something is first asked of it. Of its debug information only the heads
- * of units are read then; a unit is indexed when an address in it is first met, and an index is
- * never larger than the code of that unit asks for. */
+ * A module is opened when something is first asked of it, its debug information when it is first
+ * needed: there may be much to unpack. Only the heads of units are read then; a unit is indexed
+ * when an address in it is first met, and an index is never larger than the code of that unit asks
+ * for. */
 #ifndef LOCI_SYMBOL_MODULE_H
 #define LOCI_SYMBOL_MODULE_H
 
@@ -73,7 +74,8 @@ struct loci_symbol_module {
 	uint8_t build_id[LOCI_BUILD_ID_MAX];
 	size_t build_id_bytes;
 	const char *trouble;
-	bool opened;
+	bool opened, debug_opened;
+	bool usable; /* it is an ELF file, and the one that ran */
 
 	Dwfl *dwfl;
 	Dwfl_Module *dwfl_module;
@@ -116,10 +118,15 @@ struct loci_symbols {
 	size_t n_types, cap_types;
 };
 
-/* module.c: opens what was not yet; trouble is no error. 0 or -ENOMEM. */
+/* module.c: opens what was not yet; trouble is no error. 0 or -ENOMEM. Of the first, symbols and
+ * what `loci cc` left are read; the second reads debug information too. */
 int loci_module_open(struct loci_symbol_module *module, struct loci_err *err);
+int loci_module_open_debug(struct loci_symbol_module *module, struct loci_err *err);
 void loci_module_close(struct loci_symbol_module *module);
-/* The module of a number, opened. */
+/* The module of a number, opened without its debug information .. */
+int loci_symbols_found(struct loci_symbols *symbols, uint32_t number,
+	struct loci_symbol_module **ret, struct loci_err *err);
+/* .. and with it. */
 int loci_symbols_opened(struct loci_symbols *symbols, uint32_t number,
 	struct loci_symbol_module **ret, struct loci_err *err);
 /* Whether memory of the file is loaded there (and holds code). */

@@ -45,6 +45,11 @@ struct loci_frame_name {
 /* *ret_n 0: nothing is known. The address may be one of code, or that of a site (below). */
 int loci_symbols_frames(struct loci_symbols *symbols, uint32_t module, uint64_t address,
 	struct loci_frame_name *frames, size_t cap, size_t *ret_n, struct loci_err *err);
+/* The same of code that is known only to call what was recorded. What the C library starts main and
+ * threads from has no place then, only its name and entry: all programs are called from there, and
+ * the library's debug information may take longer to unpack than all else of a short recording. */
+int loci_symbols_caller(struct loci_symbols *symbols, uint32_t module, uint64_t address,
+	struct loci_frame_name *frames, size_t cap, size_t *ret_n, struct loci_err *err);
 
 /* Code compiled by `loci cc` numbers its references by the addresses of their definitions, which
  * stand in a section of the module (collect/runtime/cc_abi.h). Such an address is a site; it is no

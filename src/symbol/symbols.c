@@ -74,7 +74,7 @@ int loci_symbols_module(struct loci_symbols *symbols, const char *path, const ui
 		symbols, path, build_id ? build_id : (const uint8_t *)"", build_id_bytes, err);
 }
 
-int loci_symbols_opened(struct loci_symbols *symbols, uint32_t number,
+int loci_symbols_found(struct loci_symbols *symbols, uint32_t number,
 	struct loci_symbol_module **ret, struct loci_err *err)
 {
 	if (number >= symbols->n_modules)
@@ -82,6 +82,14 @@ int loci_symbols_opened(struct loci_symbols *symbols, uint32_t number,
 			symbols->n_modules);
 	*ret = symbols->modules[number];
 	return loci_module_open(*ret, err);
+}
+
+int loci_symbols_opened(struct loci_symbols *symbols, uint32_t number,
+	struct loci_symbol_module **ret, struct loci_err *err)
+{
+	int r = loci_symbols_found(symbols, number, ret, err);
+
+	return r < 0 ? r : loci_module_open_debug(*ret, err);
 }
 
 const char *loci_symbols_trouble(struct loci_symbols *symbols, uint32_t module)

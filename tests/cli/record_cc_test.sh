@@ -97,4 +97,12 @@ LC_ALL=C sed 's/LCFC\x01\x00/LCFC\x63\x00/g' stores >other
 chmod +x other
 expect 1 loci record --collector cc -o none.loci ./other 1
 has err "(its definitions have version 99, this loci reads 1)"
+# Allocations that nothing touches count if others by the same call are touched, though it was in
+# another process; the profile that this replaces need not be sound.
+expect 0 cc "$major" -g -O1 -o untouched "$SRC/tests/workloads/untouched.c"
+printf 'damaged' | dd of=p.loci bs=1 seek=5000 conv=notrunc 2>dd.log || fail "$(cat dd.log)"
+expect 0 timeout 60 loci record -q --collector cc -o p.loci sh -c './untouched; ./untouched touch; ./untouched'
+got=$(sqlite3 p.loci "select name, allocations, refs from object where kind = 'heap'")
+[ "$got" = "made|3|1024" ] || fail "allocations: $got"
+
 finish

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The shape function of a particle-in-cell code, as Anger et al. (2014) count it: in single precision
- * over a vector, then summed up in double precision. Also a call of each kind whose number is known:
- * shape N ROUNDS. */
+/* The shape function of a particle-in-cell code, as Anger et al. (2014) count it: in single
+ * precision over a vector, then summed up in double precision. Also a call of each kind whose
+ * number is known: shape N ROUNDS. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

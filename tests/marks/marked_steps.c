@@ -120,6 +120,8 @@ static void wrong(void)
 	loci_object_part((void *)cells, (void *)(cells + 9), 16, "beyond");
 	loci_object_part((void *)pairs, (void *)pairs, 16, "of none");
 	loci_object((void *)cells, 0, 8, "nothing");
+	loci_access((void *)cells, (size_t)-8, LOCI_LOAD);
+	loci_access((void *)cells, 0, LOCI_LOAD);
 	loci_object_end((void *)cells);
 	loci_enable();
 }
@@ -232,6 +234,9 @@ static void forks(void)
 		loci_access((void *)pairs, 8, LOCI_LOAD);
 		_exit(0);
 	}
+	wait(NULL);
+	if (fork() == 0)
+		_exit(0); /* in a region that it has not begun */
 	wait(NULL);
 	loci_region_begin("parent");
 	STORES(5);

@@ -24,7 +24,7 @@ static struct loci_footprint_sum sum_of(const struct loci_footprint *footprint)
 {
 	static const uint32_t map[4] = { 0, 1, 2, 3 };
 	struct loci_footprint_sum sum = { 0 };
-	uint32_t *all = calloc(footprint->sketch_cap + 1, sizeof(*all));
+	uint32_t *all = calloc(footprint->sketch_cap + 4, sizeof(*all));
 
 	if (!all)
 		abort();

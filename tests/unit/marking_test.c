@@ -266,6 +266,24 @@ static void check_blocks(void)
 	CHECK_U64(loci_marking_descriptor(65, true), loci_ref_word(0, LOCI_OP_STORE, 0));
 	loci_marking_again(&marking, &thread, NULL);
 	CHECK_U64(told.n_defined, 4000);
+	loci_marking_too_long(&marking, NULL);
+	CHECK_U64(told.mistakes, 1);
+}
+
+/* A character of `bytes` bytes, again and again after `before` others: whole ones are left. */
+static void check_cut(size_t before, size_t bytes)
+{
+	static const char *const character[] = { "", "x", "\xc3\xa9", "\xe2\x82\xac",
+		"\xf0\x9f\x90\x8c" };
+	struct loci_marking marking = { .ops = &ops };
+	char name[600] = "xxx";
+	size_t n = before;
+
+	for (; n + bytes < sizeof(name); n += bytes)
+		memcpy(name + n, character[bytes], bytes + 1);
+	forget();
+	loci_marking_phase(&marking, NULL, name, SIZE_MAX);
+	CHECK_U64(strlen(told.string[1]), 255 - (255 - before) % bytes);
 }
 
 /* Too many names have one in common, and long ones are cut. */
@@ -300,6 +318,9 @@ int main(void)
 	}
 	check_blocks();
 	check_names();
+	for (size_t before = 0; before < 4; before++)
+		for (size_t bytes = 1; bytes <= 4; bytes++)
+			check_cut(before, bytes);
 	forget();
 	while (n_given)
 		free(given[--n_given]);

@@ -57,6 +57,17 @@ static bool is_steady(struct loci_plan *plan, const struct loci_flow *flow, uint
 	return true;
 }
 
+/* Calls into code that is not seen are counted by the tracing copy, which a run leaves out. */
+static bool calls_outside(const struct loci_plan *plan, const struct loci_flow *flow, uint32_t loop)
+{
+	for (size_t i = 0; i < plan->n_outside; i++) {
+		LLVMBasicBlockRef home = LLVMGetInstructionParent(plan->outside[i].instruction);
+		if (flow->block[loci_flow_number(flow, home)].loop == loop)
+			return true;
+	}
+	return false;
+}
+
 /* One way in, and one way round. */
 static bool is_entered_once(const struct loci_flow *flow, uint32_t header, uint32_t *ret_entry)
 {
@@ -81,6 +92,7 @@ static void find(struct loci_plan *plan, const struct loci_flow *flow, uint32_t 
 	struct loci_plan_run run = { .loop = loop, .block = block_of(plan, loop) };
 	LLVMBasicBlockRef exiting;
 	if (run.block == LOCI_PLAN_NONE || !is_possible(plan, &plan->block[run.block]) ||
+		calls_outside(plan, flow, loop) ||
 		!is_entered_once(flow, flow->loop[loop].header, &run.entry))
 		return;
 	if (!plan->evolution)

@@ -15,6 +15,9 @@ static size_t length_of(const char *text, size_t n, size_t most)
 
 	while (i < n && i < most && text[i])
 		i++;
+	/* a character of UTF-8 is not cut */
+	for (size_t k = 0; i == most - k && i < n && k < 3 && (text[i] & 0xc0) == 0x80; k++)
+		i--;
 	return i;
 }
 
@@ -175,6 +178,8 @@ static void end_innermost(
 	struct loci_marking *marking, struct loci_marking_thread *thread, void *to)
 {
 	thread->depth--;
+	if (thread->inherited > thread->depth)
+		thread->inherited = thread->depth;
 	marking->ops->mark(to, LOCI_MARK_REGION_END, thread->open[thread->depth]->string, 0, NULL);
 }
 
@@ -207,14 +212,17 @@ void loci_marking_region_end(struct loci_marking *marking, struct loci_marking_t
 	end_innermost(marking, thread, to);
 }
 
+/* What a child was born into it need not end. */
 void loci_marking_leave(struct loci_marking *marking, struct loci_marking_thread *thread, void *to)
 {
 	while (thread->depth) {
 		const struct loci_marking_name *name = thread->open[thread->depth - 1];
+		bool is_own = thread->depth > thread->inherited;
 
 		end_innermost(marking, thread, to);
-		loci_marking_mistake(marking, to, "region \"", name,
-			"\" still open when its thread ended", NULL, "");
+		if (is_own)
+			loci_marking_mistake(marking, to, "region \"", name,
+				"\" still open when its thread ended", NULL, "");
 	}
 	thread->beyond = 0;
 }
@@ -283,6 +291,7 @@ void loci_marking_again(struct loci_marking *marking, struct loci_marking_thread
 		tell_phase(marking, to);
 	if (marking->pauses)
 		tell_pause(marking, to, 1);
+	thread->inherited = thread->depth;
 	for (uint32_t i = 0; i < thread->depth; i++)
 		marking->ops->mark(to, LOCI_MARK_REGION_BEGIN, thread->open[i]->string, 0, NULL);
 }

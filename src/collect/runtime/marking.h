@@ -46,7 +46,8 @@ struct loci_marking {
 /* Of a thread; all 0 to begin with. It is changed by nobody else, and by no handler meanwhile. */
 struct loci_marking_thread {
 	uint32_t depth;
-	uint32_t beyond; /* open regions that found no room */
+	uint32_t beyond;    /* open regions that found no room */
+	uint32_t inherited; /* of the open ones, those that were begun before the fork */
 	struct loci_marking_name *open[LOCI_MARKING_DEPTH];
 };
 
@@ -67,7 +68,10 @@ void loci_marking_disable(struct loci_marking *marking, void *to);
 void loci_marking_enable(struct loci_marking *marking, void *to);
 
 /* A reference that the program tells of: its descriptor, which is a range's if it is long, so that
- * a place has few of them; and its block, if it is known, or else defined. 0: there is none. */
+ * a place has few of them; and its block, if it is known, or else defined. 0: there is none. One of
+ * more bytes than the analyser takes is a mistake instead. */
+#define LOCI_MARKING_REFERENCE_BYTES (1ull << 40)
+void loci_marking_too_long(struct loci_marking *marking, void *to);
 uint64_t loci_marking_descriptor(uint64_t bytes, bool store);
 uint64_t loci_marking_block_known(
 	const struct loci_marking *marking, uint64_t site, uint64_t descriptor);

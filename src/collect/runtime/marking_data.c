@@ -193,6 +193,11 @@ static bool grow_blocks(struct loci_marking *marking)
 	return true;
 }
 
+void loci_marking_too_long(struct loci_marking *marking, void *to)
+{
+	loci_marking_mistake(marking, to, "a reference larger than memory", NULL, "", NULL, "");
+}
+
 uint64_t loci_marking_descriptor(uint64_t bytes, bool store)
 {
 	return loci_ref_word(

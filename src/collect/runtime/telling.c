@@ -48,6 +48,13 @@ static void refer(struct rt_thread *thread, uint64_t site, uint64_t address, uin
 
 	if (!bytes)
 		return;
+	if (__builtin_expect(bytes > LOCI_MARKING_REFERENCE_BYTES, 0)) {
+		mask = rt_block();
+		if (rt_mode() == RT_TRACE)
+			loci_marking_too_long(&marking, thread);
+		rt_unblock(mask);
+		return;
+	}
 	__atomic_fetch_add(&thread->offset, 1, __ATOMIC_RELAXED); /* it counts, recorded or not */
 	if (rt_mode() != RT_TRACE || !thread->recording)
 		return;

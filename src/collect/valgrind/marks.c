@@ -84,6 +84,10 @@ static void refer(ThreadId tid, Addr site, Addr address, SizeT bytes, UWord kind
 		site = VG_(get_IP)(tid) - 1;
 	if (!bytes || !control_wants(site))
 		return;
+	if (bytes > LOCI_MARKING_REFERENCE_BYTES) {
+		loci_marking_too_long(&marking, NULL);
+		return;
+	}
 	id = loci_marking_block_known(&marking, site, descriptor);
 	if (!id)
 		id = loci_marking_block(&marking, site, descriptor);
@@ -93,7 +97,7 @@ static void refer(ThreadId tid, Addr site, Addr address, SizeT bytes, UWord kind
 		*at++ = loci_mark_word(LOCI_MARK_WIDE, 1, 0);
 	*at++ = address;
 	if (!(UInt)descriptor)
-		*at++ = bytes & ~LOCI_WORD_MARKER;
+		*at++ = bytes;
 	out_commit(at);
 }
 
@@ -150,7 +154,7 @@ void marks_init(void)
 void marks_begin(ThreadId tid)
 {
 	if (threads && threads[tid])
-		threads[tid]->depth = threads[tid]->beyond = 0;
+		threads[tid]->depth = threads[tid]->beyond = threads[tid]->inherited = 0;
 }
 
 void marks_leave(ThreadId tid)
