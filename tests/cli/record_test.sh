@@ -12,8 +12,6 @@ has err "not in this version"
 expect 2 loci record -m nonsense touch ran
 expect 2 loci record --collector pmu touch ran
 has err "not in this version; any and cc are"
-expect 2 loci record -m count -o p.loci touch ran
-has err "leave -o out"
 expect 1 loci record -m count touch ran
 has err "touch was built without loci cc or loci gcc; build it again with CC='loci cc'"
 expect 1 loci record -m count --collector any touch ran
