@@ -136,6 +136,9 @@ def by(kind):
 for row in by("function"):
     blocks = f"SELECT id FROM block WHERE function_id = {row['id']}"
     check(row["name"], row, figures(f"{WHOLE} WHERE id IN ({blocks})", blocks, not counts))
+    same(f"distinct of {row['name']}", row["distinct"] and tuple(row["distinct"].values()), db.execute(
+        "SELECT loaded_bytes, stored_bytes, touched_bytes, error FROM footprint WHERE owner = 'function'"
+        f" AND owner_id = {row['id']}").fetchone())
 for row in by("block"):
     check(row["name"], row, figures(f"{WHOLE} WHERE id = {row['id']}", str(row["id"]), not counts))
 same("blocks", len(by("block")), db.execute("SELECT count(*) FROM block").fetchone()[0])
