@@ -616,12 +616,6 @@ static void add_recent(struct loci_attribution *a)
 		loci_levels_add_recent(a->measure.levels, &a->recent);
 }
 
-uint64_t loci_attribution_arrived(const struct loci_attribution *a)
-{
-	return a->walk.at < a->thread_cap ? a->thread_refs[a->walk.at] + a->thread_again[a->walk.at]
-					  : 0;
-}
-
 int loci_attribution_finish(struct loci_attribution *a, struct loci_err *err)
 {
 	int r;

@@ -94,8 +94,6 @@ void loci_attribution_free(struct loci_attribution *attribution); /* NULL allowe
 int loci_attribution_words(struct loci_attribution *attribution, const uint64_t *words,
 	size_t n_words, void (*event)(void *data, const struct loci_event *event), void *data,
 	struct loci_err *err);
-/* References of the thread that the last words were of: all that arrived, also those left out. */
-uint64_t loci_attribution_arrived(const struct loci_attribution *attribution);
 /* After the last words. */
 int loci_attribution_finish(struct loci_attribution *attribution, struct loci_err *err);
 

@@ -146,7 +146,8 @@ static int put_blocks(struct loci_attribution *a, const struct loci_code_ref *re
 		uint64_t n = (end < e.last ? end : e.last) - address + 1;
 		int r = loci_touch_holds(a, site, address) ? 0 : find(a, ref, address, err);
 
-		if (e.second && address == e.second)
+		/* only per-set counts ask, and nobody keeps recent blocks then */
+		if (e.second && address == e.second && !a->recents)
 			a->batch->second[a->batch->n_seconds++] = (uint32_t)a->batch->n;
 		if (r == 0 && a->pieces)
 			loci_touch_cells(a, ref->site, address);

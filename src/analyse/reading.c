@@ -57,6 +57,7 @@ static void process_free(struct process **pointer)
 	for (unsigned i = 0; i < p->n_grains; i++)
 		loci_grain_free(p->grain[i]);
 	loci_decoder_free(p->decoder);
+	loci_count_check_fini(&p->check);
 	loci_unseen_fini(&p->unseen);
 	loci_mistakes_fini(&p->mistakes);
 	free(p->totals.program);
@@ -254,25 +255,11 @@ static int tally(struct process *p, const struct loci_ref *refs, size_t n, struc
 	return 0;
 }
 
-/* References of the thread so far. */
-static uint64_t arrived(const struct process *p, uint32_t thread)
-{
-	const struct loci_attribution *a = p->attribution;
-
-	if (a)
-		return loci_attribution_arrived(a);
-	for (size_t i = 0; i < p->totals.n_threads; i++)
-		if (p->totals.thread[i].thread == thread)
-			return p->totals.thread[i].references;
-	return 0;
-}
-
 static void event(void *data, const struct loci_event *event)
 {
 	struct process *p = data;
 
-	loci_count_check_event(
-		&p->check, event, event->kind == LOCI_MARK_COUNT ? arrived(p, event->thread) : 0);
+	loci_count_check_event(&p->check, event);
 	if (event->kind == LOCI_MARK_LOST) {
 		p->totals.lost += event->payload;
 	} else if (event->kind == LOCI_MARK_UNSEEN) {
@@ -471,7 +458,8 @@ static int fold(struct process *p, bool interrupted, bool complete, struct loci_
 
 	missing[0] = 0;
 	if (!p->options->counts)
-		loci_count_check_note(&p->check, p->totals.lost, missing, sizeof(missing));
+		loci_count_check_note(&p->check, p->totals.references + p->totals.again,
+			p->totals.lost, missing, sizeof(missing));
 	if (r == 0)
 		r = fold_grains(p, err);
 	pthread_mutex_lock(&a->lock);

@@ -59,7 +59,8 @@ int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 	gate->duration_s = options->duration_s;
 	gate->shared->mode = options->count ? LOCI_CONTROL_COUNT : LOCI_CONTROL_TRACE;
 	gate->shared->windows = gate->windows;
-	/* A thread that is to stop sees it when a chunk is full: few words would keep it from that. */
+	/* A thread that is to stop sees it when a chunk is full: few words would keep it from that.
+	 */
 	gate->shared->runs = !gate->windows && loci_gate_runs();
 	set(gate, !options->start_disabled && !(options->delay_s > 0));
 	return 0;

@@ -105,4 +105,22 @@ expect 0 timeout 60 loci record -q --collector cc -o p.loci sh -c './untouched; 
 got=$(sqlite3 p.loci "select name, allocations, refs from object where kind = 'heap'")
 [ "$got" = "made|3|1024" ] || fail "allocations: $got"
 
+# Any number of references over two lines that stay among the most recent blocks.
+cat >across.c <<'C'
+#include <stdint.h>
+static struct { char before[60]; volatile uint64_t word; } __attribute__((packed, aligned(64))) lines;
+int main(void)
+{
+	for (int i = 0; i < 300000; i++)
+		lines.word = i;
+	return 0;
+}
+C
+for runs in 0 1; do
+	expect 0 cc "$major" -g -O1 -o across across.c
+	LOCI_RUNS=$runs expect 0 loci record -q -o p.loci ./across
+	got=$(sqlite3 p.loci "select straddles, (select sum(refs) from object where name = 'lines') from grain")
+	[ "$got" = "300000|300000" ] || fail "references over two lines: $got"
+done
+
 finish
