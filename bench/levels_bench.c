@@ -182,7 +182,7 @@ static void run(const struct touches *t, const struct hierarchy *hierarchy, enum
 	for (size_t at = 0; at < t->n; at += BATCH) {
 		size_t n = t->n - at < BATCH ? t->n - at : BATCH;
 		struct loci_levels_batch batch = { block, is_write, bytes, owner, n, missed, dirty,
-			evicted, 0 };
+			evicted, 0, NULL, NULL };
 		double start;
 
 		memcpy(block, t->block + at, n * sizeof(*block));

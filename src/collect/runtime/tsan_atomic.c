@@ -41,17 +41,17 @@ static void modify(uintptr_t back, const volatile void *address, const struct rt
 			RT_REF(bytes, LOCI_OP_STORE, MODIFIES) } \
 	}
 
-#define FETCH(bits, name, expression)                                        \
-	RT_PUBLIC a##bits __tsan_atomic##bits##_##name(                      \
-		volatile a##bits *address, a##bits value, int order);        \
-	RT_PUBLIC a##bits __tsan_atomic##bits##_##name(                      \
-		volatile a##bits *address, a##bits value, int order)         \
-	{                                                                    \
-		static const struct rt_shape shape = SHAPE_MODIFY(bits / 8); \
-                                                                             \
-		(void)order;                                                 \
-		modify(RT_BACK, address, &shape);                            \
-		return expression;                                           \
+#define FETCH(bits, name, expression)                                          \
+	RT_PUBLIC a##bits __tsan_atomic##bits##_##name(                        \
+		volatile a##bits *address, a##bits value, int order);          \
+	RT_PUBLIC a##bits __tsan_atomic##bits##_##name(                        \
+		volatile a##bits *address, a##bits value, int order)           \
+	{                                                                      \
+		static const struct rt_shape shape = SHAPE_MODIFY((bits) / 8); \
+                                                                               \
+		(void)order;                                                   \
+		modify(RT_BACK, address, &shape);                              \
+		return expression;                                             \
 	}
 
 #define COMPARE(bits, name)                                                                    \
@@ -60,7 +60,7 @@ static void modify(uintptr_t back, const volatile void *address, const struct rt
 	RT_PUBLIC int __tsan_atomic##bits##_compare_exchange_##name(volatile a##bits *address, \
 		a##bits *expected, a##bits value, int order, int order_failed)                 \
 	{                                                                                      \
-		static const struct rt_shape shape = SHAPE_MODIFY(bits / 8);                   \
+		static const struct rt_shape shape = SHAPE_MODIFY((bits) / 8);                 \
                                                                                                \
 		(void)order;                                                                   \
 		(void)order_failed;                                                            \
@@ -73,7 +73,7 @@ static void modify(uintptr_t back, const volatile void *address, const struct rt
 	RT_PUBLIC a##bits __tsan_atomic##bits##_load(const volatile a##bits *address, int order)  \
 	{                                                                                         \
 		static const struct rt_shape shape =                                              \
-			RT_SHAPE_ONE(bits / 8, LOCI_OP_LOAD, LOCI_REF_ATOMIC);                    \
+			RT_SHAPE_ONE((bits) / 8, LOCI_OP_LOAD, LOCI_REF_ATOMIC);                  \
                                                                                                   \
 		(void)order;                                                                      \
 		load_or_store(RT_BACK, address, &shape);                                          \
@@ -85,7 +85,7 @@ static void modify(uintptr_t back, const volatile void *address, const struct rt
 		volatile a##bits *address, a##bits value, int order)                              \
 	{                                                                                         \
 		static const struct rt_shape shape =                                              \
-			RT_SHAPE_ONE(bits / 8, LOCI_OP_STORE, LOCI_REF_ATOMIC);                   \
+			RT_SHAPE_ONE((bits) / 8, LOCI_OP_STORE, LOCI_REF_ATOMIC);                 \
                                                                                                   \
 		load_or_store(RT_BACK, address, &shape);                                          \
 		STORE_##bits(address, value, order);                                              \
@@ -104,7 +104,7 @@ static void modify(uintptr_t back, const volatile void *address, const struct rt
 	RT_PUBLIC a##bits __tsan_atomic##bits##_compare_exchange_val(volatile a##bits *address,   \
 		a##bits expected, a##bits value, int order, int order_failed)                     \
 	{                                                                                         \
-		static const struct rt_shape shape = SHAPE_MODIFY(bits / 8);                      \
+		static const struct rt_shape shape = SHAPE_MODIFY((bits) / 8);                    \
                                                                                                   \
 		(void)order;                                                                      \
 		(void)order_failed;                                                               \
