@@ -45,9 +45,9 @@
  * LOCI_CC_RUN_TIMES times, stands twice more. Where __loci_runs is not 0 the tracing copy runs it
  * without appending, and appends one RUN when it has ended, after a check of its own, and takes all
  * its references from the budget. So it is all or nothing: of such a loop that a signal handler
- * leaves for good, or in which the process dies, nothing is appended, and windows begin and end at
- * its ends. The counting copy takes all its references before it begins where the budget is no
- * less, and tests nothing within.
+ * leaves for good, or in which the process dies, nothing is appended. Where there are windows
+ * __loci_runs is 0. The counting copy takes all its references before it begins where the budget is
+ *no less, and tests nothing within.
  *
  * Sites. The number of a reference in the stream is the run-time address of its struct loci_cc_site
  * in the section of definitions; less the module's load bias it is an address in the file, from
