@@ -327,6 +327,24 @@ static void hear(struct listener *listener, struct loci_source *source, size_t c
 
 static struct loci_rundir *dir;
 
+/* A producer rings once more when it has said that it is gone. In another process it does so in its
+ * own mapping; here both share one, which must therefore outlive the reader's closing it. */
+static const struct loci_source_ops *ring_ops;
+static struct loci_source_ops kept_ops;
+static struct loci_source *kept[2 * THREADS + 1];
+static unsigned n_kept;
+
+static void keep(struct loci_source *source)
+{
+	kept[n_kept++] = source;
+}
+
+static void close_kept(void)
+{
+	while (n_kept > 0)
+		ring_ops->close(kept[--n_kept]);
+}
+
 static struct loci_source *ring(const char *kind, unsigned i, size_t n_words)
 {
 	struct loci_source *source = NULL;
@@ -336,6 +354,10 @@ static struct loci_source *ring(const char *kind, unsigned i, size_t n_words)
 	snprintf(name, sizeof(name), "%s%u.ring", kind, i);
 	CHECK(loci_ring_create(dir, name, &info, n_words, &source, &err) == 0);
 	CHECK_STR(err.text, "");
+	ring_ops = source->ops;
+	kept_ops = *ring_ops;
+	kept_ops.close = keep;
+	source->ops = &kept_ops;
 	return source;
 }
 
@@ -384,6 +406,7 @@ static struct program *program_new(unsigned n_threads, bool handlers, size_t n_w
 static void program_free(struct program *program)
 {
 	loci_source_close(program->braid);
+	close_kept();
 	pthread_mutex_destroy(&program->lock);
 	munmap(program, sizeof(*program));
 }
