@@ -346,10 +346,48 @@ CREATE TABLE grain ( -- totals at one block size
 	sampled_from INTEGER NOT NULL    -- the touch at which sampling began
 );
 
+-- Threads and the blocks they share. There where a process had more than one.
+
+CREATE TABLE thread_group ( -- threads that share a cache, where groups were asked for
+	id INTEGER PRIMARY KEY,
+	share INTEGER NOT NULL,      -- threads of a group: share4 has 4
+	thread_id INTEGER NOT NULL REFERENCES thread, -- of the group's first
+	threads TEXT NOT NULL        -- their ids, comma separated
+);
+CREATE TABLE coherence ( -- what a thread, or a group, met of others
+	owner TEXT NOT NULL,             -- whole, thread, thread_group, site, object
+	owner_id INTEGER NOT NULL,
+	block_bytes INTEGER NOT NULL REFERENCES grain,
+	touches INTEGER NOT NULL,
+	true_sharing INTEGER NOT NULL,   -- misses, as the next: of bytes that another wrote
+	false_sharing INTEGER NOT NULL,  -- of a block of which another wrote other bytes
+	remote INTEGER NOT NULL,         -- touches of blocks whose last toucher was another
+	PRIMARY KEY (owner, owner_id, block_bytes)
+) WITHOUT ROWID;
+CREATE TABLE shared_blocks ( -- distinct blocks by who touched them
+	block_bytes INTEGER PRIMARY KEY REFERENCES grain,
+	alone INTEGER NOT NULL,      -- one thread
+	read_only INTEGER NOT NULL,  -- several, none of whom wrote after another had touched it
+	written INTEGER NOT NULL     -- several
+);
+CREATE TABLE sharing ( -- coherence misses by who wrote, who missed, and what it was
+	id INTEGER PRIMARY KEY,
+	write_site_id INTEGER REFERENCES site, -- took the block away
+	miss_site_id INTEGER REFERENCES site,  -- touched it next, in a thread that had lost it
+	object_id INTEGER REFERENCES object,   -- that was touched
+	write_object_id INTEGER REFERENCES object, -- that was written; of false sharing often another
+	field_id INTEGER REFERENCES field,
+	write_field_id INTEGER REFERENCES field,
+	kind TEXT NOT NULL,          -- true, false
+	misses INTEGER NOT NULL,
+	threads INTEGER NOT NULL     -- pairs of threads seen, at least
+);
+
 CREATE TABLE histogram (
 	id INTEGER PRIMARY KEY,
 	owner TEXT NOT NULL,        -- whole, or the table whose row it belongs to: thread, site,
-	                            -- site_thread, context, object, field, pair, phase, region, loop
+	                            -- site_thread, context, object, field, pair, phase, region,
+	                            -- loop, thread_group
 	owner_id INTEGER NOT NULL,  -- 0 with whole
 	distance TEXT NOT NULL,     -- stack: distinct other blocks since the last use, in blocks
 	                            -- time: touches since the last use, at least 1
@@ -358,6 +396,9 @@ CREATE TABLE histogram (
 	                            -- set_dirty: largest position since the last write, of writes
 	                            -- set_both: lower position of the two, of references that
 	                            -- straddle two blocks
+	                            -- private: stack distance in the thread's own stack, from
+	                            -- which others' writes take blocks (in the group's, of a
+	                            -- thread_group); a block so lost still counts as one
 	block_bytes INTEGER NOT NULL REFERENCES grain,
 	set_bits INTEGER NOT NULL,  -- set, set_dirty, set_both: 2^set_bits sets; else 0
 	scheme TEXT NOT NULL,       -- fine: 128 bins per power of two, exact below 256

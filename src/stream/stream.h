@@ -116,7 +116,13 @@ enum loci_marker {
 	LOCI_MARK_MODULE_UNLOAD = 0x19, /* module id     0: sequence */
 
 	/* Order and time. */
-	LOCI_MARK_SYNC = 0x20,     /* enum loci_sync     0: object, 1: sequence at that object */
+	LOCI_MARK_SYNC = 0x20,     /* enum loci_sync     0: object, 1: its number among the SYNCs of
+	                              that object in this process, from 1, without gaps. A number
+	                              is taken before others can see what it stands for (RELEASE,
+	                              ARRIVE, CREATE, FINISH) or after its thread has seen it
+	                              (ACQUIRE, LEAVE, BEGIN, JOIN): an order that keeps the
+	                              numbers keeps all that happens before something else. Objects
+	                              are any numbers; different things may share one */
 	LOCI_MARK_BLOCKED = 0x21,  /* -                  the thread may wait from here on: do not wait
 	                              for its words */
 	LOCI_MARK_RUNNING = 0x22,  /* -                  it runs again */
