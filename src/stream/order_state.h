@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside an order: order.c is the source, order_sort.c puts words that arrive into lanes, one for
+/* Inside an order: thread_order.c is the source, order_sort.c puts words that arrive into lanes, one for
  * each thread, order_turn.c lets them out in turns, order_lane.c is a lane's memory, order_gate.c
  * what keeps numbers in order, order_pace.c how time passes in a lane. */
 #ifndef LOCI_STREAM_ORDER_STATE_H
 #define LOCI_STREAM_ORDER_STATE_H
 
 #include "stream/cursor.h"
-#include "stream/order.h"
+#include "stream/thread_order.h"
 
 #define LOCI_ORDER_CHUNK 510 /* words; more than a marker and its raw words */
 #define LOCI_ORDER_READ  16384

@@ -2,7 +2,7 @@
 /* Random programs of threads whose words arrive in many orders: what comes out must keep each
  * thread's order and all that happens before something else (by vector clocks), be the same
  * whatever the arrival, and the same as a plain model says that has all words before it begins. */
-#include "stream/order.h"
+#include "stream/thread_order.h"
 
 #include "check.h"
 #include "stream/decode.h"

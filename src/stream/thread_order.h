@@ -16,8 +16,8 @@
  * nothing else is left to do, or the bound is reached. A RUN is cut where its thread's turn ends.
  *
  * A process with one thread passes through untouched, without a copy. */
-#ifndef LOCI_STREAM_ORDER_H
-#define LOCI_STREAM_ORDER_H
+#ifndef LOCI_STREAM_THREAD_ORDER_H
+#define LOCI_STREAM_THREAD_ORDER_H
 
 #include "stream/source.h"
 
