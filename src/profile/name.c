@@ -14,6 +14,7 @@ static const char *const distances[] = {
 	[LOCI_DISTANCE_SET] = "set",
 	[LOCI_DISTANCE_SET_DIRTY] = "set_dirty",
 	[LOCI_DISTANCE_SET_BOTH] = "set_both",
+	[LOCI_DISTANCE_PRIVATE] = "private",
 };
 
 static const char *const owners[] = {
