@@ -8,17 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-static bool has_private(const struct loci_profile *profile, uint64_t block_bytes)
-{
-	size_t n;
-	const struct loci_hist_key *key = loci_profile_hist_keys(profile, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (key[i].distance == LOCI_DISTANCE_PRIVATE && key[i].block_bytes == block_bytes)
-			return true;
-	return false;
-}
-
 /* 1: both have it, and the row is filled; 0: not both; or an error. */
 static int compare(struct loci_profile *truth, struct loci_profile *other,
 	enum loci_distance distance, uint64_t block_bytes, struct loci_accuracy_pair *ret,
@@ -27,10 +16,11 @@ static int compare(struct loci_profile *truth, struct loci_profile *other,
 	loci_cleanup(loci_hist_fini) struct loci_hist a = { 0 };
 	loci_cleanup(loci_hist_fini) struct loci_hist b = { 0 };
 	const struct loci_hist *hist[2] = { &a, &b };
-	int r = loci_thread_hist(truth, distance, block_bytes, NULL, 0, &a, err);
+	struct loci_hist_key key = { .distance = distance, .block_bytes = block_bytes };
+	int r = loci_thread_hist(truth, &key, NULL, 0, &a, err);
 
 	if (r == 0)
-		r = loci_thread_hist(other, distance, block_bytes, NULL, 0, &b, err);
+		r = loci_thread_hist(other, &key, NULL, 0, &b, err);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	ret->distance = distance;
@@ -52,7 +42,8 @@ int loci_accuracy_between(struct loci_profile *truth, struct loci_profile *other
 	if (r < 0)
 		return r;
 	*ret_n = (size_t)r;
-	if (has_private(truth, block_bytes) || has_private(other, block_bytes)) {
+	if (loci_thread_hist_known(truth, block_bytes) ||
+		loci_thread_hist_known(other, block_bytes)) {
 		r = compare(truth, other, LOCI_DISTANCE_PRIVATE, block_bytes, &ret[*ret_n], err);
 		if (r < 0)
 			return r;

@@ -1,68 +1,82 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "model/thread_hist.h"
 
-#include "profile/dimension.h"
-
 #include <errno.h>
 
-static bool is_wanted(int64_t id, const int64_t *ids, size_t n_ids)
+bool loci_thread_hist_known(const struct loci_profile *profile, uint64_t block_bytes)
 {
-	for (size_t i = 0; i < n_ids; i++)
-		if (ids[i] == id)
-			return true;
-	return !ids;
-}
-
-static int copy_whole(struct loci_profile *profile, enum loci_distance distance,
-	uint64_t block_bytes, struct loci_hist *ret, struct loci_err *err)
-{
-	struct loci_hist_key key = { .distance = distance, .block_bytes = block_bytes };
-	const struct loci_hist *whole;
-	int r = loci_profile_hist(profile, &key, &whole, err);
-
-	if (r < 0)
-		return r;
-	return loci_hist_copy(ret, whole) < 0 ? loci_err_nomem(err) : 0;
-}
-
-static int add_up(const struct loci_owner_hist *hist, size_t n, const int64_t *ids, size_t n_ids,
-	struct loci_hist *ret)
-{
-	size_t added = 0;
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		if (!is_wanted(hist[i].owner_id, ids, n_ids))
-			continue;
-		if (added++)
-			r = loci_hist_merge(ret, hist[i].hist);
-		else
-			r = loci_hist_copy(ret, hist[i].hist);
-		if (r < 0)
-			loci_hist_fini(ret);
-	}
-	return r < 0 ? r : added ? 0 : -ENOENT;
-}
-
-int loci_thread_hist(struct loci_profile *profile, enum loci_distance distance,
-	uint64_t block_bytes, const int64_t *ids, size_t n_ids, struct loci_hist *ret,
-	struct loci_err *err)
-{
-	const struct loci_owner_hist *hist;
 	size_t n;
-	int r = ids ? -ENOENT : copy_whole(profile, distance, block_bytes, ret, err);
+	const struct loci_hist_key *key = loci_profile_hist_keys(profile, &n);
 
-	if (r != -ENOENT)
-		return r;
-	r = loci_profile_hists(profile, distance, LOCI_OWNER_THREAD, block_bytes, &hist, &n, err);
+	for (size_t i = 0; i < n; i++)
+		if (key[i].distance == LOCI_DISTANCE_PRIVATE &&
+			key[i].block_bytes == block_bytes &&
+			(key[i].owner == LOCI_OWNER_WHOLE || key[i].owner == LOCI_OWNER_THREAD))
+			return true;
+	return false;
+}
+
+/* Adds one owner's to the sum; the first founds it. -ENOENT where it has none. */
+static int add_one(struct loci_profile *profile, const struct loci_hist_key *key, bool *has_any,
+	struct loci_hist *ret, struct loci_err *err)
+{
+	const struct loci_hist *one;
+	int r = loci_profile_hist(profile, key, &one, err);
+
 	if (r < 0)
 		return r;
-	r = add_up(hist, n, ids, n_ids, ret);
-	if (r == -ENOMEM)
+	r = *has_any ? loci_hist_merge(ret, one) : loci_hist_copy(ret, one);
+	if (r < 0)
 		return loci_err_nomem(err);
-	if (r == -ENOENT && distance == LOCI_DISTANCE_PRIVATE &&
-		loci_profile_run(profile)->threads <= 1)
-		return loci_thread_hist(
-			profile, LOCI_DISTANCE_STACK, block_bytes, ids, n_ids, ret, err);
+	*has_any = true;
+	return 0;
+}
+
+/* Those of the ids, or of all threads. */
+static int add_owners(struct loci_profile *profile, struct loci_hist_key key, const int64_t *ids,
+	size_t n_ids, bool *has_any, struct loci_hist *ret, struct loci_err *err)
+{
+	size_t n;
+	const struct loci_thread_totals *thread = loci_profile_threads(profile, &n);
+
+	if (ids)
+		n = n_ids;
+	else
+		key.owner = LOCI_OWNER_THREAD;
+	for (size_t i = 0; i < n; i++) {
+		int r;
+
+		key.owner_id = ids ? ids[i] : (int64_t)thread[i].thread;
+		r = add_one(profile, &key, has_any, ret, err);
+		if (r < 0 && r != -ENOENT)
+			return r;
+	}
+	return *has_any ? 0 : -ENOENT;
+}
+
+int loci_thread_hist(struct loci_profile *profile, const struct loci_hist_key *wanted,
+	const int64_t *ids, size_t n_ids, struct loci_hist *ret, struct loci_err *err)
+{
+	struct loci_hist_key key = *wanted;
+	bool has_any = false;
+	int r = -ENOENT;
+
+	loci_hist_init(ret, LOCI_SCHEME_FINE);
+	if (!ids) {
+		key.owner = LOCI_OWNER_WHOLE;
+		key.owner_id = 0;
+		r = add_one(profile, &key, &has_any, ret, err);
+	}
+	if (r == -ENOENT) {
+		key.owner = wanted->owner;
+		r = add_owners(profile, key, ids, n_ids, &has_any, ret, err);
+	}
+	if (r == -ENOENT && key.distance == LOCI_DISTANCE_PRIVATE &&
+		loci_profile_run(profile)->threads <= 1) {
+		key.distance = LOCI_DISTANCE_STACK;
+		return loci_thread_hist(profile, &key, ids, n_ids, ret, err);
+	}
+	if (r < 0)
+		loci_hist_fini(ret);
 	return r;
 }

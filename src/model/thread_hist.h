@@ -5,11 +5,14 @@
 
 #include "profile/profile.h"
 
-/* distance: STACK (in the stack that all threads share) or PRIVATE (each in its own, those of a
- * run of one thread being the stack's). ids: the threads wanted, ascending; NULL: all. ret is
- * initialised here. -ENOENT, err untouched, where the profile has none. */
-int loci_thread_hist(struct loci_profile *profile, enum loci_distance distance,
-	uint64_t block_bytes, const int64_t *ids, size_t n_ids, struct loci_hist *ret,
-	struct loci_err *err);
+/* Whether threads ran together and their private distances are known. */
+bool loci_thread_hist_known(const struct loci_profile *profile, uint64_t block_bytes);
+
+/* The sum of the histograms of that key which these owners have: threads, or groups of them, as
+ * key->owner says. ids NULL: the whole run's, or where it has none all threads'. ret is initialised
+ * here. -ENOENT, err untouched, where none has one. Of a run of one thread private distances are
+ * the stack's. */
+int loci_thread_hist(struct loci_profile *profile, const struct loci_hist_key *key,
+	const int64_t *ids, size_t n_ids, struct loci_hist *ret, struct loci_err *err);
 
 #endif
