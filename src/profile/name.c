@@ -31,6 +31,7 @@ static const char *const owners[] = {
 	[LOCI_OWNER_LOOP] = "loop",
 	[LOCI_OWNER_ACCESS] = "access",
 	[LOCI_OWNER_FUNCTION] = "function",
+	[LOCI_OWNER_THREAD_GROUP] = "thread_group",
 };
 
 static int find(const char *const *names, size_t n, const char *name)
