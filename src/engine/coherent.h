@@ -17,6 +17,7 @@
 #define LOCI_ENGINE_COHERENT_H
 
 #include "base/err.h"
+#include "engine/isa.h"
 #include "hist/hist.h"
 
 #include <stdbool.h>
@@ -25,10 +26,11 @@
 struct loci_coherent;
 
 struct loci_coherent_options {
+	enum loci_isa isa;  /* LOCI_ISA_BEST unless a test wants another */
 	uint64_t max_bytes; /* of memory; 0: no limit. Beyond it blocks are sampled by hash, as the
 			       stack engine does */
 	/* Whose access takes a block away: writes (Schuff et al.), or any (Anger et al. 2014, step
-	 * 5). */
+	 * 5). With any, what is said of writes below holds for all touches. */
 	bool any_access;
 };
 
@@ -45,7 +47,8 @@ enum loci_coherent_kind {
 	LOCI_COHERENT_REMOTE = 4, /* or'ed: its last toucher was another member */
 };
 
-/* Touches in their order; all of one member between two turns. */
+/* Touches in their order; all of one member between two turns. Members are numbered from 0 on; one
+ * begins with its first touch. */
 struct loci_coherent_touches {
 	const uint64_t *block;
 	const uint8_t *is_write; /* 0 or 1 each */
@@ -56,26 +59,27 @@ struct loci_coherent_touches {
 						     of touch 0 */
 	size_t n_turns;
 	uint64_t *ret_distance; /* LOCI_INFINITE unless REUSE; LOCI_UNSAMPLED: not followed */
-	uint8_t *ret_kind;
-	uint64_t *ret_lost_to; /* of TRUE and FALSE: the use of the write that took it away, which
-				  for TRUE is the last one of these bytes; may be NULL */
+	uint8_t *ret_kind;      /* 0 where not followed */
+	uint64_t *ret_lost_to;  /* of TRUE and FALSE: the use of the write that took it away, which
+				   for TRUE is the last one of these bytes; may be NULL */
 };
 int loci_coherent_feed(struct loci_coherent *coherent, const struct loci_coherent_touches *touches,
 	struct loci_err *err);
 
 /* A member takes a plain stack over that was fed without others: its blocks from the least to the
- * most recently touched one. Counts nothing. Only before its first touch. */
+ * most recently touched one. Counts nothing but the blocks. Only before any touch. */
 int loci_coherent_adopt(struct loci_coherent *coherent, uint32_t member, const uint64_t *block,
-	const uint64_t *use, size_t n, struct loci_err *err);
+	size_t n, struct loci_err *err);
 
 /* The member touches nothing more: what it holds is given back. What it counted stays. */
 void loci_coherent_end(struct loci_coherent *coherent, uint32_t member);
 
 struct loci_coherent_result {
 	uint64_t touches, writes;
-	struct loci_hist stack;                       /* with cold and coherence */
-	uint64_t true_sharing, false_sharing, remote; /* remote: of reuses and shared reads */
-	uint64_t invalidated;                         /* times its blocks were taken away */
+	struct loci_hist stack; /* with cold and coherence; while sampling, weights */
+	uint64_t true_sharing, false_sharing;
+	uint64_t remote;      /* touches whose block another member touched last */
+	uint64_t invalidated; /* times its blocks were taken away */
 };
 /* Of a member, ended or not; a snapshot. Finish with loci_coherent_result_fini. */
 int loci_coherent_result(const struct loci_coherent *coherent, uint32_t member,

@@ -298,6 +298,8 @@ bool loci_stack_slots_have_room(const struct loci_stack_slots *slots, uint64_t c
 /* The set bits after a slot. */
 uint64_t loci_stack_slots_after(const struct loci_stack_slots *slots, uint32_t slot);
 void loci_stack_slots_clear(struct loci_stack_slots *slots, uint32_t slot);
+/* The number of the slot with so many before it: numbers skip the word of counts of each line. */
+uint32_t loci_stack_slots_number(uint64_t rank);
 /* The open line is full: counts it in the levels and opens the next. */
 void loci_stack_slots_close_line(struct loci_stack_slots *slots);
 /* Renumbers the slots of all entries of the map, in order and without gaps, in a bitmap of n_slots.
