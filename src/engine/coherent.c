@@ -356,7 +356,7 @@ static void add_block(struct loci_coherent *coherent, uint32_t member, uint64_t 
 }
 
 int loci_coherent_adopt(struct loci_coherent *coherent, uint32_t number, const uint64_t *block,
-	size_t n, struct loci_err *err)
+	size_t n, double sampling_rate, struct loci_err *err)
 {
 	loci_autofree uint64_t *hash = malloc((n + 1) * sizeof(*hash));
 	struct loci_coherent_member *member;
@@ -365,6 +365,8 @@ int loci_coherent_adopt(struct loci_coherent *coherent, uint32_t number, const u
 
 	if (coherent->map.n_entries)
 		return loci_err_set(err, EINVAL, "coherent stacks in use cannot adopt a plain one");
+	while (ldexp(1, -(int)coherent->shift) > sampling_rate)
+		coherent->shift++;
 	r = hash ? get(coherent, number, &member, err) : loci_err_nomem(err);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		uint64_t h = loci_stack_hash(block[i]);

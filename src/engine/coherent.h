@@ -67,9 +67,10 @@ int loci_coherent_feed(struct loci_coherent *coherent, const struct loci_coheren
 	struct loci_err *err);
 
 /* A member takes a plain stack over that was fed without others: its blocks from the least to the
- * most recently touched one. Counts nothing but the blocks. Only before any touch. */
+ * most recently touched one (loci_stack_held), of which it followed this rate. Counts nothing but
+ * the blocks. Only before any touch. */
 int loci_coherent_adopt(struct loci_coherent *coherent, uint32_t member, const uint64_t *block,
-	size_t n, struct loci_err *err);
+	size_t n, double sampling_rate, struct loci_err *err);
 
 /* The member touches nothing more: what it holds is given back. What it counted stays. */
 void loci_coherent_end(struct loci_coherent *coherent, uint32_t member);
