@@ -2,6 +2,7 @@
 /* Threads of the C library. A thread that was made in another way is met when it first comes for
  * room or allocates. */
 #include "collect/runtime/runtime.h"
+#include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
 
 #include <threads.h>
@@ -42,13 +43,16 @@ RT_PUBLIC uint32_t __loci_shared;
 
 static struct rt_thread *prepare(void)
 {
-	struct rt_thread *parent = rt_thread();
+	struct rt_thread *parent = rt_thread(), *thread;
 
 	__loci_shared = 1;
 	if (!parent)
 		return NULL;
-	rt.is_threaded = true;
-	return rt_thread_take(parent->id);
+	rt_sync_go();
+	thread = rt_thread_take(parent->id);
+	if (thread)
+		rt_sync_create(parent, thread);
+	return thread;
 }
 
 RT_WRAP(int, pthread_create, pthread_t *ret, const pthread_attr_t *attributes,
