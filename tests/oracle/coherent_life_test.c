@@ -177,7 +177,8 @@ static void check_many(uint32_t n_members, unsigned touches, bool end, uint64_t 
 	for (uint32_t member = 0; member < n_members; member++) {
 		s.n = s.n_turns = 0;
 		for (unsigned i = 0; i < touches; i++)
-			add(&s, member, rnd(4) ? rnd(2000) : 10000 + rnd(3000), rnd(3) == 0);
+			add(&s, member, rnd(20) ? 5000 * (member + 1ull) + rnd(2000) : rnd(3000),
+				rnd(3) == 0);
 		feed(coherent, &s);
 		if (end)
 			loci_coherent_end(coherent, member);
@@ -320,8 +321,8 @@ int main(void)
 	check_adopt(40, 20, 3000);
 	check_adopt(3000, 0, 3000);
 	check_adopt(3000, 500, 500);
-	check_many(3000, 200, true, 8 << 20);
-	check_many(200, 3000, false, 64 << 20);
+	check_many(3000, 200, true, 80 << 20);
+	check_many(200, 3000, false, 96 << 20);
 	check_log();
 	check_sampling();
 	check_refused();
