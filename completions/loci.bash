@@ -52,7 +52,7 @@ _loci() {
 			;;
 		--by)
 			words='function context region block callee type'
-			[ "$command" = ops ] || words='site line function loop file module object field context pair thread process region phase index'
+			[ "$command" = ops ] || words='site line function loop file module object field context pair thread process region phase index sharing'
 			;;
 		--sort) words='misses refs writebacks distance' ;;
 		--level) words='L1 L2 L3' ;;

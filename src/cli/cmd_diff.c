@@ -93,12 +93,20 @@ static int load_ops(const struct loci_compare *compare, struct loci_ops *before,
 static int print(struct diff *diff, const struct loci_compare *compare, struct loci_err *err)
 {
 	loci_cleanup(loci_moved_fini) struct loci_moved moved = { 0 };
+	loci_cleanup(loci_sharing_moved_fini) struct loci_sharing_moved sharing = { 0 };
 	loci_cleanup(loci_ops_fini) struct loci_ops before = { 0 }, after = { 0 };
 	struct loci_text text;
 	struct loci_json json;
 	int r = loci_moved_new(compare->subject[0], compare->subject[1], MOVES_MAX, &moved, err);
 	int has_ops = r < 0 ? r : load_ops(compare, &before, &after, err);
 
+	if (has_ops >= 0) {
+		r = loci_sharing_moved_new(compare->subject[0]->profile,
+			compare->subject[1]->profile, compare->block_bytes, MOVES_MAX, &sharing,
+			err);
+		if (r < 0)
+			return r;
+	}
 	if (has_ops < 0)
 		return has_ops;
 	if (!diff->as_json) {
@@ -106,10 +114,12 @@ static int print(struct diff *diff, const struct loci_compare *compare, struct l
 		r = loci_diff_screen(compare, &text, err);
 		if (r == 0)
 			r = loci_diff_moved(&moved, &text, err);
+		if (r == 0)
+			r = loci_diff_sharing(&sharing, &text, err);
 		return r < 0 || !has_ops ? r : loci_ops_moved(&before, &after, &text, err);
 	}
 	loci_json_begin(&json, stdout);
-	loci_diff_json(compare, &moved, has_ops ? &before : NULL, has_ops ? &after : NULL,
+	loci_diff_json(compare, &moved, &sharing, has_ops ? &before : NULL, has_ops ? &after : NULL,
 		diff->criterion, diff->result, diff->n_criteria, &json);
 	loci_json_end(&json);
 	return 0;

@@ -11,6 +11,7 @@
 #include "report/pairs.h"
 #include "report/report_json.h"
 #include "report/report_screen.h"
+#include "report/sharing_table.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -32,7 +33,8 @@ static const char help[] =
 	"                     L1=32K/8,L2=1M/16,L3=32M/16\n"
 	"      --by KIND      instead one table of who makes the misses: site, line, function,\n"
 	"                     loop, file, module, object, field, context, pair, thread, process,\n"
-	"                     region, phase; or index: which parts of arrays are far apart\n"
+	"                     region, phase; index: which parts of arrays are far apart;\n"
+	"                     sharing: what threads take from each other by writing\n"
 	"      --object NAME  of index: this array alone\n"
 	"      --level NAME   whose misses: L2 (the first level)\n"
 	"      --sort WHAT    by misses, refs, writebacks or distance (misses)\n"
@@ -40,7 +42,7 @@ static const char help[] =
 	"      --all          all of them\n"
 	"      --min SHARE    of contexts: leave out what has less of the misses (1%)\n"
 	"      --json         everything as JSON (doc/report.schema.json, by.schema.json,\n"
-	"                     index.schema.json)\n"
+	"                     index.schema.json, sharing.schema.json)\n"
 	"      --no-color     plain text on a terminal too, as with NO_COLOR=1\n"
 	"  -h, --help         this text\n";
 
@@ -76,7 +78,7 @@ static const struct option options[] = {
 struct report {
 	struct loci_aim aim;
 	bool as_json, no_colour;
-	bool is_by, is_index;
+	bool is_by, is_index, is_sharing;
 	const char *object;
 	const char *only_by; /* an option given that makes sense with --by alone */
 	enum loci_blame_kind kind;
@@ -93,12 +95,15 @@ static int take_kind(struct report *report, const char *text)
 
 	report->is_by = true;
 	report->is_index = !strcmp(text, "index");
-	if (report->is_index || loci_blame_from_name(text, &report->kind) == 0)
+	report->is_sharing = !strcmp(text, "sharing");
+	if (report->is_index || report->is_sharing ||
+		loci_blame_from_name(text, &report->kind) == 0)
 		return 0;
 	for (unsigned i = 0; i < LOCI_BLAME_SPOT; i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
 			loci_blame_name((enum loci_blame_kind)i));
-	return loci_usage("report", "--by takes one of %s, index, and not \"%s\"", names, text);
+	return loci_usage(
+		"report", "--by takes one of %s, index, sharing, and not \"%s\"", names, text);
 }
 
 static int take_sort(struct report *report, const char *text)
@@ -236,6 +241,26 @@ static int report_index(const struct report *report, const struct loci_subject *
 	return 0;
 }
 
+static int report_sharing(const struct report *report, const struct loci_subject *subject,
+	const struct loci_text *text, struct loci_json *json, struct loci_err *err)
+{
+	loci_cleanup(loci_sharing_fini) struct loci_sharing sharing = { 0 };
+	const struct loci_sharing_table table = { subject, &sharing, report->max_rows };
+	int r = loci_sharing_new(subject->profile, subject->grain->block_bytes, &sharing, err);
+
+	if (r < 0)
+		return r;
+	if (!sharing.whole)
+		return loci_err_set(err, ENOENT,
+			"%.300s knows nothing of sharing: its program had no threads that share "
+			"memory, or it was recorded without telling them apart",
+			loci_profile_path(subject->profile));
+	if (!report->as_json)
+		return loci_sharing_table(&table, text, err);
+	loci_sharing_table_json(&table, json);
+	return 0;
+}
+
 /* Reports given (NULL: the only one), after a blank line unless it is the first. */
 static int report_one(const struct report *report, const char *given, bool is_first,
 	const struct loci_text *text, struct loci_json *json, struct loci_err *err)
@@ -254,6 +279,8 @@ static int report_one(const struct report *report, const char *given, bool is_fi
 		putchar('\n');
 	if (report->is_index)
 		return report_index(report, &subject, text, json, err);
+	if (report->is_sharing)
+		return report_sharing(report, &subject, text, json, err);
 	if (report->is_by)
 		return report_by(report, &subject, text, json, err);
 	return loci_report_screen(&subject, text, err);
@@ -271,9 +298,10 @@ static int report_all(const struct report *report, char *const *given, int n)
 		loci_json_begin(&json, stdout);
 		loci_json_object(&json);
 		loci_pair_format(&json,
-			report->is_index        ? "loci-index"
-				: report->is_by ? "loci-by"
-						: "loci-report");
+			report->is_index             ? "loci-index"
+				: report->is_sharing ? "loci-sharing"
+				: report->is_by      ? "loci-by"
+						     : "loci-report");
 		loci_pair_array(&json, "profiles");
 	}
 	for (int i = 0; i < (n ? n : 1); i++) {
