@@ -57,6 +57,7 @@ _loci() {
 		--sort) words='misses refs writebacks distance' ;;
 		--level) words='L1 L2 L3' ;;
 		--pairs) words='far all none' ;;
+		--order) words='refs time arrival' ;;
 		--loci-clang) words=$(compgen -c clang- | grep -xE 'clang-[0-9]+') ;;
 		--loci-gcc) words=$(compgen -c g | grep -xE '(gcc|g\+\+|gfortran)-[0-9]+') ;;
 		--loci-flang) words=$(compgen -c flang- | grep -xE 'flang-(new-)?[0-9]+') ;;

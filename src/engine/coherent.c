@@ -47,7 +47,7 @@ int loci_coherent_new_tuned(const struct loci_coherent_options *options,
 		return loci_err_nomem(err);
 	coherent->tuning = *tuning;
 	coherent->max_bytes = options->max_bytes;
-	coherent->any_access = options->any_access;
+	coherent->taken_by = options->taken_by;
 	coherent->kernel = kernels[loci_isa_resolve(options->isa)];
 	if (loci_stack_map_init(&coherent->map, &tuning->stack) < 0)
 		return loci_err_nomem(err);
@@ -60,15 +60,6 @@ int loci_coherent_new_tuned(const struct loci_coherent_options *options,
 	*ret = coherent;
 	coherent = NULL;
 	return 0;
-}
-
-static void free_tally(struct loci_coherent_tally *tally)
-{
-	if (!tally)
-		return;
-	free(tally->count);
-	free(tally->former);
-	free(tally);
 }
 
 static void free_member(struct loci_coherent *coherent, struct loci_coherent_member *member)
@@ -85,7 +76,7 @@ void loci_coherent_free(struct loci_coherent *coherent)
 		return;
 	for (uint32_t i = 0; i < coherent->n_members; i++) {
 		free_member(coherent, coherent->member[i]);
-		free_tally(coherent->tally[i]);
+		loci_coherent_tally_free(coherent->tally[i]);
 	}
 	free(coherent->member);
 	free(coherent->tally);
@@ -103,8 +94,7 @@ static uint64_t members_bytes(const struct loci_coherent *coherent)
 
 		if (!tally)
 			continue;
-		bytes += sizeof(*tally) + tally->n_bins * sizeof(*tally->count) +
-			(tally->former ? sizeof(*tally->former) : 0) +
+		bytes += loci_coherent_tally_bytes(tally) +
 			(coherent->member[i] ? sizeof(*coherent->member[i]) : 0);
 	}
 	return bytes;
@@ -242,21 +232,6 @@ static int add_number(struct loci_coherent *coherent, uint32_t number)
 	return 0;
 }
 
-static struct loci_coherent_tally *new_tally(unsigned shift)
-{
-	struct loci_coherent_tally *tally = calloc(1, sizeof(*tally));
-
-	if (!tally)
-		return NULL;
-	tally->shift = shift;
-	tally->n_bins = LOCI_FINE_BINS;
-	tally->count = calloc(tally->n_bins, sizeof(*tally->count));
-	if (tally->count)
-		return tally;
-	free(tally);
-	return NULL;
-}
-
 static int begin(struct loci_coherent *coherent, uint32_t number, struct loci_err *err)
 {
 	struct loci_coherent_member *member;
@@ -270,9 +245,9 @@ static int begin(struct loci_coherent *coherent, uint32_t number, struct loci_er
 	member->number = number;
 	for (unsigned i = 0; i < LOCI_STACK_TOP; i++)
 		member->rank[i] = (uint8_t)i;
-	member->tally = new_tally(coherent->shift);
+	member->tally = loci_coherent_tally_new(coherent);
 	if (!member->tally || loci_coherent_slots_init(coherent, member, 0) < 0) {
-		free_tally(member->tally);
+		loci_coherent_tally_free(member->tally);
 		free(member);
 		return loci_err_nomem(err);
 	}
@@ -356,7 +331,7 @@ static void add_block(struct loci_coherent *coherent, uint32_t member, uint64_t 
 }
 
 int loci_coherent_adopt(struct loci_coherent *coherent, uint32_t number, const uint64_t *block,
-	size_t n, struct loci_err *err)
+	size_t n, double sampling_rate, struct loci_err *err)
 {
 	loci_autofree uint64_t *hash = malloc((n + 1) * sizeof(*hash));
 	struct loci_coherent_member *member;
@@ -365,6 +340,8 @@ int loci_coherent_adopt(struct loci_coherent *coherent, uint32_t number, const u
 
 	if (coherent->map.n_entries)
 		return loci_err_set(err, EINVAL, "coherent stacks in use cannot adopt a plain one");
+	while (ldexp(1, -(int)coherent->shift) > sampling_rate)
+		coherent->shift++;
 	r = hash ? get(coherent, number, &member, err) : loci_err_nomem(err);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		uint64_t h = loci_stack_hash(block[i]);
@@ -384,40 +361,13 @@ int loci_coherent_adopt(struct loci_coherent *coherent, uint32_t number, const u
 	return r;
 }
 
-/* Bins after the last in use are given back. */
-static void shrink(struct loci_coherent_tally *tally)
-{
-	uint32_t n = tally->n_bins;
-	void *smaller;
-
-	while (n && !tally->count[n - 1])
-		n--;
-	tally->n_bins = n;
-	smaller = realloc(tally->count, (n + 1) * sizeof(*tally->count));
-	if (smaller)
-		tally->count = smaller;
-}
-
 void loci_coherent_end(struct loci_coherent *coherent, uint32_t number)
 {
 	if (number >= coherent->n_members || !coherent->member[number])
 		return;
 	free_member(coherent, coherent->member[number]);
 	coherent->member[number] = NULL;
-	shrink(coherent->tally[number]);
-}
-
-static int exact_result(const struct loci_coherent_tally *tally, struct loci_coherent_result *ret)
-{
-	const uint64_t *event = tally->event;
-
-	ret->true_sharing = event[LOCI_COHERENT_N_TRUE];
-	ret->false_sharing = event[LOCI_COHERENT_N_FALSE];
-	ret->remote = event[LOCI_COHERENT_N_REMOTE];
-	ret->invalidated = event[LOCI_COHERENT_N_TAKEN];
-	ret->stack.cold = (double)event[LOCI_COHERENT_N_COLD];
-	ret->stack.coherence = (double)(ret->true_sharing + ret->false_sharing);
-	return loci_hist_from_counts(&ret->stack, tally->count, tally->n_bins);
+	loci_coherent_tally_shrink(coherent->tally[number]);
 }
 
 int loci_coherent_result(const struct loci_coherent *coherent, uint32_t number,
@@ -428,12 +378,11 @@ int loci_coherent_result(const struct loci_coherent *coherent, uint32_t number,
 
 	*ret = (struct loci_coherent_result){ .touches = 0 };
 	loci_hist_init(&ret->stack, LOCI_SCHEME_FINE);
+	loci_hist_init(&ret->remote_stack, LOCI_SCHEME_FINE);
 	if (number >= coherent->n_members || !coherent->tally[number])
 		return 0; /* it never touched anything */
 	tally = coherent->tally[number];
-	ret->touches = tally->touches;
-	ret->writes = tally->writes;
-	r = tally->shift ? loci_coherent_sample_result(tally, ret) : exact_result(tally, ret);
+	r = loci_coherent_tally_result(tally, ret);
 	if (r == 0)
 		return 0;
 	loci_coherent_result_fini(ret);
@@ -443,4 +392,5 @@ int loci_coherent_result(const struct loci_coherent *coherent, uint32_t number,
 void loci_coherent_result_fini(struct loci_coherent_result *result)
 {
 	loci_hist_fini(&result->stack);
+	loci_hist_fini(&result->remote_stack);
 }

@@ -163,24 +163,27 @@ INLINE void kernel_count(struct loci_coherent_tally *tally, uint64_t distance,
 
 	tally->event[LOCI_COHERENT_N_REMOTE] += touch->kind / LOCI_COHERENT_REMOTE;
 	if (kind == LOCI_COHERENT_REUSE)
-		tally->count[loci_stack_bin(distance)]++;
+		tally->stack.count[loci_stack_bin(distance)]++;
 	else
 		tally->event[LOCI_COHERENT_N_COLD + kind - LOCI_COHERENT_COLD]++;
+	if (__builtin_expect(tally->remote.count && touch->kind == LOCI_COHERENT_REMOTE, 0))
+		tally->remote.count[loci_stack_bin(distance)]++;
 }
 
 INLINE void kernel_loop(struct loci_coherent *coherent, struct loci_coherent_member *member,
 	const struct loci_coherent_piece *piece, bool sampling)
 {
 	struct loci_coherent_tally *tally = member->tally;
-	bool any = coherent->any_access;
-	uint64_t *count = tally->count;
+	bool any = coherent->taken_by == LOCI_COHERENT_BY_ANY;
+	bool none = coherent->taken_by == LOCI_COHERENT_BY_NONE;
+	uint64_t *count = tally->stack.count;
 	struct kernel_ranks ranks;
 
 	kernel_load_ranks(&ranks, member->rank);
 	for (size_t i = 0; i < piece->n; i++) {
 		uint64_t hash = coherent->hash[i], ahead = coherent->hash[i + AHEAD], distance;
 		unsigned place = member->hint[hash >> LOCI_STACK_HINT_SHIFT];
-		bool takes = piece->is_write[i] | any;
+		bool minds = piece->is_write[i] | any; /* whether others have it */
 
 		__builtin_prefetch(
 			coherent->map.bucket + loci_stack_home(ahead, coherent->map.n_homes));
@@ -190,7 +193,7 @@ INLINE void kernel_loop(struct loci_coherent *coherent, struct loci_coherent_mem
 			continue;
 		}
 		if (__builtin_expect(member->key[place] == hash &&
-				    (takes ? member->free : member->mine) >> place & 1,
+				    (minds ? member->free : member->mine) >> place & 1,
 			    1)) {
 			distance = kernel_raise_place(member, &ranks, place);
 			if (sampling)
@@ -203,7 +206,7 @@ INLINE void kernel_loop(struct loci_coherent *coherent, struct loci_coherent_mem
 				.bytes = piece->bytes[i],
 				.use = piece->use ? piece->use[i] : 0,
 				.is_write = piece->is_write[i],
-				.takes = takes };
+				.takes = minds && !none };
 			struct kernel_ranks copy = ranks; /* else they would be in memory */
 
 			distance = kernel_look(coherent, member, &copy, &touch);

@@ -2,40 +2,13 @@
 /* Sampling of blocks where coherent stacks may not grow any more (after SHARDS, Waldspurger et al.
  * 2015): only blocks whose hash is below a threshold are followed, by all members, and the
  * threshold is halved whenever they become too many. A distance is the followed blocks and holes
- * above, times 2^shift, and weighs as much. Holes have no hash: every other one is kept.
- *
- * Touches and writes are exact, and the weights are made to add up to the touches as in SHARDS-adj:
- * what is missing or too much is mostly a matter of the most frequent blocks, whose distances are
- * short, so it is added to or taken from the shortest distances. Counts of sharing are estimates
- * with no such correction. */
+ * above, times 2^shift, and weighs as much. Holes have no hash: every other one is kept. */
 #include "engine/coherent_state.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #define MAX_SHIFT 48
-
-/* What was counted gets the weight it was counted at. */
-static int settle(struct loci_coherent_tally *tally)
-{
-	double scale = ldexp(1, (int)tally->shift);
-
-	if (!tally->former)
-		tally->former = calloc(1, sizeof(*tally->former));
-	if (!tally->former)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < tally->n_bins; i++) {
-		tally->former->weight[i] += (double)tally->count[i] * scale;
-		tally->former->square[i] += (double)tally->count[i] * scale * scale;
-	}
-	for (unsigned i = 0; i < LOCI_COHERENT_EVENTS; i++)
-		tally->former->event[i] += (double)tally->event[i] * scale;
-	memset(tally->count, 0, tally->n_bins * sizeof(*tally->count));
-	memset(tally->event, 0, sizeof(tally->event));
-	tally->shift++;
-	return 0;
-}
 
 /* The stack of a member, while its entries may be anywhere. */
 struct kept {
@@ -100,7 +73,7 @@ static int follow_less(struct loci_coherent *coherent, struct kept *kept)
 	coherent->shift++;
 	for (uint32_t i = 0; r == 0 && i < coherent->n_members; i++)
 		if (coherent->member[i]) {
-			r = settle(coherent->tally[i]);
+			r = loci_coherent_tally_settle(coherent->tally[i]);
 			if (r == 0)
 				r = keep_stack(coherent, coherent->member[i], &kept[i]);
 		}
@@ -127,51 +100,4 @@ int loci_coherent_sample_less(struct loci_coherent *coherent, struct loci_err *e
 	r = follow_less(coherent, kept);
 	kept_free(kept, coherent->n_members);
 	return r < 0 ? loci_err_nomem(err) : 0;
-}
-
-/* Makes the weights add up to a total, from the shortest distance on. */
-static void adjust(struct loci_hist *hist, uint64_t total)
-{
-	double missing = (double)total - loci_hist_total(hist);
-
-	for (uint32_t bin = 0; bin < hist->n_bins && missing != 0; bin++) {
-		double weight = fmax(0, hist->weight[bin] + missing);
-
-		missing -= weight - hist->weight[bin];
-		hist->weight[bin] = weight;
-	}
-	hist->cold += missing; /* only infinite distances were sampled */
-}
-
-int loci_coherent_sample_result(
-	const struct loci_coherent_tally *tally, struct loci_coherent_result *ret)
-{
-	static const struct loci_coherent_weights nothing;
-	const struct loci_coherent_weights *former = tally->former ? tally->former : &nothing;
-	double event[LOCI_COHERENT_EVENTS], scale = ldexp(1, (int)tally->shift);
-	struct loci_hist *hist = &ret->stack;
-
-	for (unsigned i = 0; i < LOCI_COHERENT_EVENTS; i++)
-		event[i] = former->event[i] + (double)tally->event[i] * scale;
-	ret->true_sharing = (uint64_t)event[LOCI_COHERENT_N_TRUE];
-	ret->false_sharing = (uint64_t)event[LOCI_COHERENT_N_FALSE];
-	ret->remote = (uint64_t)event[LOCI_COHERENT_N_REMOTE];
-	ret->invalidated = (uint64_t)event[LOCI_COHERENT_N_TAKEN];
-	hist->cold = event[LOCI_COHERENT_N_COLD];
-	hist->coherence = event[LOCI_COHERENT_N_TRUE] + event[LOCI_COHERENT_N_FALSE];
-	if (loci_hist_reserve(hist, LOCI_FINE_BINS) < 0)
-		return -ENOMEM;
-	hist->square = calloc(LOCI_FINE_BINS, sizeof(double));
-	if (!hist->square)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < LOCI_FINE_BINS; i++) {
-		double count = i < tally->n_bins ? (double)tally->count[i] : 0;
-
-		hist->weight[i] = former->weight[i] + count * scale;
-		hist->square[i] = former->square[i] + count * scale * scale;
-	}
-	while (hist->n_bins > 1 && hist->square[hist->n_bins - 1] == 0)
-		hist->n_bins--;
-	adjust(hist, tally->touches);
-	return 0;
 }

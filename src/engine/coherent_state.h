@@ -91,18 +91,19 @@ enum loci_coherent_event {
 	LOCI_COHERENT_EVENTS
 };
 
-struct loci_coherent_tally {
-	uint64_t touches, writes; /* all */
-	uint64_t *count;          /* distances, by fine bins */
-	uint64_t event[LOCI_COHERENT_EVENTS];
-	uint32_t n_bins;
-	unsigned shift; /* what is counted above weighs 2^shift */
-	/* What was counted at former rates; NULL: nothing. */
-	struct loci_coherent_weights *former;
+/* Distances by fine bins, and those counted at former rates with their weights. */
+struct loci_coherent_bins {
+	uint64_t *count; /* NULL: not wanted */
+	uint32_t n;
+	double *weight, *square; /* NULL: there are none */
 };
 
-struct loci_coherent_weights {
-	double weight[LOCI_FINE_BINS], square[LOCI_FINE_BINS], event[LOCI_COHERENT_EVENTS];
+struct loci_coherent_tally {
+	uint64_t touches, writes; /* all */
+	unsigned shift;           /* what is counted in the following weighs 2^shift */
+	uint64_t event[LOCI_COHERENT_EVENTS];
+	struct loci_coherent_bins stack, remote;
+	double event_weight[LOCI_COHERENT_EVENTS]; /* at former rates */
 };
 
 struct loci_coherent_member {
@@ -155,7 +156,7 @@ struct loci_coherent {
 	loci_coherent_kernel *kernel;
 	struct loci_coherent_tuning tuning;
 	uint64_t max_bytes, slots_bytes; /* slots_bytes: of all members, with their holes */
-	bool any_access;
+	enum loci_coherent_taking taken_by;
 	unsigned shift;                           /* of blocks one in 2^shift is followed */
 	uint64_t blocks[3];                       /* followed: ALONE, READ, WRITTEN */
 	uint64_t hash[LOCI_STACK_MAX_CHUNK + 64]; /* of the piece at hand */
@@ -202,8 +203,17 @@ static inline bool loci_coherent_follows(const struct loci_coherent *coherent, u
 {
 	return !coherent->shift || loci_stack_sampled(hash, coherent->shift);
 }
-/* What a member counted that touched while blocks were sampled. 0 or -ENOMEM. */
-int loci_coherent_sample_result(
+
+/* coherent_tally.c. NULL: out of memory. */
+struct loci_coherent_tally *loci_coherent_tally_new(const struct loci_coherent *coherent);
+void loci_coherent_tally_free(struct loci_coherent_tally *tally); /* NULL allowed */
+uint64_t loci_coherent_tally_bytes(const struct loci_coherent_tally *tally);
+/* Nothing more will be counted: what is not needed any more is given back. */
+void loci_coherent_tally_shrink(struct loci_coherent_tally *tally);
+/* Half as many blocks are followed from here on: what was counted gets its weight. 0 or -ENOMEM. */
+int loci_coherent_tally_settle(struct loci_coherent_tally *tally);
+/* 0 or -ENOMEM. */
+int loci_coherent_tally_result(
 	const struct loci_coherent_tally *tally, struct loci_coherent_result *ret);
 
 #endif

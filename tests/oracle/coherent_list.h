@@ -40,7 +40,7 @@ struct list_stacks {
 	struct list_member member[LIST_MEMBERS];
 	struct list_block block[LIST_BLOCKS];
 	uint32_t n_members;
-	bool any_access;
+	enum loci_coherent_taking taken_by;
 };
 
 struct list_touch {
@@ -52,14 +52,14 @@ struct list_touch {
 	uint8_t kind;
 };
 
-static struct list_stacks *list_new(uint32_t n_members, bool any_access)
+static struct list_stacks *list_new(uint32_t n_members, enum loci_coherent_taking taken_by)
 {
 	struct list_stacks *lists = calloc(1, sizeof(*lists));
 
 	if (!lists)
 		abort();
 	lists->n_members = n_members;
-	lists->any_access = any_access;
+	lists->taken_by = taken_by;
 	for (uint32_t i = 0; i < n_members; i++) {
 		lists->member[i].stack = calloc(LIST_BLOCKS, sizeof(uint64_t));
 		if (!lists->member[i].stack)
@@ -179,7 +179,10 @@ static void list_touch(struct list_stacks *lists, struct list_touch *touch)
 	block->is_written |= block->is_shared && touch->is_write;
 	block->is_touched = true;
 	block->last = touch->member;
-	for (uint32_t i = 0; (touch->is_write || lists->any_access) && i < lists->n_members; i++)
+	if (lists->taken_by == LOCI_COHERENT_BY_NONE ||
+		(lists->taken_by == LOCI_COHERENT_BY_WRITES && !touch->is_write))
+		return;
+	for (uint32_t i = 0; i < lists->n_members; i++)
 		if (i != touch->member)
 			list_take_from(&lists->member[i], touch);
 }

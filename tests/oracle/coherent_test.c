@@ -238,12 +238,13 @@ static const struct loci_coherent_tuning small = {
 	.min_items = 300,
 };
 
-static struct loci_coherent *new_engine(bool is_small, bool any_access, uint64_t max_bytes)
+static struct loci_coherent *new_engine(
+	bool is_small, enum loci_coherent_taking taken_by, uint64_t max_bytes)
 {
 	static unsigned at;
 	static const enum loci_isa isas[] = { LOCI_ISA_SCALAR, LOCI_ISA_AVX2, LOCI_ISA_AVX512 };
 	struct loci_coherent_options options = {
-		.isa = isas[at++ % 3], .any_access = any_access, .max_bytes = max_bytes
+		.isa = isas[at++ % 3], .taken_by = taken_by, .max_bytes = max_bytes
 	};
 	struct loci_coherent *coherent = NULL;
 	struct loci_err err = { "" };
@@ -269,10 +270,11 @@ static void end_some(
 	loci_coherent_end(coherent, member);
 }
 
-static bool check_stream(struct stream *s, bool is_small, bool any_access, bool end)
+static bool check_stream(
+	struct stream *s, bool is_small, enum loci_coherent_taking taken_by, bool end)
 {
-	struct loci_coherent *coherent = new_engine(is_small, any_access, 0);
-	struct list_stacks *lists = list_new(s->n_members, any_access);
+	struct loci_coherent *coherent = new_engine(is_small, taken_by, 0);
+	struct list_stacks *lists = list_new(s->n_members, taken_by);
 	static struct arrays a;
 	bool ok = true;
 
@@ -312,7 +314,9 @@ static void check_patterns(void)
 							: rnd(2) ? 12
 								 : 150),
 				is_long ? MAX_TOUCHES : 1 + rnd(600));
-			if (!check_stream(&s, round % 4 != 1, round % 5 == 4, round % 3 == 2)) {
+			if (!check_stream(&s, round % 4 != 1,
+				    round % 5 < 3 ? LOCI_COHERENT_BY_WRITES : round % 5 - 2,
+				    round % 3 == 2)) {
 				CHECK_FAIL("round %u, pattern %zu", round, pattern);
 				return;
 			}
