@@ -9,8 +9,7 @@ bool loci_thread_hist_known(const struct loci_profile *profile, uint64_t block_b
 	const struct loci_hist_key *key = loci_profile_hist_keys(profile, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (key[i].distance == LOCI_DISTANCE_PRIVATE &&
-			key[i].block_bytes == block_bytes &&
+		if (key[i].distance == LOCI_DISTANCE_PRIVATE && key[i].block_bytes == block_bytes &&
 			(key[i].owner == LOCI_OWNER_WHOLE || key[i].owner == LOCI_OWNER_THREAD))
 			return true;
 	return false;

@@ -36,7 +36,7 @@ extern struct rt_stripe rt_stripes[RT_STRIPES] __attribute__((visibility("hidden
 extern uint32_t rt_synced __attribute__((visibility("hidden")));
 
 /* Accesses of up to 16 bytes that overlap, aligned, have the same. */
-static inline struct rt_stripe *rt_stripe(const void *object)
+static inline struct rt_stripe *rt_stripe(const volatile void *object)
 {
 	uint64_t hash = ((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u;
 
