@@ -13,7 +13,7 @@ build="gcc libc6-dev make cmake pkg-config|pkgconf libsqlite3-dev libzstd-dev zl
 lint="git clang-format-14 clang-tidy-14|clang-tidy"
 fuzz="clang-14|clang libclang-rt-14-dev|libclang-rt-dev"
 # What loci cc is built from and tried with: some 200 MB to fetch, 1.2 GB on disk.
-pass="clang-14 llvm-14-dev clang-19 llvm-19-dev g++"
+pass="clang-14 llvm-14-dev clang-19 llvm-19-dev libomp-14-dev|libomp-dev g++"
 # Fortran: some 60 MB to fetch, 900 MB on disk.
 fortran="flang-19 gfortran"
 compile="$pass $fortran lld-14 lld-19 meson"

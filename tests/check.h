@@ -8,10 +8,23 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static _Atomic int check_failures; /* tests have threads too */
 static _Atomic unsigned long check_count;
+
+/* Of n turns of something random: all in make check-long, else some; fewer under sanitizers, which
+ * look for other faults than wrong numbers. */
+static inline size_t check_amount(size_t n)
+{
+	size_t part = 3;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	part = 10;
+#endif
+	return getenv("LONG") ? n : 1 + n / part;
+}
 
 #define CHECK_FAIL(...)                                         \
 	do {                                                    \

@@ -228,6 +228,7 @@ int loci_relay_pass(struct loci_relay *relay, struct loci_err *err)
 		return r;
 	batch = loci_relay_batch(relay);
 	batch->n = batch->n_events = batch->n_seconds = batch->n_stage_events = 0;
+	batch->n_turns = batch->n_ended = 0;
 	memset(batch->more, 0, sizeof(batch->more));
 	memset(batch->more_writes, 0, sizeof(batch->more_writes));
 	return 0;

@@ -41,6 +41,9 @@ static const char help[] =
 	"                        (default: three quarters of what is free)\n"
 	"      --verify[=N]      compare the first N touches with a naive LRU stack\n"
 	"                        (default: 100000)\n"
+	"      --order HOW       threads, where nothing else orders them: by equal numbers of\n"
+	"                        references (refs, default), by time stamps (time), or as they\n"
+	"                        stand in the trace (arrival)\n"
 	"      --trace FILE      keep the references in a trace file of loci's own, small\n"
 	"                        and quick to read again\n"
 	"  -q                    print errors only\n"
@@ -50,6 +53,7 @@ struct analyse_args {
 	const char *trace;
 	char *output;
 	const char *keep;
+	enum loci_order order;
 	bool quiet;
 	bool blocks_given;
 	struct loci_import_options import;
@@ -128,6 +132,7 @@ enum {
 	OPT_STATEMENT,
 	OPT_MEMORY,
 	OPT_VERIFY,
+	OPT_ORDER,
 	OPT_TRACE
 };
 
@@ -141,6 +146,7 @@ static const struct option long_options[] = {
 	{ "statement", no_argument, NULL, OPT_STATEMENT },
 	{ "max-memory", required_argument, NULL, OPT_MEMORY },
 	{ "verify", optional_argument, NULL, OPT_VERIFY },
+	{ "order", required_argument, NULL, OPT_ORDER },
 	{ "trace", required_argument, NULL, OPT_TRACE },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -191,6 +197,9 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 			options->verify = LOCI_VERIFY_TOUCHES;
 			if (optarg)
 				r = loci_units_parse_u64(optarg, &options->verify, &err);
+			break;
+		case OPT_ORDER:
+			r = loci_product_order(optarg, &args->order, &err);
 			break;
 		case OPT_TRACE:
 			args->keep = optarg;
@@ -298,6 +307,12 @@ int loci_cmd_analyse(int argc, char **argv)
 	if (r == 0) {
 		/* a trace that loci record kept is analysed as it would have been then */
 		args.analyse.attribute = source->info.capabilities & LOCI_CAP_SITES;
+		r = loci_order_new_take(
+			source, &(struct loci_order_options){ .order = args.order }, &source, &err);
+		if (r < 0)
+			source = NULL;
+	}
+	if (r == 0) {
 		r = analyse(&args, source, &err);
 	}
 	loci_source_close(source);

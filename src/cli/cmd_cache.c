@@ -6,16 +6,18 @@
 #include "base/units.h"
 #include "cli/option.h"
 #include "cli/pick.h"
+#include "cli/sweep_range.h"
+#include "cli/thread_list.h"
 #include "model/sweep.h"
 #include "report/cache_table.h"
 #include "report/pairs.h"
+#include "report/thread_table.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static const char help[] =
 	"usage: loci cache [OPTIONS] [FILE]\n\n"
@@ -26,6 +28,10 @@ static const char help[] =
 	"                       NAME=SIZE[/WAYS][@LINE][:private|shared|shareN], such as\n"
 	"                       L1=32K/8,DTLB=64e/4@4K,L2=1M/16,L3=32M/16:shared; no WAYS: fully\n"
 	"                       associative. Default: the machine the profile was made on\n"
+	"      --threads LIST   of a run with threads, count these alone, such as 1,3-5; the "
+	"others\n"
+	"                       run beside them as they did\n"
+	"      --by-thread      each thread, and the share of a shared cache that it has\n"
 	"      --sweep WHAT     NAME=A..B: that level at sizes doubling from A to B;\n"
 	"                       line=A..B: all levels at the line sizes recorded\n"
 	"      --policy P       lru (default) or random replacement\n"
@@ -39,6 +45,8 @@ static const char help[] =
 
 enum {
 	OPT_CACHE = 256,
+	OPT_THREADS,
+	OPT_BY_THREAD,
 	OPT_SWEEP,
 	OPT_POLICY,
 	OPT_FROM,
@@ -50,6 +58,8 @@ enum {
 
 static const struct option options[] = {
 	{ "cache", required_argument, NULL, OPT_CACHE },
+	{ "threads", required_argument, NULL, OPT_THREADS },
+	{ "by-thread", no_argument, NULL, OPT_BY_THREAD },
 	{ "sweep", required_argument, NULL, OPT_SWEEP },
 	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "from", required_argument, NULL, OPT_FROM },
@@ -65,19 +75,14 @@ static const struct option options[] = {
 struct command {
 	const char *cache, *sweep; /* as given, or NULL */
 	const char *policy, *from, *conversion;
-	bool lists_machines, as_json, no_colour;
+	const char *threads; /* as given, or NULL */
+	int64_t *thread;
+	bool by_thread, lists_machines, as_json, no_colour;
 	struct loci_predict_options predict;
 
 	struct loci_profile *profile;
 	bool is_object;
 	struct loci_hierarchy hierarchy;
-};
-
-/* What --sweep asks for. */
-struct range {
-	bool is_line;
-	unsigned level;
-	uint64_t from, to;
 };
 
 static int choice(const char *option, const char *given, const char *const names[2])
@@ -122,6 +127,12 @@ static int parse_options(int argc, char **argv, struct command *c)
 		case OPT_CACHE:
 			c->cache = optarg;
 			break;
+		case OPT_THREADS:
+			c->threads = optarg;
+			break;
+		case OPT_BY_THREAD:
+			c->by_thread = true;
+			break;
 		case OPT_SWEEP:
 			c->sweep = optarg;
 			break;
@@ -153,6 +164,10 @@ static int parse_options(int argc, char **argv, struct command *c)
 	if (argc - optind > 1)
 		return loci_usage(
 			"cache", "one profile at a time; \"%s\" is a second", argv[optind + 1]);
+	if (c->by_thread && c->sweep)
+		return loci_usage("cache",
+			"--by-thread shows one hierarchy: --sweep does not go "
+			"with it");
 	return set_method(c);
 }
 
@@ -175,45 +190,6 @@ static int set_hierarchy(struct command *c, struct loci_err *err)
 	r = c->is_object ? loci_hierarchy_parse_objects(text, &c->hierarchy, err)
 			 : loci_hierarchy_parse(text, &c->hierarchy, err);
 	return r;
-}
-
-static int bad_sweep(const char *text)
-{
-	return loci_usage("cache",
-		"--sweep %s: write NAME=A..B with a level's name, or line=A..B, such as "
-		"L2=256K..8M",
-		text);
-}
-
-static int parse_range(const struct command *c, struct range *ret)
-{
-	char text[256], *from, *to;
-
-	if (strlen(c->sweep) >= sizeof(text))
-		return bad_sweep("...");
-	strcpy(text, c->sweep);
-	from = strchr(text, '=');
-	to = from ? strstr(from, "..") : NULL;
-	if (!to)
-		return bad_sweep(c->sweep);
-	*from++ = '\0';
-	*to = '\0';
-	to += 2;
-	if (loci_units_parse_bytes(from, &ret->from, NULL) < 0 ||
-		loci_units_parse_bytes(to, &ret->to, NULL) < 0)
-		return bad_sweep(c->sweep);
-	if (!ret->from || ret->from > ret->to)
-		return loci_usage("cache",
-			"--sweep %s: sizes go from small to large, and from more than 0", c->sweep);
-	ret->is_line = !strcasecmp(text, "line");
-	for (ret->level = 0; !ret->is_line && ret->level < c->hierarchy.n_levels; ret->level++)
-		if (!strcasecmp(text, c->hierarchy.level[ret->level].name))
-			return LOCI_EXIT_OK;
-	if (ret->is_line && !c->is_object)
-		return LOCI_EXIT_OK;
-	return ret->is_line
-		? loci_usage("cache", "--sweep line: an object has no lines")
-		: loci_usage("cache", "--sweep %s: no level is named %s", c->sweep, text);
 }
 
 /* The line sizes that were asked for and not recorded, and the option that records all. */
@@ -275,6 +251,27 @@ static struct loci_cache_table table_of(
 		.is_object = c->is_object };
 }
 
+/* Below the levels, or beside them in the document. */
+static int show_threads(const struct command *c, const struct loci_text *text,
+	struct loci_json *json, struct loci_err *err)
+{
+	loci_autofree struct loci_topology_thread *row = NULL;
+	struct loci_thread_table table = { .hierarchy = &c->hierarchy };
+	int r;
+
+	if (!c->by_thread)
+		return 0;
+	r = loci_topology_threads(c->profile, &c->hierarchy, &c->predict, &row, &table.n, err);
+	if (r < 0)
+		return r;
+	table.row = row;
+	if (!json)
+		return loci_thread_table_text(&table, text) < 0 ? loci_err_nomem(err) : 0;
+	loci_json_key(json, "threads");
+	loci_thread_table_json(&table, json);
+	return 0;
+}
+
 static int show_levels(const struct command *c, struct loci_err *err)
 {
 	struct loci_prediction level[LOCI_LEVELS_MAX] = { 0 };
@@ -292,18 +289,19 @@ static int show_levels(const struct command *c, struct loci_err *err)
 		if (loci_cache_table_text(&table, &text) < 0)
 			return loci_err_nomem(err);
 		loci_cache_table_cycles(&c->hierarchy, cycles, &text);
-		return 0;
+		return show_threads(c, &text, NULL, err);
 	}
 	begin_json(c, &json);
 	loci_json_key(&json, "levels");
 	loci_cache_table_json(&table, &json);
+	r = show_threads(c, NULL, &json, err);
 	loci_json_key(&json, "cycles_per_reference");
 	if (cycles > 0)
 		loci_json_number(&json, cycles);
 	else
 		loci_json_string(&json, NULL);
 	end_json(&json);
-	return 0;
+	return r;
 }
 
 static int print_sweep(
@@ -335,7 +333,8 @@ static int print_sweep(
 	return 0;
 }
 
-static int show_sweep(const struct command *c, const struct range *range, struct loci_err *err)
+static int show_sweep(
+	const struct command *c, const struct loci_sweep_range *range, struct loci_err *err)
 {
 	loci_cleanup(loci_sweep_fini) struct loci_sweep sweep = { 0 };
 	int r;
@@ -353,7 +352,7 @@ static int run(struct command *c, const char *given)
 {
 	loci_autofree char *path = NULL;
 	struct loci_err err = { "" };
-	struct range range;
+	struct loci_sweep_range range;
 	int r = loci_pick_profile(given, &path, &err);
 
 	if (r >= 0)
@@ -364,8 +363,16 @@ static int run(struct command *c, const char *given)
 	if (r < 0)
 		return c->cache && r != -ENODATA ? loci_usage("cache", "--cache: %s", err.text)
 						 : loci_fail(&err);
+	if (c->threads) {
+		r = loci_thread_list(
+			c->profile, c->threads, &c->thread, &c->predict.n_threads, &err);
+		if (r < 0)
+			return r == -EINVAL ? loci_usage("cache", "--threads: %s", err.text)
+					    : loci_fail(&err);
+		c->predict.threads = c->thread;
+	}
 	if (c->sweep) {
-		r = parse_range(c, &range);
+		r = loci_sweep_range(c->sweep, &c->hierarchy, c->is_object, &range);
 		if (r)
 			return r;
 	}
@@ -388,6 +395,7 @@ int loci_cmd_cache(int argc, char **argv)
 		return loci_finish(status);
 	}
 	status = run(&c, argv[optind]);
+	free(c.thread);
 	loci_profile_close(c.profile);
 	return loci_finish(status);
 }

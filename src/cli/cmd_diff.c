@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "cli/open.h"
 #include "cli/option.h"
+#include "report/accuracy_table.h"
 #include "report/diff_screen.h"
 #include "report/ops_screen.h"
 
@@ -21,11 +22,16 @@ static const char help[] =
 	"Compares two profiles: misses and traffic of each level, the distances of short and\n"
 	"long reuses, every bin of the histogram, and the lines and objects whose misses moved\n"
 	"most. The machine is the one AFTER was recorded on.\n\n"
+	"      --accuracy        instead: how well AFTER's distances stand for BEFORE's, which "
+	"are\n"
+	"                        taken for the truth; stack distances, and private ones of runs\n"
+	"                        with threads\n"
 	"  -b, --block SIZE      of the block sizes that both have, this one\n"
 	"      --cache SPEC      judge against another machine: host, a machine's name, or\n"
 	"                        L1=32K/8,L2=1M/16,L3=32M/16\n"
 	"      --fail-if BOUND   exit with 1 if the bound is crossed; may be given often\n"
-	"      --json            everything as JSON (doc/diff.schema.json)\n"
+	"      --json            everything as JSON (doc/diff.schema.json, and\n"
+	"                        doc/accuracy.schema.json)\n"
 	"      --no-color        plain text on a terminal too, as with NO_COLOR=1\n"
 	"  -h, --help            this text\n\n"
 	"BOUND is METRIC OP NUMBER, with one of > >= < <= between:\n"
@@ -36,9 +42,10 @@ static const char help[] =
 	"METRIC: references, touches, blocks, cold, p50, p70, p80, p90, p95, or\n"
 	"LEVEL-misses, LEVEL-writebacks, LEVEL-moved with a level's name, or llc for the last.\n";
 
-enum { OPT_CACHE = 256, OPT_JSON, OPT_NO_COLOR, OPT_FAIL_IF };
+enum { OPT_CACHE = 256, OPT_JSON, OPT_NO_COLOR, OPT_FAIL_IF, OPT_ACCURACY };
 
 static const struct option options[] = {
+	{ "accuracy", no_argument, NULL, OPT_ACCURACY },
 	{ "block", required_argument, NULL, 'b' },
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "fail-if", required_argument, NULL, OPT_FAIL_IF },
@@ -51,7 +58,7 @@ static const struct option options[] = {
 
 struct diff {
 	struct loci_aim aim;
-	bool as_json, no_colour;
+	bool accuracy, as_json, no_colour;
 	struct loci_criterion criterion[CRITERIA_MAX];
 	struct loci_criterion_result result[CRITERIA_MAX];
 	size_t n_criteria;
@@ -126,6 +133,33 @@ static int judge(const struct diff *diff)
 	return status;
 }
 
+static int show_accuracy(const struct diff *diff, struct loci_profile *truth,
+	struct loci_profile *other, uint64_t block_bytes)
+{
+	struct loci_accuracy_pair row[LOCI_ACCURACY_PAIRS];
+	struct loci_accuracy_table table = {
+		.truth = truth, .other = other, .block_bytes = block_bytes, .row = row
+	};
+	struct loci_err err = { "" };
+	struct loci_text text;
+	struct loci_json json;
+
+	if (loci_accuracy_between(truth, other, block_bytes, row, &table.n, &err) < 0)
+		return loci_fail(&err);
+	if (diff->as_json) {
+		loci_json_begin(&json, stdout);
+		loci_accuracy_table_json(&table, &json);
+		loci_json_end(&json);
+		return loci_finish(LOCI_EXIT_OK);
+	}
+	loci_text_begin(&text, stdout, diff->no_colour);
+	if (loci_accuracy_table_text(&table, &text) < 0) {
+		loci_err_nomem(&err);
+		return loci_fail(&err);
+	}
+	return loci_finish(LOCI_EXIT_OK);
+}
+
 static int compare_files(struct diff *diff, const char *before, const char *after)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *a = NULL;
@@ -139,6 +173,8 @@ static int compare_files(struct diff *diff, const char *before, const char *afte
 	if (loci_profile_open(before, &a, &err) < 0 || loci_profile_open(after, &b, &err) < 0 ||
 		loci_compare_block(a, b, diff->aim.block_bytes, &block_bytes, &err) < 0)
 		return loci_fail(&err);
+	if (diff->accuracy)
+		return show_accuracy(diff, a, b, block_bytes);
 	if (loci_subject_init(&subject[1], b, block_bytes, machine, &err) < 0)
 		return loci_fail(&err);
 	/* both against one machine, or their misses would not compare */
@@ -172,6 +208,9 @@ int loci_cmd_diff(int argc, char **argv)
 		case OPT_FAIL_IF:
 			status = add_criterion(&diff, optarg);
 			break;
+		case OPT_ACCURACY:
+			diff.accuracy = true;
+			break;
 		case OPT_JSON:
 			diff.as_json = true;
 			break;
@@ -190,5 +229,9 @@ int loci_cmd_diff(int argc, char **argv)
 	if (argc - optind != 2)
 		return loci_usage(
 			"diff", "two profiles are compared, and %d were given", argc - optind);
+	if (diff.accuracy && (diff.aim.machine || diff.n_criteria))
+		return loci_usage("diff",
+			"--accuracy compares distances, whatever the caches: "
+			"--cache and --fail-if do not go with it");
 	return compare_files(&diff, argv[optind], argv[optind + 1]);
 }

@@ -62,6 +62,22 @@ int loci_product_memory(
 	return r;
 }
 
+int loci_product_order(const char *text, enum loci_order *ret, struct loci_err *err)
+{
+	static const char *const names[] = {
+		[LOCI_ORDER_REFS] = "refs",
+		[LOCI_ORDER_TIME] = "time",
+		[LOCI_ORDER_ARRIVAL] = "arrival",
+	};
+
+	for (unsigned i = 0; i < LOCI_ARRAY_SIZE(names); i++)
+		if (!strcmp(text, names[i])) {
+			*ret = (enum loci_order)i;
+			return 0;
+		}
+	return loci_err_set(err, EINVAL, "--order %s: threads go by refs, time or arrival", text);
+}
+
 void loci_product_host(struct loci_product_host *host, struct loci_analyse_options *options)
 {
 	struct loci_hierarchy hierarchy;

@@ -6,6 +6,7 @@
 
 #include "analyse/analyse.h"
 #include "model/cache.h"
+#include "stream/thread_order.h"
 
 #define LOCI_VERIFY_TOUCHES 100000 /* of --verify without a number */
 
@@ -15,6 +16,9 @@ int loci_product_blocks(
 /* --max-memory SIZE */
 int loci_product_memory(
 	const char *text, struct loci_analyse_options *options, struct loci_err *err);
+
+/* --order NAME */
+int loci_product_order(const char *text, enum loci_order *ret, struct loci_err *err);
 
 /* What the options leave open: memory, and what the profile says of this machine. The strings are
  * kept here. */

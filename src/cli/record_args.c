@@ -51,6 +51,9 @@ static const char help[] =
 	"      --no-source       leave source lines out of the profile\n"
 	"      --max-memory SIZE switch to sampling blocks before using more\n"
 	"                        (default: three quarters of what is free)\n"
+	"      --order HOW       threads of a process, where nothing else orders them: by equal\n"
+	"                        numbers of references (refs, default), by time stamps (time), or\n"
+	"                        as their words arrive (arrival)\n"
 	"      --trace FILE      keep the references too, for loci analyse; of further\n"
 	"                        processes in FILE.PID\n"
 	"      --verify[=N]      compare the first N touches with a naive LRU stack\n"
@@ -147,6 +150,7 @@ enum {
 	OPT_NO_KERNEL,
 	OPT_NO_SOURCE,
 	OPT_MEMORY,
+	OPT_ORDER,
 	OPT_TRACE,
 	OPT_VERIFY
 };
@@ -169,6 +173,7 @@ static const struct option long_options[] = {
 	{ "no-kernel", no_argument, NULL, OPT_NO_KERNEL },
 	{ "no-source", no_argument, NULL, OPT_NO_SOURCE },
 	{ "max-memory", required_argument, NULL, OPT_MEMORY },
+	{ "order", required_argument, NULL, OPT_ORDER },
 	{ "trace", required_argument, NULL, OPT_TRACE },
 	{ "verify", optional_argument, NULL, OPT_VERIFY },
 	{ "help", no_argument, NULL, 'h' },
@@ -209,6 +214,8 @@ static int parse_analysis(int option, struct loci_record_args *args, struct loci
 		return 0;
 	case OPT_MEMORY:
 		return loci_product_memory(optarg, options, err);
+	case OPT_ORDER:
+		return loci_product_order(optarg, &args->order, err);
 	case OPT_TRACE:
 		args->trace = optarg;
 		return 0;

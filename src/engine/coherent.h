@@ -17,6 +17,7 @@
 #define LOCI_ENGINE_COHERENT_H
 
 #include "base/err.h"
+#include "engine/isa.h"
 #include "hist/hist.h"
 
 #include <stdbool.h>
@@ -24,12 +25,21 @@
 
 struct loci_coherent;
 
+/* Whose access takes a block away. */
+enum loci_coherent_taking {
+	LOCI_COHERENT_BY_WRITES, /* Schuff et al. */
+	/* Any other member's: what is said of writes below holds for all touches then. */
+	LOCI_COHERENT_BY_ANY,
+	/* Nobody's: plain stacks that only tell who touched a block last, of which Anger et al.
+	 * (2014) make their model. */
+	LOCI_COHERENT_BY_NONE,
+};
+
 struct loci_coherent_options {
+	enum loci_isa isa;  /* LOCI_ISA_BEST unless a test wants another */
 	uint64_t max_bytes; /* of memory; 0: no limit. Beyond it blocks are sampled by hash, as the
 			       stack engine does */
-	/* Whose access takes a block away: writes (Schuff et al.), or any (Anger et al. 2014, step
-	 * 5). */
-	bool any_access;
+	enum loci_coherent_taking taken_by;
 };
 
 int loci_coherent_new(const struct loci_coherent_options *options, struct loci_coherent **ret,
@@ -45,7 +55,8 @@ enum loci_coherent_kind {
 	LOCI_COHERENT_REMOTE = 4, /* or'ed: its last toucher was another member */
 };
 
-/* Touches in their order; all of one member between two turns. */
+/* Touches in their order; all of one member between two turns. Members are numbered from 0 on; one
+ * begins with its first touch. */
 struct loci_coherent_touches {
 	const uint64_t *block;
 	const uint8_t *is_write; /* 0 or 1 each */
@@ -56,26 +67,30 @@ struct loci_coherent_touches {
 						     of touch 0 */
 	size_t n_turns;
 	uint64_t *ret_distance; /* LOCI_INFINITE unless REUSE; LOCI_UNSAMPLED: not followed */
-	uint8_t *ret_kind;
-	uint64_t *ret_lost_to; /* of TRUE and FALSE: the use of the write that took it away, which
-				  for TRUE is the last one of these bytes; may be NULL */
+	uint8_t *ret_kind;      /* 0 where not followed */
+	uint64_t *ret_lost_to;  /* of TRUE and FALSE: the use of the write that took it away, which
+				   for TRUE is the last one of these bytes; may be NULL */
 };
 int loci_coherent_feed(struct loci_coherent *coherent, const struct loci_coherent_touches *touches,
 	struct loci_err *err);
 
 /* A member takes a plain stack over that was fed without others: its blocks from the least to the
- * most recently touched one. Counts nothing. Only before its first touch. */
+ * most recently touched one (loci_stack_held), of which it followed this rate. Counts nothing but
+ * the blocks. Only before any touch. */
 int loci_coherent_adopt(struct loci_coherent *coherent, uint32_t member, const uint64_t *block,
-	const uint64_t *use, size_t n, struct loci_err *err);
+	size_t n, double sampling_rate, struct loci_err *err);
 
 /* The member touches nothing more: what it holds is given back. What it counted stays. */
 void loci_coherent_end(struct loci_coherent *coherent, uint32_t member);
 
 struct loci_coherent_result {
 	uint64_t touches, writes;
-	struct loci_hist stack;                       /* with cold and coherence */
-	uint64_t true_sharing, false_sharing, remote; /* remote: of reuses and shared reads */
-	uint64_t invalidated;                         /* times its blocks were taken away */
+	struct loci_hist stack; /* with cold and coherence; while sampling, weights */
+	/* Of BY_NONE: those of the distances whose block another member touched last. */
+	struct loci_hist remote_stack;
+	uint64_t true_sharing, false_sharing;
+	uint64_t remote;      /* touches whose block another member touched last */
+	uint64_t invalidated; /* times its blocks were taken away */
 };
 /* Of a member, ended or not; a snapshot. Finish with loci_coherent_result_fini. */
 int loci_coherent_result(const struct loci_coherent *coherent, uint32_t member,

@@ -193,6 +193,36 @@ void loci_levels_add_recent(struct loci_levels *levels, const struct loci_recent
 		levels->bytes[levels->level[0].recent[i]] |= recent->bytes[i];
 }
 
+/* The place of the most recent block but so many. */
+static unsigned place_of(const struct loci_recent *recent, unsigned rank)
+{
+	unsigned place = 0;
+
+	while ((recent->ranks >> 8 * place & 0xff) != rank)
+		place++;
+	return place;
+}
+
+void loci_levels_leave_recent(struct loci_levels *levels, const struct loci_recent *recent)
+{
+	loci_levels_add_recent(levels, recent);
+	levels->now = recent->now + 1;
+	for (unsigned i = 0; i < levels->n; i++) {
+		struct loci_level *level = &levels->level[i];
+
+		/* the newest last, as lists want it */
+		for (unsigned rank = recent->n; !level->held && rank-- > 0;) {
+			unsigned place = place_of(recent, rank);
+			uint32_t slot = level->recent[place];
+
+			level->stamp[slot] = recent->time[place] << LOCI_LEVELS_TIME_SHIFT |
+				(level->stamp[slot] & LOCI_LEVELS_WAY);
+			if (level->is_list)
+				loci_levels_list_link(level, slot);
+		}
+	}
+}
+
 size_t loci_levels_drain(
 	struct loci_levels *levels, struct loci_levels_eviction *evicted, size_t cap)
 {

@@ -57,6 +57,10 @@ bool loci_levels_may_be_recent(const struct loci_levels_geometry *level, unsigne
 /* Before the end: the bytes of the most recent blocks, by place. */
 void loci_levels_add_recent(struct loci_levels *levels, const struct loci_recent *recent);
 
+/* Instead of that, where feeding goes on touch by touch: the caches are as if they had heard of
+ * every touch themselves. */
+void loci_levels_leave_recent(struct loci_levels *levels, const struct loci_recent *recent);
+
 /* At the end: what is still in the first level, up to cap at a time; 0 when there is no more. After
  * it nothing can be fed. */
 size_t loci_levels_drain(

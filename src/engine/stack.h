@@ -92,6 +92,22 @@ int loci_stack_feed_recent(struct loci_stack *stack, const struct loci_stack_rec
 void loci_stack_add_recent(struct loci_stack *stack, const struct loci_recent *recent,
 	const uint64_t stack_count[LOCI_RECENT]);
 
+/* Instead of that, where feeding goes on otherwise: the most recent blocks are the engine's own
+ * from here on, as if it had heard of every touch itself, and it takes all but
+ * loci_stack_feed_recent. */
+void loci_stack_leave_recent(struct loci_stack *stack, const struct loci_recent *recent,
+	const uint64_t stack_count[LOCI_RECENT]);
+
+/* The blocks that it holds, from the least to the most recently touched one, and the words of their
+ * last uses: where they are kept, and NULL is not given. Not of an engine that does not hold the
+ * most recent ones itself. Those that it follows, where it samples. */
+size_t loci_stack_n_held(const struct loci_stack *stack);
+void loci_stack_held(const struct loci_stack *stack, uint64_t *ret_block, uint64_t *ret_use);
+
+/* An engine that may take so much memory may take no more than this from here on. Where it takes
+ * more already it grows no further. */
+void loci_stack_limit(struct loci_stack *stack, uint64_t max_bytes);
+
 struct loci_stack_result {
 	uint64_t touches; /* exact, also when sampled */
 	uint64_t writes;  /* exact, also when sampled */

@@ -44,8 +44,7 @@ uint64_t loci_stack_slots_bytes(uint64_t n_slots, bool keep_uses, uint64_t page_
 	return layout_for(n_slots, keep_uses, page_bytes).bytes;
 }
 
-/* Numbers skip the word of counts of each line. */
-static uint32_t number(uint64_t rank)
+uint32_t loci_stack_slots_number(uint64_t rank)
 {
 	return (uint32_t)(rank / LOCI_STACK_LINE_BITS * 512 + rank % LOCI_STACK_LINE_BITS + 64);
 }
@@ -108,7 +107,7 @@ int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint
 		.near = (uint16_t *)(memory + layout.near),
 		.n_far = layout.n_far,
 		.n_lines = (uint32_t)layout.n_lines,
-		.next = number(0),
+		.next = loci_stack_slots_number(0),
 		.use = keep_uses ? (uint64_t *)(memory + layout.use) : NULL,
 		.bytes = layout.bytes,
 	};
@@ -181,7 +180,7 @@ static uint32_t renumber(const struct loci_stack_slots *slots, uint32_t slot,
 
 	if (slots->use)
 		fresh->use[rank] = slots->use[loci_stack_use_index(slot)];
-	return number(rank);
+	return loci_stack_slots_number(rank);
 }
 
 int loci_stack_slots_renumber(struct loci_stack_slots *slots, struct loci_stack_map *map,

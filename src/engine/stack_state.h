@@ -210,8 +210,11 @@ int loci_stack_new_tuned(const struct loci_stack_options *options,
 
 /* Every step can be undone (multiplications by odd numbers, xor with own high bits), so distinct
  * blocks have distinct hashes. The top bits, which choose the home, depend on all bits. */
-#define LOCI_STACK_HASH_1 0x9e3779b97f4a7c15u
-#define LOCI_STACK_HASH_2 0xd6e8feb86659fd93u
+#define LOCI_STACK_HASH_1   0x9e3779b97f4a7c15u
+#define LOCI_STACK_HASH_2   0xd6e8feb86659fd93u
+/* Times these they are 1. */
+#define LOCI_STACK_UNHASH_1 0xf1de83e19937733du
+#define LOCI_STACK_UNHASH_2 0xcfee444d8b59a89bu
 
 static inline uint64_t loci_stack_hash(uint64_t block)
 {
@@ -219,6 +222,13 @@ static inline uint64_t loci_stack_hash(uint64_t block)
 	block ^= block >> 32;
 	block *= LOCI_STACK_HASH_2;
 	return block;
+}
+
+static inline uint64_t loci_stack_block_of(uint64_t hash)
+{
+	hash *= LOCI_STACK_UNHASH_2;
+	hash ^= hash >> 32;
+	return hash * LOCI_STACK_UNHASH_1;
 }
 
 static inline uint64_t loci_stack_home(uint64_t hash, uint64_t n_homes)
@@ -298,6 +308,8 @@ bool loci_stack_slots_have_room(const struct loci_stack_slots *slots, uint64_t c
 /* The set bits after a slot. */
 uint64_t loci_stack_slots_after(const struct loci_stack_slots *slots, uint32_t slot);
 void loci_stack_slots_clear(struct loci_stack_slots *slots, uint32_t slot);
+/* The number of the slot with so many before it: numbers skip the word of counts of each line. */
+uint32_t loci_stack_slots_number(uint64_t rank);
 /* The open line is full: counts it in the levels and opens the next. */
 void loci_stack_slots_close_line(struct loci_stack_slots *slots);
 /* Renumbers the slots of all entries of the map, in order and without gaps, in a bitmap of n_slots.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the stack kernel needs of an instruction set: AVX-512, or else vectors of the width the
- * compiler was told of. Included by stack_kernel.h only. */
+ * compiler was told of. Included by kernels only. */
 #ifndef LOCI_ENGINE_STACK_VECTOR_H
 #define LOCI_ENGINE_STACK_VECTOR_H
 

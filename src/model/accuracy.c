@@ -123,5 +123,6 @@ void loci_accuracy(const struct loci_hist *truth, const struct loci_hist *other,
 	ret->s_log2 = or_one(similarity(truth, other, &bins, 0, 1));
 	per_doubling_bins(&bins, 10);
 	ret->s_schuff = or_one(similarity(truth, other, &bins, 0, 1));
+	ret->s_schuff_far = similarity(truth, other, &bins, 1, 1); /* the first holds 0 alone */
 	miss_ratio_errors(truth, other, ret);
 }

@@ -14,6 +14,7 @@ struct loci_accuracy {
 	double s_log2;         /* S over log2 bins of blocks */
 	double s_beyond;       /* S over RDX's bins after the first; NAN where nothing is there */
 	double s_schuff;       /* S over 10 bins per power of two */
+	double s_schuff_far;   /* the same without distance 0; NAN where nothing lies beyond */
 	double worst_points;   /* miss ratio error in percentage points, over power-of-two sizes */
 	uint64_t worst_blocks; /* where */
 	double mean_points;
@@ -33,5 +34,19 @@ struct loci_accuracy_row {
 /* ret has room for LOCI_ACCURACY_ROWS. An error where the profile lacks either histogram. */
 int loci_accuracy_profile(struct loci_profile *profile, uint64_t block_bytes,
 	struct loci_accuracy_row *ret, size_t *ret_n, struct loci_err *err);
+
+/* What another profile of the same program says of its distances, the first being the truth. Of
+ * private distances the threads' are added up; a run of one thread has no others than stack's. */
+struct loci_accuracy_pair {
+	enum loci_distance distance; /* STACK or PRIVATE */
+	double touches[2];           /* of truth and other; weights where sampled */
+	double infinite[2];          /* of them, as a fraction: cold, last or lost to a write */
+	struct loci_accuracy accuracy;
+};
+#define LOCI_ACCURACY_PAIRS 2
+/* ret has room for LOCI_ACCURACY_PAIRS; a distance that either lacks is left out. An error where
+ * that leaves none. */
+int loci_accuracy_between(struct loci_profile *truth, struct loci_profile *other,
+	uint64_t block_bytes, struct loci_accuracy_pair *ret, size_t *ret_n, struct loci_err *err);
 
 #endif

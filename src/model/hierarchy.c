@@ -4,19 +4,23 @@
 #include "model/predict.h"
 
 /* What hits inside hits outside too if each outer set takes blocks of one inner set only and holds
- * at least as many. */
-static bool includes(const struct loci_cache *outer, const struct loci_cache *inner)
+ * at least as many. Where more threads share the outer one, theirs may fill it. */
+static bool includes(const struct loci_prediction *outside, const struct loci_prediction *inside)
 {
+	const struct loci_cache *outer = &outside->cache, *inner = &inside->cache;
 	uint64_t outer_ways = outer->ways ? outer->ways : loci_cache_blocks(outer);
 	uint64_t inner_ways = inner->ways ? inner->ways : loci_cache_blocks(inner);
 
+	if (outside->is_threaded &&
+		(outer->share != inner->share || outer->share_n != inner->share_n))
+		return false;
 	return outer->line_bytes == inner->line_bytes && outer_ways >= inner_ways &&
 		loci_cache_sets(outer) % loci_cache_sets(inner) == 0;
 }
 
 void loci_predict_hits(struct loci_prediction *prediction, size_t n, enum loci_policy policy)
 {
-	const struct loci_cache *inner = NULL;
+	const struct loci_prediction *inner = NULL;
 	double reaching = 0; /* touches no inner level has satisfied */
 
 	for (size_t i = 0; i < n; i++) {
@@ -31,13 +35,12 @@ void loci_predict_hits(struct loci_prediction *prediction, size_t n, enum loci_p
 		if (!inner)
 			reaching = p->accesses;
 		else
-			p->hits_estimated =
-				policy != LOCI_POLICY_LRU || !includes(&p->cache, inner);
+			p->hits_estimated = policy != LOCI_POLICY_LRU || !includes(p, inner);
 		if (missing > reaching)
 			missing = reaching;
 		p->hits = reaching - missing;
 		reaching = missing;
-		inner = &p->cache;
+		inner = p;
 	}
 }
 

@@ -106,6 +106,8 @@ static const char *not_exact(const struct loci_predict_input *input, const struc
 {
 	uint64_t sets = loci_cache_sets(cache);
 
+	if (input->is_private)
+		return "sets of private caches are known of those named at record time alone";
 	if (!loci_is_power_of_2(sets))
 		return "the number of sets is no power of two";
 	if (sets > SETS_KNOWN)
@@ -253,6 +255,11 @@ int loci_predict_cache(const struct loci_predict_input *input, const struct loci
 	/* profiles of watched samples have time distances only */
 	if (!conversion && !input->stack)
 		conversion = LOCI_CONVERT_STATSTACK;
+	if ((conversion || is_random) && !input->time && input->is_threaded)
+		return loci_err_set(err, ENOENT,
+			"%s: time distances are wanted, and of threads apart there are none: "
+			"write :shared, for all of them",
+			cache->name);
 	if ((conversion || is_random) && !input->time)
 		return loci_err_set(err, ENOENT,
 			input->stack ? "%s: time distances are wanted, and the profile has none at "
@@ -260,7 +267,14 @@ int loci_predict_cache(const struct loci_predict_input *input, const struct loci
 				     : "%s: the profile has neither stack nor time distances at "
 				       "this line size",
 			cache->name);
-	*ret = (struct loci_prediction){ .cache = *cache };
+	*ret = (struct loci_prediction){
+		.cache = *cache,
+		.is_threaded = input->is_threaded,
+		.has_sharing = input->has_sharing,
+		.true_sharing = input->true_sharing,
+		.false_sharing = input->false_sharing,
+		.remote = input->remote,
+	};
 	ret->accesses = input->touches > 0
 		? input->touches
 		: loci_hist_total(conversion || is_random ? input->time : input->stack);

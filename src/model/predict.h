@@ -27,6 +27,11 @@ const char *loci_basis_note(enum loci_basis basis);
 struct loci_predict_options {
 	enum loci_policy policy;
 	enum loci_conversion from_time; /* not NONE: use the time histogram, not the stack's */
+	/* Of a run with threads: those whose misses are counted, others running beside them as
+	 * they did; NULL: all. */
+	const int64_t *threads;
+	size_t n_threads;
+	bool whole_groups; /* one of a group chosen stands for the group */
 };
 
 struct loci_prediction {
@@ -54,6 +59,12 @@ struct loci_prediction {
 	double moved_bytes;  /* (misses + write-backs) * line; 0 of a TLB */
 	bool has_reference_misses;
 	double reference_misses; /* a reference that missed in both of its blocks counted once */
+	bool is_threaded;        /* cache.share was heeded */
+	bool has_sharing;        /* the three below are known */
+	/* Coherence misses: of bytes that another had written, and of blocks of which another had
+	 * written other bytes. */
+	double true_sharing, false_sharing;
+	double remote; /* touches of blocks whose last toucher was another, hits and misses */
 };
 
 /* What one line size of a run is known by. */
@@ -68,6 +79,13 @@ struct loci_predict_input {
 	const struct loci_hist *set, *set_dirty, *set_both;
 	bool is_counted; /* this very cache was simulated while recording */
 	double counted_misses, counted_writebacks;
+	/* Of a run with threads; see topology.h. */
+	bool is_threaded;
+	bool is_private; /* stack: of the threads' own stacks, whose sets are not known */
+	bool has_sharing;
+	double true_sharing, false_sharing, remote;
+	unsigned counted_at; /* recorded as this level, from 1 */
+	double counted_hits; /* touches that hit no level before */
 };
 
 /* One cache, hits and all of the hierarchy left out. Needs no profile. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The histograms a cache needs, from a profile. */
-#include "model/predict.h"
+#include "model/topology.h"
 
 #include "base/cleanup.h"
 #include "base/units.h"
@@ -150,27 +150,50 @@ static int in_objects(struct loci_cache *cache, struct loci_err *err)
 	return loci_cache_check(cache, err);
 }
 
+/* Where the levels are those recorded, one for one, it was counted which one a touch hit first:
+ * what threads that share an outer cache leave no other way to know. */
+static void take_counted_hits(
+	const struct loci_predict_input *input, struct loci_prediction *prediction, unsigned n)
+{
+	unsigned caches = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (prediction[i].cache.is_tlb)
+			continue;
+		if (!input[i].is_threaded || !input[i].is_counted ||
+			input[i].counted_at != ++caches)
+			return;
+		prediction[i].hits = input[i].counted_hits;
+		prediction[i].hits_estimated = false;
+	}
+}
+
 int loci_predict(struct loci_profile *profile, const struct loci_hierarchy *hierarchy,
 	const struct loci_predict_options *options, struct loci_prediction *ret,
 	struct loci_err *err)
 {
 	const struct loci_run *run = loci_profile_run(profile);
 	bool objects = run->unit && !strcmp(run->unit, "object");
+	struct loci_predict_input inputs[LOCI_LEVELS_MAX];
 
 	for (unsigned i = 0; i < hierarchy->n_levels; i++) {
 		struct loci_cache cache = hierarchy->level[i];
-		struct loci_predict_input input;
+		loci_cleanup(loci_topology_fini) struct loci_topology topology = { 0 };
+		struct loci_predict_input *input = &inputs[i];
 		int r = objects ? in_objects(&cache, err) : 0;
 
 		if (r >= 0)
-			r = get_input(profile, &cache, &input, err);
-		if (r >= 0 && !input.set)
-			r = get_counts(profile, &cache, &input, err);
+			r = get_input(profile, &cache, input, err);
 		if (r >= 0)
-			r = loci_predict_cache(&input, &cache, options, &ret[i], err);
+			r = loci_topology_input(profile, &cache, options, &topology, input, err);
+		if (r >= 0 && !input->is_threaded && !input->set)
+			r = get_counts(profile, &cache, input, err);
+		if (r >= 0)
+			r = loci_predict_cache(input, &cache, options, &ret[i], err);
 		if (r < 0)
 			return r;
 	}
 	loci_predict_hits(ret, hierarchy->n_levels, options->policy);
+	take_counted_hits(inputs, ret, hierarchy->n_levels);
 	return 0;
 }

@@ -21,6 +21,13 @@ static const struct column process_columns[] = {
 	COLUMN(process, "command", WORD_0, command),
 };
 
+static const struct column thread_group_columns[] = {
+	COLUMN(thread_group, "id", ID, id),
+	COLUMN(thread_group, "share", U64, share),
+	COLUMN(thread_group, "thread_id", U32, thread),
+	COLUMN(thread_group, "threads", WORD, threads),
+};
+
 static const struct column module_columns[] = {
 	COLUMN(module, "id", ID, id),
 	COLUMN(module, "path", WORD, path),
@@ -258,6 +265,39 @@ static const struct column memory_use_columns[] = {
 	COLUMN(memory_use, "percent", ID, percent),
 	COLUMN(memory_use, "bytes", U64, bytes),
 };
+
+static const struct column coherence_columns[] = {
+	COLUMN(coherence, "id", ID, id),
+	COLUMN(coherence, "owner", OWNER, owner),
+	COLUMN(coherence, "owner_id", U64, owner_id),
+	COLUMN(coherence, "block_bytes", U64, block_bytes),
+	COLUMN(coherence, "touches", U64, touches, FOLD(SUM)),
+	COLUMN(coherence, "true_sharing", U64, true_sharing, FOLD(SUM)),
+	COLUMN(coherence, "false_sharing", U64, false_sharing, FOLD(SUM)),
+	COLUMN(coherence, "remote", U64, remote, FOLD(SUM)),
+};
+
+static const struct column shared_blocks_columns[] = {
+	COLUMN(shared_blocks, "id", ID, id),
+	COLUMN(shared_blocks, "block_bytes", U64, block_bytes),
+	COLUMN(shared_blocks, "alone", U64, alone, FOLD(SUM)),
+	COLUMN(shared_blocks, "read_only", U64, read_only, FOLD(SUM)),
+	COLUMN(shared_blocks, "written", U64, written, FOLD(SUM)),
+};
+
+/* Threads of different runs are different threads. */
+static const struct column sharing_columns[] = {
+	COLUMN(sharing, "id", ID, id),
+	COLUMN(sharing, "write_site_id", ID_0, write_site_id, OF(site)),
+	COLUMN(sharing, "miss_site_id", ID_0, miss_site_id, OF(site)),
+	COLUMN(sharing, "object_id", ID_0, object_id, OF(object)),
+	COLUMN(sharing, "write_object_id", ID_0, write_object_id, OF(object)),
+	COLUMN(sharing, "field_id", ID_0, field_id, OF(field)),
+	COLUMN(sharing, "write_field_id", ID_0, write_field_id, OF(field)),
+	COLUMN(sharing, "kind", WORD, kind),
+	COLUMN(sharing, "misses", U64, misses, FOLD(SUM)),
+	COLUMN(sharing, "threads", U64, threads, FOLD(SUM)),
+};
 /* clang-format on */
 
 #define TABLE(name, names)                                                                       \
@@ -278,6 +318,7 @@ static const enum table_id owner_tables[] = {
 	[LOCI_OWNER_REGION] = TABLE_region,
 	[LOCI_OWNER_PHASE] = TABLE_phase,
 	[LOCI_OWNER_FUNCTION] = TABLE_function,
+	[LOCI_OWNER_THREAD_GROUP] = TABLE_thread_group,
 };
 
 const struct table *loci_dimension_table(enum table_id id)

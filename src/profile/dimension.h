@@ -14,6 +14,14 @@ struct loci_process_row {
 	const char *command;
 };
 
+/* Threads that share a cache, where groups were asked for. */
+struct loci_thread_group_row {
+	int64_t id;
+	uint64_t share;      /* threads of a group; its last may have fewer */
+	uint32_t thread;     /* its first, as in loci_thread_totals */
+	const char *threads; /* all of them, ascending: "3,4,7" */
+};
+
 struct loci_module_row {
 	int64_t id;
 	const char *path, *build_id; /* hexadecimal */
@@ -146,8 +154,8 @@ struct loci_level_row {
 /* What an owner's touches met at one level. */
 struct loci_level_count_row {
 	int64_t level_id;
-	enum loci_owner owner; /* WHOLE, THREAD, SITE, CONTEXT, OBJECT, FIELD, ACCESS, PAIR,
-				  REGION, PHASE */
+	enum loci_owner owner; /* WHOLE, THREAD, THREAD_GROUP, SITE, CONTEXT, OBJECT, FIELD, ACCESS,
+				  PAIR, REGION, PHASE */
 	int64_t owner_id;
 	uint64_t first_hits, misses, writebacks;
 };
@@ -196,34 +204,68 @@ struct loci_memory_use_row {
 	uint64_t bytes;
 };
 
+/* What a thread, a group, or an owner's touches in all threads, met of others. */
+struct loci_coherence_row {
+	int64_t id;
+	enum loci_owner owner; /* WHOLE, THREAD, THREAD_GROUP, SITE, OBJECT */
+	int64_t owner_id;
+	uint64_t block_bytes;
+	uint64_t touches;
+	uint64_t true_sharing, false_sharing; /* coherence misses */
+	uint64_t remote;                      /* touches of what another touched last */
+};
+
+/* Distinct blocks by who touched them. */
+struct loci_shared_blocks_row {
+	int64_t id;
+	uint64_t block_bytes;
+	uint64_t alone;     /* one thread */
+	uint64_t read_only; /* several, none of whom wrote after another had touched it */
+	uint64_t written;   /* several */
+};
+
+/* Coherence misses by who wrote, who missed, and what it was. */
+struct loci_sharing_row {
+	int64_t id, write_site_id, miss_site_id;
+	int64_t object_id, write_object_id; /* touched; written */
+	int64_t field_id, write_field_id;
+	const char *kind; /* true, false */
+	uint64_t misses;
+	uint64_t threads; /* pairs of threads seen, at least */
+};
+
 /* X(table, its getter's plural) */
-#define LOCI_DIMENSIONS(X)           \
-	X(process, processes)        \
-	X(module, modules)           \
-	X(source, sources)           \
-	X(excerpt, excerpts)         \
-	X(function, functions)       \
-	X(inlined, inlined_calls)    \
-	X(loop, loops)               \
-	X(site, sites)               \
-	X(context, contexts)         \
-	X(object, objects)           \
-	X(field, fields)             \
-	X(piece, pieces)             \
-	X(access, accesses)          \
-	X(pair, pairs)               \
-	X(region, regions)           \
-	X(phase, phases)             \
-	X(stretch, stretches)        \
-	X(mistake, mistakes)         \
-	X(level, levels)             \
-	X(level_count, level_counts) \
-	X(block, blocks)             \
-	X(operation, operations)     \
-	X(invocation, invocations)   \
-	X(execution, executions)     \
-	X(footprint, footprints)     \
-	X(memory_use, memory_uses)
+#define LOCI_DIMENSIONS(X)              \
+	X(process, processes)           \
+	X(thread_group, thread_groups)  \
+	X(module, modules)              \
+	X(source, sources)              \
+	X(excerpt, excerpts)            \
+	X(function, functions)          \
+	X(inlined, inlined_calls)       \
+	X(loop, loops)                  \
+	X(site, sites)                  \
+	X(context, contexts)            \
+	X(object, objects)              \
+	X(field, fields)                \
+	X(piece, pieces)                \
+	X(access, accesses)             \
+	X(pair, pairs)                  \
+	X(region, regions)              \
+	X(phase, phases)                \
+	X(stretch, stretches)           \
+	X(mistake, mistakes)            \
+	X(level, levels)                \
+	X(level_count, level_counts)    \
+	X(block, blocks)                \
+	X(operation, operations)        \
+	X(invocation, invocations)      \
+	X(execution, executions)        \
+	X(footprint, footprints)        \
+	X(memory_use, memory_uses)      \
+	X(coherence, coherences)        \
+	X(shared_blocks, shared_blocks) \
+	X(sharing, sharings)
 
 /* One put per row, between create and commit, in any order; ascending ids are fastest. Level counts
  * that are all 0 are not stored. Commit refuses what the getters would: ids of rows that are not
@@ -248,10 +290,11 @@ LOCI_DIMENSIONS(LOCI_DIMENSION_PUT)
 		const struct loci_##name##_row **ret, size_t *ret_n, struct loci_err *err);
 LOCI_DIMENSIONS(LOCI_DIMENSION_GET)
 /* For macros that append an s. */
-#define loci_profile_processs loci_profile_processes
-#define loci_profile_inlineds loci_profile_inlined_calls
-#define loci_profile_accesss  loci_profile_accesses
-#define loci_profile_stretchs loci_profile_stretches
+#define loci_profile_processs       loci_profile_processes
+#define loci_profile_inlineds       loci_profile_inlined_calls
+#define loci_profile_accesss        loci_profile_accesses
+#define loci_profile_stretchs       loci_profile_stretches
+#define loci_profile_shared_blockss loci_profile_shared_blocks
 
 /* The row of an id in what a getter gave, or NULL: rows are sorted by id, their first member. (Not
  * for excerpts and level counts, which have none.) */

@@ -86,6 +86,8 @@ int loci_profile_check_dimensions(struct loci_profile *profile, struct loci_err 
 bool loci_profile_has_table(struct loci_profile *profile, const char *name);
 /* The thread's number among the profile's; SIZE_MAX: it has no such thread. */
 size_t loci_profile_thread_number(const struct loci_profile *profile, int64_t thread);
+/* One of a list of threads, "3,4,7", and on to the next; false: what stands there is none. */
+bool loci_next_thread(const char **at, uint32_t *ret);
 /* The owner of a row of table is there. */
 int loci_profile_check_owner(struct loci_profile *profile, const char *table, enum loci_owner owner,
 	int64_t owner_id, struct loci_err *err);

@@ -7,11 +7,11 @@
  * The outcome does not depend on the order of the inputs, but for the ids. */
 #include "profile/fold.h"
 
-#include "profile/sum.h"
-
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +60,31 @@ int64_t loci_fold_process(
 	const struct fold *fold, const struct loci_profile *profile, int64_t process_id)
 {
 	return translate(fold, profile, TABLE_process, process_id);
+}
+
+static int64_t thread_here(
+	const struct fold *fold, const struct loci_profile *profile, uint32_t thread)
+{
+	return loci_fold_owner(fold, profile, LOCI_OWNER_THREAD, thread);
+}
+
+/* Threads are numbered anew, so a group's list of them is, too. The list is sound. */
+static int renumber_group(const struct fold *fold, const struct loci_profile *profile,
+	struct loci_thread_group_row *row, char **ret_list)
+{
+	size_t bytes = 0;
+	FILE *out = open_memstream(ret_list, &bytes);
+	uint32_t thread;
+
+	if (!out)
+		return -ENOMEM;
+	for (const char *at = row->threads; *at && loci_next_thread(&at, &thread);)
+		fprintf(out, "%" PRId64 "%s", thread_here(fold, profile, thread), *at ? "," : "");
+	row->thread = (uint32_t)thread_here(fold, profile, row->thread);
+	if (fclose(out) != 0)
+		return -ENOMEM;
+	row->threads = *ret_list;
+	return 0;
 }
 
 /* Makes the row one of ours: ids translated, strings kept. */
@@ -167,6 +192,7 @@ static int fold_row(struct fold *fold, const struct loci_profile *profile,
 	const struct table *table, size_t number)
 {
 	struct fold_table *to = &fold->table[table->id];
+	loci_autofree char *list = NULL; /* until it is adopted */
 	union any_row row;
 	bool is_new;
 	size_t i;
@@ -179,6 +205,12 @@ static int fold_row(struct fold *fold, const struct loci_profile *profile,
 	if (table->id == TABLE_footprint)
 		row.footprint.owner_id =
 			loci_fold_owner(fold, profile, row.footprint.owner, row.footprint.owner_id);
+	if (table->id == TABLE_coherence)
+		row.coherence.owner_id =
+			loci_fold_owner(fold, profile, row.coherence.owner, row.coherence.owner_id);
+	if (table->id == TABLE_thread_group &&
+		renumber_group(fold, profile, &row.thread_group, &list) < 0)
+		return -ENOMEM;
 	if (adopt(fold, profile, table, &row) < 0 || find(fold, table, &row, &i, &is_new) < 0)
 		return -ENOMEM;
 	to->map[number] = (int64_t)i + 1;
@@ -233,6 +265,28 @@ static int fold_table(
 	return 0;
 }
 
+/* Block sizes are powers of two. */
+static uint64_t grains_of(const struct loci_profile *profile)
+{
+	uint64_t grains = 0;
+
+	for (size_t i = 0; i < profile->n_grains; i++)
+		grains |= profile->grain[i].block_bytes;
+	return grains;
+}
+
+/* Those at which threads met. */
+static uint64_t coherent_grains_of(const struct loci_profile *profile)
+{
+	const struct rows *rows = &profile->rows[TABLE_coherence];
+	const struct loci_coherence_row *row = rows->row;
+	uint64_t grains = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		grains |= row[i].block_bytes;
+	return grains;
+}
+
 int loci_fold_add(struct fold *fold, struct loci_profile *profile, struct loci_err *err)
 {
 	bool busy = loci_profile_run(profile)->references > 0;
@@ -242,6 +296,10 @@ int loci_fold_add(struct fold *fold, struct loci_profile *profile, struct loci_e
 
 	if (r < 0)
 		return r;
+	fold->grains = fold->inputs ? fold->grains & grains_of(profile) : grains_of(profile);
+	if (busy)
+		fold->coherent = fold->busy ? fold->coherent & coherent_grains_of(profile)
+					    : coherent_grains_of(profile);
 	fold->inputs++;
 	fold->threads += profile->n_threads;
 	fold->busy += busy;
@@ -261,123 +319,6 @@ int loci_fold_add(struct fold *fold, struct loci_profile *profile, struct loci_e
 		(fold->inputs > 1 && fold->table[TABLE_level].n != levels))
 		fold->other_levels = true;
 	return 0;
-}
-
-static bool in_all_or_none(const struct fold *fold, enum table_id id)
-{
-	return fold->with[id] == fold->busy || !fold->with[id];
-}
-
-static bool has_code(const struct fold *fold)
-{
-	return in_all_or_none(fold, TABLE_site);
-}
-
-static bool has_pairs(const struct fold *fold)
-{
-	return has_code(fold) && in_all_or_none(fold, TABLE_pair);
-}
-
-static bool has_operations(const struct fold *fold)
-{
-	return has_code(fold) && in_all_or_none(fold, TABLE_block);
-}
-
-static bool has_footprints(const struct fold *fold)
-{
-	return has_code(fold) && in_all_or_none(fold, TABLE_footprint);
-}
-
-/* Their misses are of one cache. */
-static bool has_pieces(const struct fold *fold)
-{
-	return has_code(fold) && in_all_or_none(fold, TABLE_piece) && !fold->other_levels;
-}
-
-bool loci_fold_is_whole(const struct fold *fold, enum loci_owner owner)
-{
-	switch (owner) {
-	case LOCI_OWNER_WHOLE:
-	case LOCI_OWNER_THREAD:
-		return true;
-	case LOCI_OWNER_PAIR:
-		return has_pairs(fold);
-	default:
-		return has_code(fold) && loci_owner_table(owner) != TABLE_NONE;
-	}
-}
-
-int loci_fold_note(const struct fold *fold, char **note, struct loci_err *err)
-{
-	int r = 0;
-
-	if (!has_code(fold))
-		r = loci_sum_text(note,
-			"left out because not all of the merged profiles have it: what is known of "
-			"code and data");
-	else if (!has_pairs(fold))
-		r = loci_sum_text(
-			note, "left out because not all of the merged profiles have them: pairs");
-	if (r == 0 && has_code(fold) && !has_operations(fold))
-		r = loci_sum_text(note,
-			"left out because not all of the merged profiles have them: operations");
-	if (r == 0 && has_code(fold) && !has_footprints(fold))
-		r = loci_sum_text(note,
-			"left out because not all of the merged profiles have them: distinct "
-			"bytes");
-	if (r == 0 && fold->with[TABLE_memory_use])
-		r = loci_sum_text(note,
-			"merging left out the smallest memory that holds a share "
-			"of the accesses");
-	if (r == 0 && has_code(fold) && fold->with[TABLE_piece] && !has_pieces(fold))
-		r = loci_sum_text(note,
-			"left out because not all of the merged profiles have them, or their "
-			"caches: pieces of arrays");
-	if (r == 0 && fold->other_levels)
-		r = loci_sum_text(note,
-			"left out because the merged profiles were recorded with different "
-			"caches: hits and misses counted while recording");
-	return r < 0 ? loci_err_nomem(err) : 0;
-}
-
-static bool is_put(const struct fold *fold, enum table_id id, const void *row)
-{
-	const struct loci_level_count_row *count = row;
-
-	switch (id) {
-	case TABLE_process:
-	case TABLE_mistake:
-		return true;
-	case TABLE_level:
-		return !fold->other_levels;
-	case TABLE_level_count:
-		return !fold->other_levels && loci_fold_is_whole(fold, count->owner);
-	case TABLE_pair:
-		return has_pairs(fold);
-	case TABLE_block:
-	case TABLE_operation:
-	case TABLE_invocation:
-	case TABLE_execution:
-		return has_operations(fold);
-	case TABLE_footprint:
-		return has_footprints(fold);
-	case TABLE_piece:
-		return has_pieces(fold);
-	default:
-		return has_code(fold);
-	}
-}
-
-int loci_fold_put(const struct fold *fold, struct loci_profile *profile, struct loci_err *err)
-{
-	int r = 0;
-
-	for (enum table_id id = TABLE_thread + 1; id < TABLE_END; id++)
-		for (size_t i = 0; r == 0 && i < fold->table[id].n; i++)
-			if (is_put(fold, id, loci_fold_row(fold, id, i)))
-				r = loci_table_insert(profile, loci_dimension_table(id),
-					loci_fold_row(fold, id, i), err);
-	return r;
 }
 
 void loci_fold_fini(struct fold *fold)

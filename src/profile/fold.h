@@ -22,6 +22,8 @@ struct fold { /* all 0 to begin with */
 	struct text_pool texts;
 	uint64_t *regular; /* of accesses: the most regular references of one input */
 	size_t inputs, threads;
+	uint64_t grains;   /* block sizes that all inputs have, or'ed .. */
+	uint64_t coherent; /* .. and at which threads met, in all that have a reference */
 	size_t busy, with[TABLE_END]; /* inputs that have a reference; of them those with rows */
 	bool other_levels;            /* their caches differ */
 };

@@ -120,7 +120,7 @@ bool loci_hist_kind_is_shared(
 	enum loci_owner owner = kind->key.owner;
 	enum table_id id = loci_owner_table(owner);
 
-	if (owner == LOCI_OWNER_THREAD)
+	if (owner == LOCI_OWNER_THREAD || owner == LOCI_OWNER_THREAD_GROUP)
 		return true;
 	return !kind->broken && kind->inputs >= (id == TABLE_NONE ? sums->inputs : fold->with[id]);
 }

@@ -14,6 +14,7 @@ static const char *const distances[] = {
 	[LOCI_DISTANCE_SET] = "set",
 	[LOCI_DISTANCE_SET_DIRTY] = "set_dirty",
 	[LOCI_DISTANCE_SET_BOTH] = "set_both",
+	[LOCI_DISTANCE_PRIVATE] = "private",
 };
 
 static const char *const owners[] = {
@@ -30,6 +31,7 @@ static const char *const owners[] = {
 	[LOCI_OWNER_LOOP] = "loop",
 	[LOCI_OWNER_ACCESS] = "access",
 	[LOCI_OWNER_FUNCTION] = "function",
+	[LOCI_OWNER_THREAD_GROUP] = "thread_group",
 };
 
 static int find(const char *const *names, size_t n, const char *name)

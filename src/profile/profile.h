@@ -25,6 +25,8 @@ enum loci_distance { /* what a histogram counts */
 	LOCI_DISTANCE_SET,   /* position in its set's LRU list, per set count; cold: not found */
 	LOCI_DISTANCE_SET_DIRTY, /* of writes, per set count; cold: not found or infinite */
 	LOCI_DISTANCE_SET_BOTH,  /* of references over two blocks: the lower of their positions */
+	LOCI_DISTANCE_PRIVATE, /* in the thread's own stack, from which others' writes take blocks;
+				  has coherence */
 };
 const char *loci_distance_name(enum loci_distance distance);
 
@@ -42,6 +44,7 @@ enum loci_owner { /* whose histogram it is */
 	LOCI_OWNER_LOOP,
 	LOCI_OWNER_ACCESS,   /* level counts only */
 	LOCI_OWNER_FUNCTION, /* footprints only */
+	LOCI_OWNER_THREAD_GROUP,
 };
 const char *loci_owner_name(enum loci_owner owner);
 

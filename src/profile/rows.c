@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,22 @@ size_t loci_profile_thread_number(const struct loci_profile *profile, int64_t th
 	return SIZE_MAX;
 }
 
+bool loci_next_thread(const char **at, uint32_t *ret)
+{
+	char *end;
+	unsigned long value;
+
+	if (**at < '0' || **at > '9')
+		return false;
+	errno = 0;
+	value = strtoul(*at, &end, 10);
+	if (errno || value > UINT32_MAX || (*end && (*end != ',' || !end[1])))
+		return false;
+	*at = *end ? end + 1 : end;
+	*ret = (uint32_t)value;
+	return true;
+}
+
 static int check_owners(struct loci_profile *profile, struct loci_err *err)
 {
 	const struct rows *rows = &profile->rows[TABLE_level_count];
@@ -158,6 +175,43 @@ static int check_footprints(struct loci_profile *profile, struct loci_err *err)
 		r = loci_profile_check_owner(
 			profile, "footprint", footprint[i].owner, footprint[i].owner_id, err);
 	return r;
+}
+
+static int check_coherence(struct loci_profile *profile, struct loci_err *err)
+{
+	const struct rows *rows = &profile->rows[TABLE_coherence];
+	const struct loci_coherence_row *coherence = rows->row;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < rows->n; i++)
+		r = loci_profile_check_owner(
+			profile, "coherence", coherence[i].owner, coherence[i].owner_id, err);
+	return r;
+}
+
+/* Their threads are there. */
+static int check_groups(struct loci_profile *profile, struct loci_err *err)
+{
+	const struct rows *rows = &profile->rows[TABLE_thread_group];
+	const struct loci_thread_group_row *group = rows->row;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const char *at = group[i].threads;
+		uint32_t thread, first;
+
+		if (!loci_next_thread(&at, &first) || first != group[i].thread)
+			return loci_profile_damaged(
+				profile, err, "thread_group.threads holds nonsense");
+		for (at = group[i].threads; *at;) {
+			if (!loci_next_thread(&at, &thread))
+				return loci_profile_damaged(
+					profile, err, "thread_group.threads holds nonsense");
+			if (loci_profile_thread_number(profile, thread) == SIZE_MAX)
+				return missing_row(
+					profile, "thread_group", "threads", thread, "thread", err);
+		}
+	}
+	return 0;
 }
 
 int loci_profile_check_owner(struct loci_profile *profile, const char *table, enum loci_owner owner,
@@ -216,6 +270,10 @@ static int check(struct loci_profile *profile, const struct table *table, struct
 		r = check_owners(profile, err);
 	if (r == 0 && table->id == TABLE_footprint)
 		r = check_footprints(profile, err);
+	if (r == 0 && table->id == TABLE_coherence)
+		r = check_coherence(profile, err);
+	if (r == 0 && table->id == TABLE_thread_group)
+		r = check_groups(profile, err);
 	return r;
 }
 

@@ -354,7 +354,9 @@ CREATE TABLE thread_group ( -- threads that share a cache, where groups were ask
 	thread_id INTEGER NOT NULL REFERENCES thread, -- of the group's first
 	threads TEXT NOT NULL        -- their ids, comma separated
 );
+
 CREATE TABLE coherence ( -- what a thread, or a group, met of others
+	id INTEGER PRIMARY KEY,
 	owner TEXT NOT NULL,             -- whole, thread, thread_group, site, object
 	owner_id INTEGER NOT NULL,
 	block_bytes INTEGER NOT NULL REFERENCES grain,
@@ -362,14 +364,17 @@ CREATE TABLE coherence ( -- what a thread, or a group, met of others
 	true_sharing INTEGER NOT NULL,   -- misses, as the next: of bytes that another wrote
 	false_sharing INTEGER NOT NULL,  -- of a block of which another wrote other bytes
 	remote INTEGER NOT NULL,         -- touches of blocks whose last toucher was another
-	PRIMARY KEY (owner, owner_id, block_bytes)
-) WITHOUT ROWID;
+	UNIQUE (owner, owner_id, block_bytes)
+);
+
 CREATE TABLE shared_blocks ( -- distinct blocks by who touched them
-	block_bytes INTEGER PRIMARY KEY REFERENCES grain,
+	id INTEGER PRIMARY KEY,
+	block_bytes INTEGER NOT NULL UNIQUE REFERENCES grain,
 	alone INTEGER NOT NULL,      -- one thread
 	read_only INTEGER NOT NULL,  -- several, none of whom wrote after another had touched it
 	written INTEGER NOT NULL     -- several
 );
+
 CREATE TABLE sharing ( -- coherence misses by who wrote, who missed, and what it was
 	id INTEGER PRIMARY KEY,
 	write_site_id INTEGER REFERENCES site, -- took the block away

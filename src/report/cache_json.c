@@ -19,12 +19,12 @@ static void put_cache(const struct loci_cache *cache, struct loci_json *json)
 	loci_pair_u64(json, "sets", loci_cache_sets(cache));
 	loci_pair_u64(json, "line_bytes", cache->line_bytes);
 	loci_pair_string(json, "share", shares[cache->share]);
+	loci_pair_u64(json, "share_threads", cache->share == LOCI_SHARE_SOME ? cache->share_n : 0);
 	loci_pair_bool(json, "tlb", cache->is_tlb);
 }
 
-static void put_row(const struct loci_prediction *p, struct loci_json *json)
+void loci_cache_table_json_row(const struct loci_prediction *p, struct loci_json *json)
 {
-	loci_json_object(json);
 	put_cache(&p->cache, json);
 	loci_pair_string(json, "basis", loci_basis_name(p->basis));
 	loci_pair_string(json, "why", p->why);
@@ -44,13 +44,19 @@ static void put_row(const struct loci_prediction *p, struct loci_json *json)
 	loci_pair_number(json, "split_error_points", p->has_split ? p->split_points : NAN);
 	loci_pair_number(json, "writebacks", p->has_writebacks ? p->writebacks : NAN);
 	loci_pair_number(json, "moved_bytes", p->cache.is_tlb ? NAN : p->moved_bytes);
-	loci_json_object_end(json);
+	loci_pair_bool(json, "threaded", p->is_threaded);
+	loci_pair_number(json, "true_sharing", p->has_sharing ? p->true_sharing : NAN);
+	loci_pair_number(json, "false_sharing", p->has_sharing ? p->false_sharing : NAN);
+	loci_pair_number(json, "remote", p->has_sharing ? p->remote : NAN);
 }
 
 void loci_cache_table_json(const struct loci_cache_table *table, struct loci_json *json)
 {
 	loci_json_array(json);
-	for (size_t i = 0; i < table->n; i++)
-		put_row(&table->row[i], json);
+	for (size_t i = 0; i < table->n; i++) {
+		loci_json_object(json);
+		loci_cache_table_json_row(&table->row[i], json);
+		loci_json_object_end(json);
+	}
 	loci_json_array_end(json);
 }

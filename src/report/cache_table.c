@@ -18,8 +18,19 @@ static const char *policy_name(enum loci_policy policy)
 
 static const char *label_of(const struct loci_cache_table *table, size_t i, char buf[64])
 {
-	return table->is_object ? loci_cache_label_objects(&table->row[i].cache, buf)
-				: loci_cache_label(&table->row[i].cache, buf);
+	const struct loci_prediction *p = &table->row[i];
+	size_t length;
+
+	if (table->is_object)
+		return loci_cache_label_objects(&p->cache, buf);
+	loci_cache_label(&p->cache, buf);
+	length = strlen(buf);
+	if (p->is_threaded && p->cache.share == LOCI_SHARE_SOME)
+		snprintf(buf + length, 64 - length, ":share%u", p->cache.share_n);
+	else if (p->is_threaded)
+		snprintf(buf + length, 64 - length,
+			p->cache.share == LOCI_SHARE_ALL ? ":shared" : ":private");
+	return buf;
 }
 
 static void print_head(const struct loci_cache_table *table, const struct loci_text *text)
@@ -113,6 +124,12 @@ static int print_rows(const struct loci_cache_table *table, const struct loci_te
 		if (has_coherence || strcmp(all[i].title, "coherence"))
 			columns[n++] = all[i];
 	loci_table_init(&out, columns, n);
+	for (unsigned i = 0; has_coherence && i < n; i++) { /* one column more is one too many */
+		if (!strcmp(columns[i].title, "conflict"))
+			loci_table_spare(&out, i, 1);
+		if (!strcmp(columns[i].title, "write-backs"))
+			loci_table_spare(&out, i, 2);
+	}
 	for (size_t i = 0; i < table->n; i++)
 		add_row(&out, table, i, has_coherence);
 	r = loci_table_print(&out, text, 2);
@@ -198,6 +215,26 @@ static void note_by_reference(const struct loci_prediction *p, const struct loci
 	note(text, words);
 }
 
+/* What the threads of a level took from each other. */
+static void note_sharing(const struct loci_cache_table *table, const struct loci_text *text)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		const struct loci_prediction *p = &table->row[i];
+		char words[NOTE_MAX], true_count[LOCI_UNITS_MAX], false_count[LOCI_UNITS_MAX];
+
+		if (!p->has_sharing || !(p->true_sharing + p->false_sharing > 0))
+			continue;
+		snprintf(words, sizeof(words),
+			"coherence: lost to another %s's write, %s of true sharing and %s of false "
+			"(loci report --by sharing)",
+			p->cache.share == LOCI_SHARE_SOME ? "group" : "thread",
+			loci_units_count(true_count, p->true_sharing),
+			loci_units_count(false_count, p->false_sharing));
+		note(text, words);
+		return;
+	}
+}
+
 static void print_notes(const struct loci_cache_table *table, const struct loci_text *text)
 {
 	bool negative = false, estimated = false, unknown_writes = false;
@@ -208,6 +245,7 @@ static void print_notes(const struct loci_cache_table *table, const struct loci_
 		unknown_writes |= !table->row[i].has_writebacks && !table->row[i].cache.is_tlb;
 	}
 	print_bases(table, text);
+	note_sharing(table, text);
 	for (size_t i = 0; i < table->n; i++)
 		note_by_reference(&table->row[i], text);
 	if (estimated)
@@ -218,8 +256,8 @@ static void print_notes(const struct loci_cache_table *table, const struct loci_
 				  "an inner one holds"
 				: "~ hits: an estimate where an outer level has fewer sets or ways "
 				  "than an inner "
-				  "one, or another line size: it may lack what the inner one "
-				  "holds");
+				  "one, another line size, or threads that do not share the "
+				  "inner one: it may lack what the inner one holds");
 	if (negative)
 		note(text,
 			"negative conflict: LRU's anomaly; fully associative it would miss more, "

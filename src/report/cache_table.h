@@ -22,6 +22,8 @@ int loci_cache_table_text(const struct loci_cache_table *table, const struct loc
 /* Cycles per reference, where they are not 0, and from which latencies. */
 void loci_cache_table_cycles(
 	const struct loci_hierarchy *hierarchy, double cycles, const struct loci_text *text);
+/* The members of one row. */
+void loci_cache_table_json_row(const struct loci_prediction *prediction, struct loci_json *json);
 /* The rows as an array. */
 void loci_cache_table_json(const struct loci_cache_table *table, struct loci_json *json);
 

@@ -11,6 +11,7 @@ enum member_type {
 	MEMBER_COUNT_0, /* 0: unknown */
 	MEMBER_SIGNED,
 	MEMBER_LINE, /* unsigned; 0: unknown */
+	MEMBER_THREAD,
 	MEMBER_BOOL,
 	MEMBER_OWNER,
 	MEMBER_REAL,
@@ -34,6 +35,13 @@ static const struct member process_members[] = {
 	MEMBER(process, "parent_id", COUNT_0, parent_id),
 	MEMBER(process, "pid", COUNT_0, pid),
 	MEMBER(process, "command", TEXT, command),
+};
+
+static const struct member thread_group_members[] = {
+	MEMBER(thread_group, "id", COUNT, id),
+	MEMBER(thread_group, "share", COUNT, share),
+	MEMBER(thread_group, "thread_id", THREAD, thread),
+	MEMBER(thread_group, "threads", TEXT, threads),
 };
 
 static const struct member module_members[] = {
@@ -271,6 +279,37 @@ static const struct member memory_use_members[] = {
 	MEMBER(memory_use, "bytes", COUNT, bytes),
 };
 
+static const struct member coherence_members[] = {
+	MEMBER(coherence, "id", COUNT, id),
+	MEMBER(coherence, "owner", OWNER, owner),
+	MEMBER(coherence, "owner_id", COUNT, owner_id),
+	MEMBER(coherence, "block_bytes", COUNT, block_bytes),
+	MEMBER(coherence, "touches", COUNT, touches),
+	MEMBER(coherence, "true_sharing", COUNT, true_sharing),
+	MEMBER(coherence, "false_sharing", COUNT, false_sharing),
+	MEMBER(coherence, "remote", COUNT, remote),
+};
+
+static const struct member shared_blocks_members[] = {
+	MEMBER(shared_blocks, "id", COUNT, id),
+	MEMBER(shared_blocks, "block_bytes", COUNT, block_bytes),
+	MEMBER(shared_blocks, "alone", COUNT, alone),
+	MEMBER(shared_blocks, "read_only", COUNT, read_only),
+	MEMBER(shared_blocks, "written", COUNT, written),
+};
+
+static const struct member sharing_members[] = {
+	MEMBER(sharing, "id", COUNT, id),
+	MEMBER(sharing, "write_site_id", COUNT_0, write_site_id),
+	MEMBER(sharing, "miss_site_id", COUNT_0, miss_site_id),
+	MEMBER(sharing, "object_id", COUNT_0, object_id),
+	MEMBER(sharing, "write_object_id", COUNT_0, write_object_id),
+	MEMBER(sharing, "field_id", COUNT_0, field_id),
+	MEMBER(sharing, "write_field_id", COUNT_0, write_field_id),
+	MEMBER(sharing, "kind", TEXT, kind),
+	MEMBER(sharing, "misses", COUNT, misses),
+	MEMBER(sharing, "threads", COUNT, threads),
+};
 /* clang-format on */
 
 static void put_member(struct loci_json *json, const struct member *member, const void *row)
@@ -306,6 +345,9 @@ static void put_member(struct loci_json *json, const struct member *member, cons
 			loci_json_u64(json, *(const unsigned *)at);
 		else
 			loci_json_string(json, NULL);
+		break;
+	case MEMBER_THREAD:
+		loci_json_u64(json, *(const uint32_t *)at);
 		break;
 	case MEMBER_BOOL:
 		loci_json_bool(json, *(const bool *)at);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/info_screen.h"
 
+#include "report/coherence_line.h"
 #include "report/pairs.h"
 #include "report/marks_line.h"
 #include "report/unseen_line.h"
@@ -110,6 +111,7 @@ void loci_info_json(const struct loci_info *info, struct loci_json *json)
 	put_run(json, loci_profile_run(info->profile));
 	loci_unseen_json(info->profile, json);
 	loci_marks_json(info->profile, json);
+	loci_coherence_json(info->profile, json);
 	put_grains(json, info->profile);
 	put_histograms(json, info->profile);
 	if (info->accuracy) {

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/units.h"
+#include "report/coherence_line.h"
 #include "report/marks_line.h"
 #include "report/table.h"
 #include "report/unseen_line.h"
@@ -87,6 +88,7 @@ static void print_run(const struct loci_info *info, const struct loci_text *text
 			: loci_run_is_part(run) ? "no, a part of the run was recorded as asked for"
 						: "yes");
 	print_line(text, "note", "%s", or_empty(run->note));
+	print_line(text, "coherence", "%s", loci_coherence_line(info->profile, line, sizeof(line)));
 	loci_unseen_line(info->profile, line, sizeof(line));
 	print_line(text, "unseen", "%s%s", line[0] ? "calls into " : "", line);
 	print_line(text, "regions", "%s", loci_regions_line(info->profile, line, sizeof(line)));

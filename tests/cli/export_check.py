@@ -50,10 +50,12 @@ same("threads", exported["threads"], [dict(row) for row in db.execute(
     "SELECT id, refs AS 'references' FROM thread ORDER BY id")])
 
 # Every table: each row as the database has it, under the names that the schema gives.
-for name, array in {"process": "processes", "inlined": "inlined_calls", "access": "accesses"}.items() | {
+for name, array in {"process": "processes", "inlined": "inlined_calls", "access": "accesses",
+                    "shared_blocks": "shared_blocks"}.items() | {
         (t, t + "s") for t in ("module", "source", "excerpt", "function", "loop", "site", "context",
                                "object", "field", "piece", "pair", "level", "level_count", "block", "operation",
-                               "invocation", "execution", "footprint", "memory_use")}:
+                               "invocation", "execution", "footprint", "memory_use",
+                               "thread_group", "coherence", "sharing")}:
     wanted = []
     known = [row[1] for row in db.execute(f"PRAGMA table_info({name})")]
     for row in db.execute(f"SELECT * FROM {name}") if known else []:

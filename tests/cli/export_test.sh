@@ -24,6 +24,8 @@ a, = (a for a in x["accesses"] if a["stride_bytes"] == 192)
 print(next(o["name"] for o in x["objects"] if o["id"] == a["object_id"]),
       next(s["line"] for s in x["sites"] if s["id"] == a["site_id"]), a["references"])')" = "b 15 13824" ] ||
 	fail "the column walk is not to be found"
+sqlite3 matrix.loci "$share_rows"
+check matrix.loci
 rm matrix.loci
 
 # sampled weights, unbounded bins, unknowns, texts that need quoting

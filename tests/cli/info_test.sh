@@ -29,6 +29,13 @@ same info-object
 expect 0 loci info --json object.loci
 valid info
 lacks out accuracy
+make_profile shared.loci matrix
+sqlite3 shared.loci "$share_rows"
+expect 0 loci info shared.loci
+has out 'coherence   15 misses (10 true, 5 false sharing) of 100 touches, blocks of 64 B; groups of 2'
+expect 0 loci info --json shared.loci
+valid info
+has out '"thread_groups": 2'
 make_profile empty.loci
 expect 0 loci info --accuracy empty.loci
 lacks out nan

@@ -89,6 +89,43 @@ same "$(value twice.loci "SELECT count(*), note IS NULL FROM run")" "1|1"
 same "$(value twice.loci "SELECT count(*) FROM process")" 2
 same "$(value twice.loci "PRAGMA foreign_key_check")" ""
 same "$(value twice.loci "PRAGMA integrity_check")" ok
+# threads and groups are others, what they met is added up
+cp matrix.loci share.loci
+value share.loci "$share_rows"
+expect 0 loci merge -o twice.loci share.loci share.loci
+same "$(value twice.loci "SELECT share, thread_id, threads FROM thread_group ORDER BY thread_id" | tr '\n' ' ')" \
+	"2|0|0 2|1|1,2 2|3|3 2|4|4,5 "
+same "$(value twice.loci "SELECT owner, owner_id, touches, true_sharing, false_sharing, remote FROM coherence ORDER BY owner, owner_id" |
+	tr '\n' ' ')" "object|2|14|6|2|0 site|1|40|2|2|2 thread|2|60|4|1|2 thread|5|60|4|1|2 thread_group|1|70|0|2|3 \
+thread_group|3|70|0|2|3 whole|0|200|20|10|60 "
+same "$(value twice.loci "SELECT alone, read_only, written FROM shared_blocks")" "80|40|20"
+same "$(value twice.loci "SELECT kind, field_id, misses, threads FROM sharing ORDER BY misses" | tr '\n' ' ')" \
+	"true|1|4|6 false||8|4 true||18|2 "
+same "$(value twice.loci "SELECT owner, owner_id, cold, coherence, weight FROM histogram JOIN bin ON histogram_id = id
+	WHERE distance = 'private' ORDER BY owner, owner_id" | tr '\n' ' ')" \
+	"site|1|2|4|34 thread|2|3|5|52 thread|5|3|5|52 thread_group|1|1|2|67 thread_group|3|1|2|67 whole|0|8|30|162 "
+same "$(value twice.loci "PRAGMA foreign_key_check")" ""
+same "$(value twice.loci "SELECT note IS NULL FROM run")" 1
+# with one that had no threads: each thread's own stays, no sum over some passes for one over all
+expect 0 loci merge -o twice.loci matrix.loci share.loci
+same "$(value twice.loci "SELECT owner, owner_id, touches FROM coherence ORDER BY owner" | tr '\n' ' ')" \
+	"thread|3|60 thread_group|1|70 "
+same "$(value twice.loci "SELECT owner, owner_id FROM histogram WHERE distance = 'private' ORDER BY owner" | tr '\n' ' ')" \
+	"thread|3 thread_group|1 "
+same "$(value twice.loci "SELECT (SELECT count(*) FROM sharing), (SELECT count(*) FROM shared_blocks)")" "0|0"
+case $(value twice.loci "SELECT note FROM run") in
+*"not all of the merged profiles have it: what threads met of each other"*) ;;
+*) fail "the note is $(value twice.loci "SELECT note FROM run")" ;;
+esac
+# with one that has another block size as well, and lacks this one
+cp share.loci other.loci
+value other.loci "UPDATE grain SET block_bytes = 8; UPDATE histogram SET block_bytes = 8;
+	UPDATE coherence SET block_bytes = 8; UPDATE shared_blocks SET block_bytes = 8"
+value share.loci "INSERT INTO grain SELECT 8, touches, writes, straddles, blocks, sampling_rate, error_points, sampled_from FROM grain"
+expect 0 loci merge -o twice.loci share.loci other.loci
+same "$(value twice.loci "SELECT owner, block_bytes FROM coherence ORDER BY owner" | tr '\n' ' ')" "thread|8 thread_group|8 "
+same "$(value twice.loci "SELECT (SELECT count(*) FROM sharing), (SELECT count(*) FROM shared_blocks)")" "0|0"
+rm share.loci other.loci
 # with a profile that knows nothing of code
 expect 0 loci merge -o mixed.loci matrix.loci a.loci
 has_note=$(value mixed.loci "SELECT note FROM run")

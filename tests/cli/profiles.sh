@@ -25,3 +25,17 @@ narrow() {
 	wide=$(LC_ALL=C grep -nE '^.{81,}$|[[:space:]]$|[^ -~]' out) && fail "not plain: $wide"
 	[ "$(wc -l <out)" -le "${1:-42}" ] || fail "more than ${1:-42} lines"
 }
+
+# threads and what they met of each other; the first id is a new group's
+share_rows="
+	INSERT INTO thread (id, refs) VALUES (5, 10), (9, 20);
+	INSERT INTO thread_group VALUES (3, 2, 5, '5,9'), (4, 2, 0, '0');
+	INSERT INTO coherence VALUES (1, 'whole', 0, 64, 100, 10, 5, 30), (2, 'thread', 9, 64, 60, 4, 1, 2),
+		(3, 'thread_group', 3, 64, 70, 0, 2, 3), (4, 'site', 1, 64, 20, 1, 1, 1), (5, 'object', 2, 64, 7, 3, 1, 0);
+	INSERT INTO shared_blocks VALUES (1, 64, 40, 20, 10);
+	INSERT INTO sharing VALUES (1, 1, 2, 1, 2, NULL, NULL, 'true', 9, 1), (2, 1, 2, 1, 2, 1, NULL, 'true', 2, 3),
+		(3, 1, 2, 1, 2, NULL, NULL, 'false', 4, 2);
+	INSERT INTO histogram VALUES (9001, 'whole', 0, 'private', 64, 0, 'fine', 0, 4, 15),
+		(9002, 'thread', 9, 'private', 64, 0, 'fine', 0, 3, 5), (9003, 'thread_group', 3, 'private', 64, 0, 'fine', 0, 1, 2),
+		(9004, 'site', 1, 'private', 64, 0, 'coarse', 0, 1, 2);
+	INSERT INTO bin VALUES (9001, 3, 4, 81, NULL), (9002, 3, 4, 52, NULL), (9003, 3, 4, 67, NULL), (9004, 3, 4, 17, NULL)"

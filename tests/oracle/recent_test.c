@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The stack engine and the caches hearing only of what enters and leaves the most recent blocks,
  * against themselves fed touch by touch: distances, last uses, misses, dirty lines, bytes used and
- * histograms, with every instruction set. */
+ * histograms, with every instruction set; to the end, or up to some touch and plainly after it. */
 #include "check.h"
 
 #include "base/cleanup.h"
@@ -119,19 +119,15 @@ static struct loci_stack *new_stack(enum loci_isa isa, bool recent, uint64_t max
 	return stack;
 }
 
-static void touch_by_touch(const struct stream *s, const struct loci_levels_geometry *shape,
-	enum loci_isa isa, uint64_t max_bytes, struct answer *answer)
+static void feed_plainly(const struct stream *s, struct loci_stack *stack,
+	struct loci_levels *levels, size_t from, struct answer *answer)
 {
-	struct loci_stack *stack = new_stack(isa, false, max_bytes);
 	struct loci_levels_eviction evicted[BATCH];
-	struct loci_levels *levels;
 	struct loci_err err = { "" };
 
-	*answer = (struct answer){ .evicted = 0 };
-	CHECK(loci_levels_new(shape, 3, isa, &levels, &err) == 0);
-	CHECK(loci_stack_feed_uses(stack, s->block, s->is_write, s->use, s->n, answer->distance,
-		      answer->last_use, &err) == 0);
-	for (size_t from = 0; from < s->n; from += BATCH) {
+	CHECK(loci_stack_feed_uses(stack, s->block + from, s->is_write + from, s->use + from,
+		      s->n - from, answer->distance + from, answer->last_use + from, &err) == 0);
+	for (; from < s->n; from += BATCH) {
 		struct loci_levels_batch batch = { .block = s->block + from,
 			.is_write = s->is_write + from,
 			.bytes = s->bytes + from,
@@ -144,6 +140,39 @@ static void touch_by_touch(const struct stream *s, const struct loci_levels_geom
 		loci_levels_feed(levels, &batch);
 		note(answer, evicted, batch.n_evicted);
 	}
+}
+
+/* The blocks of the first n touches, by their last ones. */
+static void check_held(const struct stream *s, size_t n, const struct loci_stack *stack)
+{
+	static uint64_t block[TOUCHES], use[TOUCHES];
+	size_t n_held = loci_stack_n_held(stack), at = n_held;
+
+	loci_stack_held(stack, block, use);
+	for (size_t t = n; t-- > 0;) {
+		size_t i = at;
+
+		while (i < n_held && block[i] != s->block[t])
+			i++;
+		if (i < n_held)
+			continue;
+		CHECK(at > 0 && block[at - 1] == s->block[t] && use[at - 1] == s->use[t]);
+		if (at-- == 0)
+			return;
+	}
+	CHECK_U64(at, 0);
+}
+
+static void touch_by_touch(const struct stream *s, const struct loci_levels_geometry *shape,
+	enum loci_isa isa, uint64_t max_bytes, struct answer *answer)
+{
+	struct loci_stack *stack = new_stack(isa, false, max_bytes);
+	struct loci_levels *levels;
+	struct loci_err err = { "" };
+
+	*answer = (struct answer){ .evicted = 0 };
+	CHECK(loci_levels_new(shape, 3, isa, &levels, &err) == 0);
+	feed_plainly(s, stack, levels, 0, answer);
 	drain(levels, answer);
 	CHECK(loci_stack_result(stack, &answer->result, &err) == 0);
 	loci_levels_free(levels);
@@ -198,8 +227,10 @@ static void tell(struct news *news, struct loci_stack *stack, struct loci_levels
 	news->n = 0;
 }
 
-static size_t by_news(const struct stream *s, const struct loci_levels_geometry *shape,
-	enum loci_isa isa, uint64_t max_bytes, struct answer *answer)
+/* Up to the touch leave, and plainly from there. */
+static size_t by_news(const struct stream *s, size_t leave,
+	const struct loci_levels_geometry *shape, enum loci_isa isa, uint64_t max_bytes,
+	struct answer *answer)
 {
 	struct loci_stack *stack = new_stack(isa, true, max_bytes);
 	struct loci_recent *recent = calloc(1, sizeof(*recent));
@@ -213,7 +244,7 @@ static size_t by_news(const struct stream *s, const struct loci_levels_geometry 
 	news.n = 0;
 	CHECK(loci_levels_may_be_recent(shape, 3));
 	CHECK(loci_levels_new(shape, 3, isa, &levels, &err) == 0);
-	for (size_t t = 0; t < s->n; t++) {
+	for (size_t t = 0; t < leave; t++) {
 		uint64_t block = s->block[t];
 		unsigned place = loci_recent_find(recent, block), told_place, rank = 0;
 		struct loci_recent_left left = { 0 };
@@ -252,8 +283,16 @@ static size_t by_news(const struct stream *s, const struct loci_levels_geometry 
 			tell(&news, stack, levels, answer);
 	}
 	tell(&news, stack, levels, answer);
-	loci_levels_add_recent(levels, recent);
-	loci_stack_add_recent(stack, recent, count);
+	if (leave == s->n) {
+		loci_levels_add_recent(levels, recent);
+		loci_stack_add_recent(stack, recent, count);
+	} else {
+		loci_levels_leave_recent(levels, recent);
+		loci_stack_leave_recent(stack, recent, count);
+		if (!max_bytes && leave < 5000)
+			check_held(s, leave, stack);
+		feed_plainly(s, stack, levels, leave, answer);
+	}
 	drain(levels, answer);
 	CHECK(loci_stack_result(stack, &answer->result, &err) == 0);
 	loci_levels_free(levels);
@@ -271,6 +310,28 @@ static void check_hist(const struct loci_hist *got, const struct loci_hist *want
 			CHECK_FAIL("bin %u: %.0f, not %.0f", i, got->weight[i], want->weight[i]);
 }
 
+static void check_answer(
+	const struct stream *s, const struct answer *got, const struct answer *want)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (got->distance[i] != want->distance[i] || got->missed[i] != want->missed[i] ||
+			got->dirty[i] != want->dirty[i] ||
+			(want->distance[i] != LOCI_INFINITE &&
+				got->last_use[i] != want->last_use[i])) {
+			CHECK_FAIL("touch %zu: distance %" PRIu64 ", not %" PRIu64, i,
+				got->distance[i], want->distance[i]);
+			break;
+		}
+	CHECK(!memcmp(got->used, want->used, sizeof(got->used)));
+	CHECK_U64(got->evicted, want->evicted);
+	CHECK_U64(got->result.touches, want->result.touches);
+	CHECK_U64(got->result.writes, want->result.writes);
+	CHECK_U64((uint64_t)got->result.blocks, (uint64_t)want->result.blocks);
+	check_hist(&got->result.stack, &want->result.stack);
+	check_hist(&got->result.time, &want->result.time);
+	check_hist(&got->result.dirty, &want->result.dirty);
+}
+
 static void check_stream(const struct stream *s, size_t most_told)
 {
 	static struct answer got, want;
@@ -280,29 +341,30 @@ static void check_stream(const struct stream *s, size_t most_told)
 			if (loci_isa_resolve(isa) != isa)
 				continue;
 			touch_by_touch(s, shapes[shape], isa, 0, &want);
-			CHECK(by_news(s, shapes[shape], isa, 0, &got) <= most_told);
-			for (size_t i = 0; i < s->n; i++)
-				if (got.distance[i] != want.distance[i] ||
-					got.missed[i] != want.missed[i] ||
-					got.dirty[i] != want.dirty[i] ||
-					(want.distance[i] != LOCI_INFINITE &&
-						got.last_use[i] != want.last_use[i])) {
-					CHECK_FAIL("touch %zu of shape %zu: distance %" PRIu64
-						   ", not %" PRIu64,
-						i, shape, got.distance[i], want.distance[i]);
-					break;
-				}
-			CHECK(!memcmp(got.used, want.used, sizeof(got.used)));
-			CHECK_U64(got.evicted, want.evicted);
-			CHECK_U64(got.result.touches, want.result.touches);
-			CHECK_U64(got.result.writes, want.result.writes);
-			CHECK_U64((uint64_t)got.result.blocks, (uint64_t)want.result.blocks);
-			check_hist(&got.result.stack, &want.result.stack);
-			check_hist(&got.result.time, &want.result.time);
-			check_hist(&got.result.dirty, &want.result.dirty);
+			CHECK(by_news(s, s->n, shapes[shape], isa, 0, &got) <= most_told);
+			check_answer(s, &got, &want);
 			loci_stack_result_fini(&got.result);
 			loci_stack_result_fini(&want.result);
 		}
+}
+
+/* Leaving after any number of touches. */
+static void check_leaving(struct stream *s, size_t n)
+{
+	static struct answer got, want;
+
+	s->n = n;
+	for (unsigned k = 0; k < 60; k++) {
+		const struct loci_levels_geometry *shape = shapes[k % LOCI_ARRAY_SIZE(shapes)];
+		enum loci_isa isa = loci_isa_resolve(LOCI_ISA_SCALAR + k / 4 % 3);
+		size_t leave = k < 30 ? k : rnd(n);
+
+		touch_by_touch(s, shape, isa, 0, &want);
+		by_news(s, leave, shape, isa, 0, &got);
+		check_answer(s, &got, &want);
+		loci_stack_result_fini(&got.result);
+		loci_stack_result_fini(&want.result);
+	}
 }
 
 /* Where it samples, distances within the top are exact, and totals. */
@@ -316,7 +378,8 @@ static void check_sampling(const struct stream *s)
 		if (loci_isa_resolve(isa) != isa)
 			continue;
 		touch_by_touch(s, shapes[0], isa, 0, &want);
-		by_news(s, shapes[0], isa, 2 << 20, &got);
+		by_news(s, isa == LOCI_ISA_SCALAR ? s->n : s->n * 2 / 3, shapes[0], isa, 2 << 20,
+			&got);
 		for (size_t i = 0; i < s->n; i++)
 			wrong += want.distance[i] < LOCI_STACK_TOP
 				? got.distance[i] != want.distance[i] ||
@@ -361,5 +424,13 @@ int main(void)
 	check_stream(&s, TOUCHES);
 	uniform(&s, 30000);
 	check_sampling(&s);
+	loops(&s, 5000, false);
+	check_leaving(&s, 6000);
+	loops(&s, 60, false);
+	check_leaving(&s, 3000);
+	uniform(&s, 9);
+	check_leaving(&s, 500);
+	uniform(&s, 700);
+	check_leaving(&s, 4000);
 	return check_status();
 }

@@ -272,7 +272,7 @@ static void check_program(unsigned seed)
 
 int main(void)
 {
-	for (unsigned seed = 1; seed <= 40; seed++)
+	for (unsigned seed = 1; seed <= check_amount(60); seed++)
 		check_program(seed);
 	return check_status();
 }

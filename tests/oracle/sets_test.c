@@ -313,7 +313,7 @@ static void check_cache(const char *name, const struct touches *t, const struct 
 static void test_all_caches(void)
 {
 	for (size_t stream = 0; stream < N_STREAMS; stream++) {
-		struct touches t = make(stream, 2500);
+		struct touches t = make(stream, check_amount(2500));
 		struct loci_sets *sets = run(&t, LOCI_ISA_BEST, LOCI_SETS_MAX_BITS, 100);
 
 		for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits++)
@@ -330,7 +330,7 @@ static void test_long(void)
 	static const unsigned ways[] = { 1, 2, 3, 4, 7, 8, 9, 12, 16, 24, 33, 48, 63, 64 };
 
 	for (size_t stream = 0; stream < N_STREAMS; stream++) {
-		struct touches t = make(stream, 120000);
+		struct touches t = make(stream, check_amount(120000));
 		struct loci_sets *sets = run(&t, LOCI_ISA_BEST, LOCI_SETS_MAX_BITS, 0);
 
 		for (unsigned bits = 0; bits <= LOCI_SETS_MAX_BITS; bits += 1 + bits % 2)
@@ -429,7 +429,7 @@ static const enum loci_isa isas[] = { LOCI_ISA_SCALAR, LOCI_ISA_AVX2, LOCI_ISA_A
 static void test_touch_for_touch(void)
 {
 	for (size_t stream = 0; stream < N_STREAMS; stream++) {
-		struct touches t = make(stream, 1500);
+		struct touches t = make(stream, check_amount(1500));
 		struct lists lists[LOCI_SETS_MAX_BITS + 1];
 		struct loci_sets *sets[N_ISAS];
 		bool good = true;
@@ -465,7 +465,7 @@ static void test_touch_for_touch(void)
 static void test_counts(void)
 {
 	for (size_t stream = 0; stream < N_STREAMS; stream++) {
-		struct touches t = make(stream, 150000);
+		struct touches t = make(stream, check_amount(150000));
 		struct loci_sets *sets[2 * N_ISAS];
 
 		for (size_t k = 0; k < N_ISAS; k++) {

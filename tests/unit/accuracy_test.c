@@ -90,6 +90,17 @@ int main(void)
 	loci_accuracy(&a, &b, 64, &s);
 	CHECK_NEAR(s.s_log2, 1, 1e-12);
 	CHECK_NEAR(s.s_schuff, .5, 1e-12);
+	CHECK_NEAR(s.s_schuff_far, .5, 1e-12);
+
+	/* distance 0 apart, and it alone: 30 of 60 and 5 of 25 there, beyond as before */
+	add(&a, 0, 20);
+	add(&b, 0, 5);
+	loci_accuracy(&a, &b, 64, &s);
+	CHECK_NEAR(s.s_schuff_far, .5, 1e-12);
+	CHECK_NEAR(s.s_schuff, 1 - (.5 - .2 + .25 + .4 + (.4 - .25)) / 2, 1e-12);
+	loci_hist_fini(&a);
+	add(&a, 128, 10);
+	add(&a, 600, 10);
 	loci_hist_fini(&b);
 
 	/* distances past the last edge fall into the last bin: 1 GiB and 64 GiB of 64-byte blocks

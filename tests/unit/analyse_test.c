@@ -252,8 +252,9 @@ static uint64_t random64(uint64_t *state)
 
 static void check_verified(bool local)
 {
-	enum { N = 20000 };
-	static uint64_t words[2 * N + 64];
+	enum { MOST = 20000 };
+	static uint64_t words[2 * MOST + 64];
+	const size_t count = check_amount(MOST - 1);
 	struct loci_analyse_options options = {
 		.block_bytes = { 1, 8, 64, 4096, 2 << 20 }, .n_block_bytes = 5, .verify = UINT64_MAX
 	};
@@ -271,7 +272,7 @@ static void check_verified(bool local)
 		memcpy(words + n, define, sizeof(define));
 		n += LOCI_ARRAY_SIZE(define);
 	}
-	for (int i = 0; i < N; i++) {
+	for (size_t i = 0; i < count; i++) {
 		uint64_t r = random64(&state);
 
 		words[n++] = BLOCK(r & 3);
@@ -286,7 +287,7 @@ static void check_verified(bool local)
 	for (size_t i = 0; i < n_grains; i++)
 		touches += grains[i].touches;
 	CHECK_U64(summary.verified, touches);
-	CHECK_U64(summary.references, N);
+	CHECK_U64(summary.references, count);
 	remove(path);
 }
 

@@ -19,6 +19,10 @@ static const struct loci_process_row process_[] = {
 	{ .id = 1 },
 	{ 2, 1, 4711, "./child" },
 };
+static const struct loci_thread_group_row thread_group_[] = {
+	{ 1, 4, 7, "7,0" },
+	{ 5, 1, 0, "0" },
+};
 static const struct loci_module_row module_[] = {
 	{ 1, "/usr/bin/mm", "0123abcd" },
 	{ 7, "/lib/libc.so.6", NULL },
@@ -135,6 +139,21 @@ static const struct loci_memory_use_row memory_use_[] = {
 	{ 5, 8 },
 	{ 100, 1 << 20 },
 };
+static const struct loci_coherence_row coherence_[] = {
+	{ 1, LOCI_OWNER_WHOLE, 0, 64, INT64_MAX, 2, 3, 4 },
+	{ 2, LOCI_OWNER_THREAD, 0, 64, 1, 2, 3, 4 },
+	{ 3, LOCI_OWNER_THREAD_GROUP, 5, 64, 5, 6, 7, 8 },
+	{ 4, LOCI_OWNER_SITE, 2, 64, 0, 0, 0, 0 },
+	{ 5, LOCI_OWNER_OBJECT, 4, 8, 9, 10, 11, 12 },
+};
+static const struct loci_shared_blocks_row shared_blocks_[] = {
+	{ 1, 64, 100, 20, 3 },
+	{ 2, 8, 0, 0, 0 },
+};
+static const struct loci_sharing_row sharing_[] = {
+	{ 1, 1, 2, 1, 2, 1, 2, "true", 1000, 3 },
+	{ .id = 2, .kind = "false" },
+};
 
 /* A row in words. Every member, so that none can be lost. */
 static char words[2][512];
@@ -145,6 +164,12 @@ static void say_process(int at, const struct loci_process_row *row)
 {
 	SAY("%" PRId64 " %" PRId64 " %" PRId64 " %s", row->id, row->parent_id, row->pid,
 		TEXT(row->command));
+}
+
+static void say_thread_group(int at, const struct loci_thread_group_row *row)
+{
+	SAY("%" PRId64 " %" PRIu64 " %" PRIu32 " %s", row->id, row->share, row->thread,
+		TEXT(row->threads));
 }
 
 static void say_module(int at, const struct loci_module_row *row)
@@ -307,6 +332,28 @@ static void say_memory_use(int at, const struct loci_memory_use_row *row)
 	SAY("%" PRId64 " %" PRIu64, row->percent, row->bytes);
 }
 
+static void say_coherence(int at, const struct loci_coherence_row *row)
+{
+	SAY("%" PRId64 " %d %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		row->id, (int)row->owner, row->owner_id, row->block_bytes, row->touches,
+		row->true_sharing, row->false_sharing, row->remote);
+}
+
+static void say_shared_blocks(int at, const struct loci_shared_blocks_row *row)
+{
+	SAY("%" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, row->id, row->block_bytes,
+		row->alone, row->read_only, row->written);
+}
+
+static void say_sharing(int at, const struct loci_sharing_row *row)
+{
+	SAY("%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64
+	    " %s %" PRIu64 " %" PRIu64,
+		row->id, row->write_site_id, row->miss_site_id, row->object_id,
+		row->write_object_id, row->field_id, row->write_field_id, TEXT(row->kind),
+		row->misses, row->threads);
+}
+
 static struct loci_profile *begin(void)
 {
 	struct loci_run run = { .unit = "byte", .merged = 1 };
@@ -365,6 +412,8 @@ static void write_all(void)
 	LOCI_DIMENSIONS(PUT)
 	CHECK(loci_profile_put_thread(profile,
 		      &(struct loci_thread_totals){ .thread = 7, .references = 1 }, &err) == 0);
+	CHECK(loci_profile_put_thread(profile,
+		      &(struct loci_thread_totals){ .thread = 0, .references = 1 }, &err) == 0);
 	if (loci_profile_commit(profile, &err) < 0)
 		CHECK_FAIL("%s", err.text);
 	loci_profile_close(profile);
@@ -581,6 +630,27 @@ static const struct {
 	{ "UPDATE footprint SET owner_id = 9 WHERE id = 2",
 		"footprint.owner_id is 9, which function" },
 	{ "UPDATE footprint SET error = -1", "footprint.error holds nonsense" },
+	{ "UPDATE coherence SET owner_id = 9 WHERE id = 3",
+		"coherence.owner_id is 9, which thread_group does" },
+	{ "UPDATE coherence SET owner_id = 9 WHERE id = 2",
+		"coherence.owner_id is 9, which thread does" },
+	{ "UPDATE coherence SET remote = -1", "coherence.remote holds nonsense" },
+	{ "UPDATE shared_blocks SET alone = 'all'", "shared_blocks.alone holds nonsense" },
+	{ "UPDATE sharing SET write_object_id = 9 WHERE id = 1",
+		"sharing.write_object_id is 9, which object" },
+	{ "UPDATE sharing SET write_field_id = 9 WHERE id = 1",
+		"sharing.write_field_id is 9, which field" },
+	{ "UPDATE sharing SET kind = x'41'", "sharing.kind holds nonsense" },
+	{ "UPDATE thread_group SET threads = '7,9' WHERE id = 1",
+		"thread_group.threads is 9, which thread does" },
+	{ "UPDATE thread_group SET threads = '0,7' WHERE id = 1", "thread_group.threads holds" },
+	{ "UPDATE thread_group SET threads = '7,' WHERE id = 1", "thread_group.threads holds" },
+	{ "UPDATE thread_group SET threads = '7,-0' WHERE id = 1", "thread_group.threads holds" },
+	{ "UPDATE thread_group SET threads = '7, 0' WHERE id = 1", "thread_group.threads holds" },
+	{ "UPDATE thread_group SET threads = '7,4294967296' WHERE id = 1",
+		"thread_group.threads holds" },
+	{ "UPDATE thread_group SET threads = '' WHERE id = 1", "thread_group.threads holds" },
+	{ "UPDATE thread_group SET thread_id = 9 WHERE id = 1", "thread_group.threads holds" },
 	{ "UPDATE operation SET kind = x'41'", "operation.kind holds nonsense" },
 	{ "UPDATE memory_use SET bytes = 'many'", "memory_use.bytes holds nonsense" },
 	{ "UPDATE site SET refs = -1 WHERE id = 1", "site.refs holds nonsense" },
@@ -665,7 +735,8 @@ static void check_older(void)
 	    "ALTER TABLE pair DROP COLUMN loop_id;"
 	    "ALTER TABLE pair DROP COLUMN refs; DROP TABLE loop;"
 	    "DROP TABLE block; DROP TABLE operation; DROP TABLE invocation; DROP TABLE execution;"
-	    "DROP TABLE footprint; DROP TABLE memory_use");
+	    "DROP TABLE footprint; DROP TABLE memory_use; DROP TABLE thread_group;"
+	    "DROP TABLE coherence; DROP TABLE shared_blocks; DROP TABLE sharing");
 	CHECK(read_all(&err) == 0);
 	CHECK_STR(err.text, "");
 	profile = open_profile();

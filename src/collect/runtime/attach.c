@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Whether and how this process is watched. */
 #include "collect/runtime/level.h"
+#include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
 
@@ -25,6 +26,7 @@ static void set_mode(enum rt_mode mode)
 void rt_go_off(void)
 {
 	set_mode(RT_OFF);
+	__atomic_store_n(&rt_synced, 0, __ATOMIC_RELAXED);
 	for (struct rt_thread *thread = rt.threads; thread; thread = thread->next)
 		for (unsigned i = 0; i < RT_LEVELS; i++) {
 			struct loci_cc_state *live = thread->level[i].live;

@@ -2,7 +2,9 @@
 /* Signal handlers run on a level of their own. The kernel is given an entry of ours for each
  * function that the program installs, bound to it for ever, so that installing stays one atomic
  * step, and what the kernel says is installed can be translated back. */
+#include "collect/runtime/deferring.h"
 #include "collect/runtime/level.h"
+#include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
 
 #include <signal.h>
@@ -71,6 +73,17 @@ static void after_end(handler_function *handler, int signal, siginfo_t *info, vo
 		rt_thread_end(rt_self);
 }
 
+static void run(struct rt_thread *thread, handler_function *handler, int signal, siginfo_t *info,
+	void *context)
+{
+	if (!thread)
+		after_end(handler, signal, info, context);
+	else if (thread->depth + 1 < RT_LEVELS)
+		on_level(thread, handler, signal, info, context);
+	else
+		beyond_levels(thread, handler, signal, info, context);
+}
+
 /* Called by an entry, with its number. errno is the program's, and nothing here changes it. */
 __attribute__((visibility("hidden"))) void rt_on_signal(
 	int signal, siginfo_t *info, void *context, unsigned number);
@@ -79,12 +92,16 @@ void rt_on_signal(int signal, siginfo_t *info, void *context, unsigned number)
 	handler_function *handler = __atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE);
 	struct rt_thread *thread = rt_thread();
 
-	if (!thread)
-		after_end(handler, signal, info, context);
-	else if (thread->depth + 1 < RT_LEVELS)
-		on_level(thread, handler, signal, info, context);
-	else
-		beyond_levels(thread, handler, signal, info, context);
+	uintptr_t entry = (uintptr_t)rt_handler_entries + number * ENTRY_BYTES;
+	uint32_t busy = thread ? thread->busy : 0;
+
+	if (!busy) {
+		run(thread, handler, signal, info, context);
+	} else if (!rt_put_off(thread, signal, info, context, entry)) {
+		thread->busy = 0;
+		run(thread, handler, signal, info, context);
+		thread->busy = busy;
+	}
 }
 
 static bool is_entry(uintptr_t function)
@@ -179,6 +196,7 @@ static void land(struct rt_thread *thread, uint32_t depth)
 	for (; thread->depth > depth; thread->depth--)
 		rt_level_leave(&thread->level[thread->depth]);
 	rt_level_resume(thread, &thread->level[depth]);
+	rt_sync_running(thread); /* if what was interrupted did wait */
 	rt_unblock(mask);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Where a thread's words go, and those of the handlers that interrupt it. */
 #include "collect/runtime/level.h"
+#include "collect/runtime/sync.h"
 #include "stream/ring_x86_64.h"
 
 /* Words that nobody wants; whoever passes the check of a tracing copy may append so many. */
@@ -143,6 +144,16 @@ void rt_mark(struct rt_thread *thread, enum loci_marker kind, uint64_t payload, 
 	}
 }
 
+bool rt_level_reserve(struct rt_thread *thread, unsigned n_words)
+{
+	struct rt_level *level = &thread->level[thread->depth];
+
+	if (!ready(thread, level))
+		return false;
+	make_room(level, n_words);
+	return is_open(level);
+}
+
 static uint64_t *put_value(uint64_t *at, uint64_t value)
 {
 	if (loci_word_is_marker(value))
@@ -198,6 +209,7 @@ void rt_level_resume(struct rt_thread *thread, struct rt_level *level)
 bool rt_level_make_room(struct rt_thread *thread, struct rt_level *level)
 {
 	struct loci_ring_producer *ring = &level->ring;
+	bool is_new;
 
 	if (!thread->recording || !ready(thread, level)) {
 		be_quiet(level);
@@ -205,13 +217,16 @@ bool rt_level_make_room(struct rt_thread *thread, struct rt_level *level)
 	}
 	if (loci_ring_inline_take(ring) < 0) /* by code that keeps a cursor too long */
 		append(level, LOCI_MARK_LOST, 1, 0, NULL);
-	if (ring->cursor > ring->limit - LOCI_CC_ROOM_WORDS)
+	is_new = ring->cursor > ring->limit - LOCI_CC_ROOM_WORDS;
+	if (is_new)
 		loci_ring_next_chunk(ring, LOCI_CC_ROOM_WORDS);
 	notice_silence(level);
 	if (!ring->shared) {
 		be_quiet(level);
 		return false;
 	}
+	if (is_new && rt_synced && level == thread->level)
+		rt_sync_time(thread);
 	__loci_thread.state = level->live;
 	return true;
 }

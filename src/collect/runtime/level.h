@@ -14,6 +14,8 @@ void rt_level_reset(struct rt_level *level);
 void rt_level_resume(struct rt_thread *thread, struct rt_level *level);
 /* The same, with room, if words are wanted and can be had. Signals blocked. */
 bool rt_level_make_room(struct rt_thread *thread, struct rt_level *level);
+/* Room for so many words of markers, none of which waits then. False: they would go nowhere. */
+bool rt_level_reserve(struct rt_thread *thread, unsigned n_words);
 /* The handler was left. Signals blocked until the level is no longer current. */
 void rt_level_leave(struct rt_level *level);
 /* All has been said; lock held, as for forgetting. */

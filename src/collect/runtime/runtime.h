@@ -21,6 +21,7 @@
 #include "stream/ring_producer.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -53,11 +54,19 @@ struct rt_thread {
 	struct rt_thread *next;
 	uint32_t in_use;
 	uint32_t id, parent;
-	uint32_t depth;     /* the current level */
-	int64_t offset;     /* references executed: offset less the budget */
-	uint64_t unheard;   /* of these, without a ring to go to */
-	bool recording;     /* a window is open, or there are none */
-	bool has_jumped;    /* out of a handler */
+	uint32_t depth;   /* the current level */
+	int64_t offset;   /* references executed: offset less the budget */
+	uint64_t unheard; /* of these, without a ring to go to */
+	bool recording;   /* a window is open, or there are none */
+	bool has_jumped;  /* out of a handler */
+	bool is_told;     /* its maker has written CREATE */
+	uint32_t blocked_depth;
+	bool is_blocked; /* BLOCKED was written */
+	uint32_t busy;   /* signals are to wait (deferring.h) */
+	int put_off;     /* the one that does; 0: none */
+	bool put_off_informs;
+	uint64_t put_off_mask; /* signals that were blocked when it came */
+	siginfo_t put_off_info;
 	unsigned rounds;    /* of destructors of thread-specific data that have passed */
 	uint64_t fork_mask; /* signals that were blocked before fork */
 	void *(*start)(void *);

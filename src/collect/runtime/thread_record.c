@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Threads as the runtime knows them, and how much they count. */
 #include "collect/runtime/level.h"
+#include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
 
@@ -57,10 +58,14 @@ struct rt_thread *rt_thread_take(uint32_t parent)
 	if (!thread)
 		return NULL;
 	thread->id = __atomic_add_fetch(&rt.n_rings, 1, __ATOMIC_SEQ_CST);
+	if (thread->id > 1) /* of the first, a handler may have come before */
+		rt_sync_go();
 	thread->parent = parent;
 	thread->depth = thread->rounds = 0;
 	thread->unheard = 0;
-	thread->recording = thread->has_jumped = false;
+	thread->recording = thread->has_jumped = thread->is_told = thread->is_blocked = false;
+	thread->busy = 0;
+	thread->put_off = 0;
 	thread->new_site = 0;
 	thread->marks.depth = thread->marks.beyond = 0;
 	for (unsigned i = 0; i < RT_LEVELS; i++)
@@ -112,6 +117,7 @@ void rt_thread_begin(struct rt_thread *thread)
 	thread->recording = rt_mode() == RT_TRACE && !rt.control->windows;
 	pthread_setspecific(rt_key, thread);
 	introduce(thread);
+	rt_sync_began(thread);
 	rt_level_resume(thread, &thread->level[thread->depth]);
 }
 
@@ -184,6 +190,8 @@ static void tell_end(struct rt_thread *thread)
 		rt_process_mark(LOCI_MARK_LOST, lost, 0, NULL);
 		rt_unlock();
 	}
+	if (rt_synced && thread->recording)
+		rt_sync(thread, rt_stripe((void *)pthread_self()), LOCI_SYNC_THREAD_FINISH);
 	raw[0] = rt_now_ns();
 	raw[1] = rt_next_sequence();
 	rt_mark(thread, LOCI_MARK_THREAD_EXIT, thread->id, 2, raw);
@@ -211,7 +219,7 @@ void rt_thread_again(struct rt_thread *thread)
 	thread->id = __atomic_add_fetch(&rt.n_rings, 1, __ATOMIC_SEQ_CST);
 	thread->parent = 0;
 	thread->unheard = 0;
-	thread->has_jumped = false;
+	thread->has_jumped = thread->is_told = thread->is_blocked = false;
 	rt_counters_clear(thread);
 	rt_thread_begin(thread);
 }

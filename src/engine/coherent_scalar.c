@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define KERNEL_NAME loci_coherent_run_scalar
+#include "engine/coherent_kernel.h"
