@@ -57,6 +57,7 @@ _loci() {
 		--sort) words='misses refs writebacks distance' ;;
 		--level) words='L1 L2 L3' ;;
 		--pairs) words='far all none' ;;
+		--order) words='refs time arrival' ;;
 		--loci-clang) words=$(compgen -c clang- | grep -xE 'clang-[0-9]+') ;;
 		--loci-gcc) words=$(compgen -c g | grep -xE '(gcc|g\+\+|gfortran)-[0-9]+') ;;
 		--loci-flang) words=$(compgen -c flang- | grep -xE 'flang-(new-)?[0-9]+') ;;
@@ -65,7 +66,7 @@ _loci() {
 		--collector) words='any cc gcc' ;;
 		-m) words='exact count' ;;
 		--toggle) words='USR1 USR2' ;;
-		--fail-if | --sweep | --threads | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min | --object) ;;
+		--fail-if | --sweep | --threads | --share | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min | --object) ;;
 		-o | --output | --trace) files=any ;;
 		*)
 			case $command in

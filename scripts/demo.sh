@@ -24,5 +24,7 @@ echo "The inner loop walks b by column. With two loops exchanged it walks by row
 run 'loci record -q -o ikj.loci matmul ikj'
 run 'loci diff ijk.loci ikj.loci'
 echo
+loci html -o demo.html ijk.loci ikj.loci
+echo "To look around in both: open ${BUILD:-build}/demo/demo.html in a browser, or loci view ijk.loci ikj.loci."
 echo "The profiles are in ${BUILD:-build}/demo. Next: loci cache ijk.loci --cache L1=32K/8,L2=1M/16,"
 echo "or a program of yours: loci record ./prog; loci report prog.loci"

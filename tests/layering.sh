@@ -118,7 +118,8 @@ while [ ${#pending[@]} -gt 0 ]; do
 	fi
 done
 sources=('*.c' '*.h' '*.cpp' '*.h.in' '*.sh' '*.bash' '*.py' '*.awk' '*.sql' '*.cmake' '*CMakeLists.txt'
-	Makefile '*.map' '*.pc.in' 'doc/man/*.[1-8]')
+	Makefile '*.map' '*.pc.in' 'doc/man/*.[1-8]'
+	'*.js' '*.mjs' '*.css')
 while read -r file name; do
 	licence[$file]=$name
 done < <(matching "${sources[@]}" | xargs -0r awk 'FNR <= 3 && /SPDX-License-Identifier: / {

@@ -39,6 +39,7 @@ void loci_analysis_free(struct loci_analysis *a)
 	for (size_t i = 0; i < a->n_processes; i++) {
 		free(a->process[i].program);
 		free(a->process[i].thread);
+		loci_share_sum_free(a->process[i].share);
 	}
 	free(a->process);
 	loci_unseen_fini(&a->unseen);
@@ -272,8 +273,36 @@ static int by_thread(const void *left, const void *right)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
+/* What the threads of each process met, where any had several. */
+static int put_share(struct loci_analysis *a, struct loci_share_put *put,
+	const struct loci_process_totals *process, uint32_t base, struct loci_err *err)
+{
+	char text[120];
+
+	if (!put->profile || !process->share)
+		return 0;
+	if (process->share->sampling_rate < 1) {
+		snprintf(text, sizeof(text),
+			"memory limit reached: what threads have to themselves is an estimate, "
+			"from "
+			"1 in %.4g blocks",
+			1 / process->share->sampling_rate);
+		loci_analysis_add_note(a, text);
+	}
+	return loci_share_sum_put(process->share, base, put, err);
+}
+
+static bool is_threaded(const struct loci_analysis *a)
+{
+	for (size_t i = 0; i < a->n_processes; i++)
+		if (a->process[i].share && a->process[i].share->threaded)
+			return true;
+	return false;
+}
+
 /* Threads keep the stream's numbers; those of further processes follow. */
-static int put_threads(struct loci_analysis *a, struct loci_profile *profile, struct loci_err *err)
+static int put_threads(struct loci_analysis *a, struct loci_profile *profile,
+	struct loci_share_put *share, struct loci_err *err)
 {
 	uint32_t base = 0;
 	int r = 0;
@@ -293,9 +322,11 @@ static int put_threads(struct loci_analysis *a, struct loci_profile *profile, st
 			next = totals.thread + 1;
 			r = loci_profile_put_thread(profile, &totals, err);
 		}
+		if (r == 0)
+			r = put_share(a, share, process, base, err);
 		base = next;
 	}
-	return r;
+	return r < 0 || !share->profile ? r : loci_share_put_whole(share, err);
 }
 
 static void publish_note(void *data, const char *text)
@@ -324,14 +355,15 @@ static int put_processes(
 	return r;
 }
 
-static int put_attributed(
-	struct loci_analysis *a, struct loci_profile *profile, struct loci_err *err)
+static int put_attributed(struct loci_analysis *a, struct loci_profile *profile,
+	int64_t coherence_id, struct loci_err *err)
 {
 	uint64_t bytes[LOCI_ANALYSE_GRAINS] = { 0 };
 	const struct loci_publish_options options = { .block_bytes = bytes,
 		.sites = a->info.capabilities & LOCI_CAP_SITES,
 		.no_source = a->options->no_source,
 		.levels = a->options->levels,
+		.coherence_id = coherence_id,
 		.note = publish_note,
 		.note_data = a };
 	int r;
@@ -352,9 +384,14 @@ static int write_profile(
 	struct loci_analysis *a, const char *path, double seconds, struct loci_err *err)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
+	struct loci_share_put share = { .block_bytes = a->grain[0].totals.block_bytes,
+		.n_levels = a->attributed && !a->torn ? a->ledger.n_levels : 0 };
 	bool sampled = false;
 	char text[160];
 	int r = loci_profile_create(path, &profile, err);
+
+	share.profile = r == 0 && is_threaded(a) ? profile : NULL;
+	loci_hist_init(&share.alone, LOCI_SCHEME_FINE);
 
 	for (unsigned i = 0; r == 0 && i < a->n_grains; i++) {
 		const struct loci_grain *totals = &a->grain[i].totals;
@@ -381,13 +418,14 @@ static int write_profile(
 	if (r == 0)
 		r = put_processes(a, profile, err);
 	if (r == 0)
-		r = put_threads(a, profile, err);
+		r = put_threads(a, profile, &share, err);
 	if (r == 0)
 		r = loci_unseen_put(&a->unseen, profile, err);
 	if (r == 0)
 		r = loci_mistakes_put(&a->mistakes, profile, err);
 	if (r == 0)
-		r = put_attributed(a, profile, err);
+		r = put_attributed(a, profile, share.coherence_id, err);
+	loci_hist_fini(&share.alone);
 	if (r == 0)
 		r = put_run(a, profile, sampled, seconds, err);
 	return r < 0 ? r : loci_profile_commit(profile, err);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #define LOCI_ANALYSE_GRAINS 16
+#define LOCI_ANALYSE_SHARES 4
 
 enum loci_analyse_pairs {
 	LOCI_PAIRS_FAR, /* reuses from LOCI_PAIRS_FAR_BLOCKS blocks on: no cache misses a nearer one
@@ -38,6 +39,10 @@ struct loci_analyse_options {
 	/* The streams only count: they tell how often blocks ran and how many references there
 	 * were, and not which. The profile has operations and no distances. */
 	bool counts;
+	/* Groups of so many threads that share a cache, beside threads that have theirs to
+	 * themselves. */
+	unsigned share[LOCI_ANALYSE_SHARES];
+	unsigned n_share;
 	bool footprint; /* count distinct bytes, and uses of words */
 	bool no_source; /* leave out source excerpts */
 	bool no_kernel; /* leave out memory touched by the kernel */

@@ -31,7 +31,6 @@ static int open_distinct(
 int loci_attribution_new(const struct loci_attribution_options *options,
 	struct loci_attribution **ret, struct loci_err *err)
 {
-	static const loci_relay_use both[] = { loci_measure_simulate, loci_measure_use };
 	struct loci_attribution *a = calloc(1, sizeof(*a));
 	int r;
 
@@ -44,6 +43,8 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 	a->n_grains = options->n_grains;
 	a->symbols = options->symbols;
 	a->symbols_lock = options->symbols_lock;
+	a->share_bytes = options->share_bytes;
+	a->members.toucher = SIZE_MAX;
 	a->flow = options->capabilities & LOCI_CAP_SITES;
 	loci_decoder_keep_runs(a->decoder);
 	a->shift = (unsigned)__builtin_ctzll(options->block_bytes[0]);
@@ -73,9 +74,7 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 	for (unsigned i = 1; r == 0 && i < a->n_grains; i++)
 		r = loci_side_new(a->grain[i], options->block_bytes[i], &a->side[i - 1], err);
 	if (r == 0)
-		r = a->measure.levels
-			? loci_relay_new(both, LOCI_ARRAY_SIZE(both), &a->measure, &a->relay, err)
-			: loci_relay_new(both + 1, 1, &a->measure, &a->relay, err);
+		r = loci_attribution_open_relay(a, err);
 	if (r == 0 && a->options->footprint) {
 		a->footprint = loci_footprint_new(options->footprint_bytes);
 		r = a->footprint ? 0 : loci_err_nomem(err);
@@ -114,6 +113,7 @@ void loci_attribution_free(struct loci_attribution *a)
 	loci_stages_fini(&a->stages);
 	free(a->thread_refs);
 	free(a->thread_again);
+	loci_members_fini(&a->members);
 	free(a);
 }
 
@@ -397,6 +397,18 @@ static int switch_thread(struct loci_attribution *a, uint32_t thread, struct loc
 	return r;
 }
 
+/* Of references: touches follow. */
+static int refer_in(struct loci_attribution *a, uint32_t thread, struct loci_err *err)
+{
+	int r = 0;
+
+	if (thread != a->walk.thread[a->walk.at].id)
+		r = switch_thread(a, thread, err);
+	if (r == 0 && __builtin_expect(a->walk.at != a->members.toucher, 0))
+		r = loci_attribution_turn(a, err);
+	return r;
+}
+
 static int follow(struct loci_attribution *a, const struct loci_event *event, struct loci_err *err)
 {
 	int r = loci_flow_prepare(a, err);
@@ -416,6 +428,12 @@ static int follow(struct loci_attribution *a, const struct loci_event *event, st
 	if (r < 0)
 		return loci_err_nomem(err);
 	loci_flow_refresh(a);
+	if (event->kind == LOCI_MARK_THREAD_EXIT) {
+		r = loci_attribution_leave(
+			a, loci_keymap_get(&a->walk.thread_ids, (uint32_t)event->payload, 0), err);
+		if (r < 0)
+			return r;
+	}
 	return loci_code_event(&a->code, event, a->decoder, err);
 }
 
@@ -532,8 +550,8 @@ static int take_runs(struct loci_attribution *a, struct loci_runs *first, struct
 	uint32_t thread = loci_decoder_thread(a->decoder);
 	int r = learn(a, err);
 
-	if (r == 0 && thread != a->walk.thread[a->walk.at].id)
-		r = switch_thread(a, thread, err);
+	if (r == 0)
+		r = refer_in(a, thread, err);
 	return r < 0 ? r : loci_attribution_runs(a, first, err);
 }
 
@@ -541,13 +559,12 @@ static int take_repeat(
 	struct loci_attribution *a, const struct loci_event *event, struct loci_err *err)
 {
 	struct loci_repeat repeat;
-	int r = 0;
+	int r;
 
 	loci_decoder_repeat(a->decoder, event, &repeat);
 	if (!repeat.n_refs)
 		return take_plain(a, event, repeat.times, err);
-	if (event->thread != a->walk.thread[a->walk.at].id)
-		r = switch_thread(a, event->thread, err);
+	r = refer_in(a, event->thread, err);
 	return r < 0 ? r : loci_attribution_repeat(a, &repeat, err);
 }
 
@@ -576,8 +593,8 @@ static int take_words(struct loci_attribution *a, const uint64_t *words, size_t 
 		fault = loci_decoder_next(
 			a->decoder, words, n_words, &pos, &ref, 1, &n, &marker, err);
 		r = learn(a, err);
-		if (r == 0 && n && ref.thread != a->walk.thread[a->walk.at].id)
-			r = switch_thread(a, ref.thread, err);
+		if (r == 0 && n)
+			r = refer_in(a, ref.thread, err);
 		if (r == 0 && n)
 			r = loci_attribution_alone(a, &ref, err);
 		if (r == 0 && fault == 0 && marker.kind == LOCI_MARK_BLOCK) {

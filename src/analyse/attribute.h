@@ -32,6 +32,15 @@ struct loci_attribution_here {
 	size_t thread;
 };
 
+/* Threads from their first touch to their end (share.h). */
+struct loci_members {
+	uint32_t *thread; /* of each: its id */
+	size_t n, cap;
+	uint32_t *of; /* by number in the walk, plus one; 0: it has touched nothing yet, or again */
+	size_t of_cap;
+	size_t toucher; /* whose the last touches are, by that number; SIZE_MAX: nobody's */
+};
+
 struct loci_attribution {
 	const struct loci_analyse_options *options;
 	struct loci_decoder *decoder; /* borrowed, as are the grains */
@@ -58,10 +67,13 @@ struct loci_attribution {
 	uint64_t use;        /* of a touch now: context and loop entries */
 	bool joins;          /* touches of the block touched before are no elements of their own */
 	bool recents;        /* nor are those of the most recent blocks */
+	bool threaded;       /* threads take turns: a batch says whose touches are whose */
+	struct loci_members members;
 	struct loci_recent recent;
 	struct loci_attribution_here here;
 	uint64_t references; /* but those of here */
 	uint64_t straddles;
+	uint64_t share_bytes;
 	uint64_t *thread_refs; /* by number in walk */
 	uint64_t *thread_again;
 	size_t thread_cap, thread_again_cap;
@@ -79,8 +91,10 @@ struct loci_attribution_options {
 	struct loci_decoder *decoder;
 	struct loci_grain_engine *const *grain; /* the first with keep_uses, unless no pairs */
 	unsigned n_grains;
-	const uint64_t *block_bytes;  /* of each */
-	uint64_t footprint_bytes;     /* memory that distinct bytes may take; 0: no limit */
+	const uint64_t *block_bytes; /* of each */
+	uint64_t share_bytes;     /* memory that stacks of threads may take, which is taken from the
+				     first grain's when there are threads; 0: no limit */
+	uint64_t footprint_bytes; /* memory that distinct bytes may take; 0: no limit */
 	struct loci_symbols *symbols; /* of all processes, under the lock */
 	pthread_mutex_t *symbols_lock;
 };

@@ -8,6 +8,7 @@ void loci_attribution_complete(struct loci_attribution *a)
 	a->batch->n_stages = a->stages.n;
 	a->batch->n_events = a->walk.n_log;
 	a->batch->n_cells = a->pieces ? a->pieces->n_cells : 0;
+	a->batch->n_members = a->members.n;
 }
 
 void loci_attribution_put_stage(struct loci_attribution *a)
@@ -21,21 +22,27 @@ void loci_attribution_put_stage(struct loci_attribution *a)
 	b->stage[b->n_stage_events++] = (struct loci_stage_event){ (uint32_t)b->n, a->stages.now };
 }
 
-int loci_attribution_flush(struct loci_attribution *a, struct loci_err *err)
+void loci_attribution_begin(struct loci_attribution *a)
 {
-	int r;
-
-	loci_attribution_complete(a);
-	r = loci_relay_pass(a->relay, err);
-	if (r < 0)
-		return r;
 	a->batch = loci_relay_batch(a->relay);
 	a->walk.n_log = 0;
 	a->walk.touch = 0;
 	if (a->walk.log)
 		a->walk.log = a->batch->event;
 	loci_attribution_put_stage(a);
-	return 0;
+	if (a->threaded)
+		loci_attribution_put_turn(a);
+}
+
+int loci_attribution_flush(struct loci_attribution *a, struct loci_err *err)
+{
+	int r;
+
+	loci_attribution_complete(a);
+	r = loci_relay_pass(a->relay, err);
+	if (r == 0)
+		loci_attribution_begin(a);
+	return r;
 }
 
 static int tell(struct loci_attribution *a, const struct loci_row_site *site, uint64_t block,

@@ -12,10 +12,22 @@
 
 #define LOCI_GENERATION_BITS 48 /* above what an address has, whatever the block size */
 
+/* attribute_turn.c. The references that follow are of another thread than those before. */
+int loci_attribution_turn(struct loci_attribution *a, struct loci_err *err);
+/* The thread, by its number in the walk, has ended. */
+int loci_attribution_leave(struct loci_attribution *a, size_t thread, struct loci_err *err);
+/* Who uses batches: with a third once there are threads. */
+int loci_attribution_open_relay(struct loci_attribution *a, struct loci_err *err);
+void loci_members_fini(struct loci_members *members);
+/* The touches that follow are of the current thread. */
+void loci_attribution_put_turn(struct loci_attribution *a);
+
 /* The batch is as it will be passed on. */
 void loci_attribution_complete(struct loci_attribution *a);
 /* The touches that follow are of the current stage. */
 void loci_attribution_put_stage(struct loci_attribution *a);
+/* The batch is new, and empty. */
+void loci_attribution_begin(struct loci_attribution *a);
 /* Passes the batch on; another takes its place. */
 int loci_attribution_flush(struct loci_attribution *a, struct loci_err *err);
 
@@ -57,14 +69,16 @@ LOCI_HOT uint64_t loci_touch_bytes(unsigned shift, uint64_t offset, uint64_t n)
 }
 
 /* Whether a touch of the block touched last can be one with it: the block is dirty already if this
- * one writes, so that it is a hit in every cache, at distance 0. */
-LOCI_HOT bool loci_touch_joins(const struct loci_attribution *a, uint64_t block, uint8_t is_write)
+ * one writes, so that it is a hit in every cache, at distance 0. Where there are threads, who wrote
+ * which bytes is known. */
+LOCI_HOT bool loci_touch_joins(
+	const struct loci_attribution *a, uint64_t block, uint64_t use, uint8_t is_write)
 {
 	const struct loci_batch *b = a->batch;
 	size_t n = b->n;
 
 	return n && b->block[n - 1] == block && is_write <= b->is_write[n - 1] && a->joins &&
-		b->more[n - 1] != UINT32_MAX;
+		b->more[n - 1] != UINT32_MAX && (!is_write || !a->threaded || use == b->use[n - 1]);
 }
 
 /* A touch that no engine hears of. */
@@ -86,6 +100,7 @@ LOCI_HOT void loci_touch_join(struct loci_attribution *a, struct loci_row_site *
 	b->more_writes[i] += is_write;
 	b->left[i] = use;
 	b->bytes[i] |= bytes;
+	b->written[i] |= bytes & -(uint64_t)is_write;
 	loci_touch_near(a, site, 0);
 }
 
@@ -125,7 +140,7 @@ LOCI_HOT int loci_touch_put(struct loci_attribution *a, struct loci_row_site *si
 	block += (uint64_t)site->generation << LOCI_GENERATION_BITS;
 	if (a->recents)
 		return loci_touch_recent(a, site, block, use, is_write, bytes, err);
-	if (block == a->last_block && loci_touch_joins(a, block, is_write)) {
+	if (block == a->last_block && loci_touch_joins(a, block, use, is_write)) {
 		loci_touch_join(a, site, use, is_write, bytes);
 		return 0;
 	}
@@ -135,7 +150,7 @@ LOCI_HOT int loci_touch_put(struct loci_attribution *a, struct loci_row_site *si
 	b->use[n] = b->left[n] = use;
 	b->born[n] = site->born;
 	b->is_write[n] = is_write;
-	b->bytes[n] = bytes;
+	b->bytes[n] = b->own[n] = b->written[n] = bytes;
 	b->n = n + 1;
 	return n + 1 == LOCI_BATCH ? loci_attribution_flush(a, err) : 0;
 }

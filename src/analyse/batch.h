@@ -11,6 +11,7 @@
 #define LOCI_BATCH        4096
 #define LOCI_BATCH_EVENTS 1024
 #define LOCI_BATCH_STAGES 256
+#define LOCI_BATCH_TURNS  1024
 #define LOCI_BATCH_PAD    8 /* after what is read by eights */
 
 /* What a touch is remembered by until the block's next touch: row, context, whether it wrote, and
@@ -40,6 +41,12 @@ static inline unsigned loci_use_write(uint64_t use)
 	return use >> LOCI_USE_WRITE & 1;
 }
 
+/* Of a process with several threads: from this touch on they are this member's, which is a thread
+ * from its first touch to its end. */
+struct loci_turn {
+	uint32_t touch, member;
+};
+
 /* Touches, or what enters and leaves the most recent blocks (engine/recent.h): then nothing more
  * follows, left and bytes are of who leaves, and the last five arrays mean something. */
 struct loci_batch {
@@ -60,6 +67,13 @@ struct loci_batch {
 	uint64_t bytes[LOCI_BATCH];
 	uint64_t time[LOCI_BATCH], left_time[LOCI_BATCH];
 	uint8_t place[LOCI_BATCH], rank[LOCI_BATCH], farthest[LOCI_BATCH];
+	/* Where there are turns, which joined touches do not cross: bytes of the touch alone, and
+	 * those that it or the joined ones wrote, which have its use if they write. */
+	uint64_t own[LOCI_BATCH], written[LOCI_BATCH];
+	size_t n_turns; /* the first for the batch's first touch; none: all are of one thread */
+	struct loci_turn turn[LOCI_BATCH_TURNS];
+	size_t n_ended, n_members;        /* members so far */
+	uint32_t ended[LOCI_BATCH_TURNS]; /* members that touch nothing more after the batch */
 	uint8_t missed[LOCI_BATCH + LOCI_BATCH_PAD]; /* levels; of who simulates them */
 	uint32_t second[LOCI_BATCH]; /* which are the second halves of references over two blocks */
 	struct loci_loop_event event[LOCI_BATCH_EVENTS];

@@ -271,6 +271,35 @@ void loci_grain_add_recent(struct loci_grain_engine *grain, const struct loci_re
 	loci_stack_add_recent(grain->stack, recent, stack_count);
 }
 
+void loci_grain_leave_recent(struct loci_grain_engine *grain, const struct loci_recent *recent,
+	const uint64_t *stack_count)
+{
+	loci_stack_leave_recent(grain->stack, recent, stack_count);
+	grain->options.recent = false;
+}
+
+int loci_grain_held(const struct loci_grain_engine *grain, uint64_t **ret_block, size_t *ret_n,
+	struct loci_hist *ret_hist, double *ret_rate, struct loci_err *err)
+{
+	loci_cleanup(loci_stack_result_fini) struct loci_stack_result result = { 0 };
+	int r = loci_stack_result(grain->stack, &result, err);
+
+	if (r < 0)
+		return r;
+	*ret_rate = result.sampling_rate;
+	*ret_n = loci_stack_n_held(grain->stack);
+	*ret_block = calloc(*ret_n + 1, sizeof(**ret_block));
+	if (!*ret_block || loci_hist_copy(ret_hist, &result.stack) < 0)
+		return loci_err_nomem(err);
+	loci_stack_held(grain->stack, *ret_block, NULL);
+	return 0;
+}
+
+void loci_grain_limit(struct loci_grain_engine *grain, uint64_t max_bytes)
+{
+	loci_stack_limit(grain->stack, max_bytes);
+}
+
 void loci_grain_straddled(struct loci_grain_engine *grain, uint64_t references)
 {
 	grain->straddles += references;

@@ -49,6 +49,16 @@ int loci_grain_recent(struct loci_grain_engine *grain, const struct loci_stack_r
 	size_t n, uint64_t *ret_distance, uint64_t *ret_last_use, struct loci_err *err);
 void loci_grain_add_recent(struct loci_grain_engine *grain, const struct loci_recent *recent,
 	const uint64_t *stack_count);
+/* Instead of the latter: from here on all touches come to it. */
+void loci_grain_leave_recent(struct loci_grain_engine *grain, const struct loci_recent *recent,
+	const uint64_t *stack_count);
+/* Its blocks from the least to the most recently touched one, malloc'ed; the distances so far,
+ * uninitialised before; and the rate at which blocks are sampled. Not of a grain that keeps recent
+ * blocks apart. */
+int loci_grain_held(const struct loci_grain_engine *grain, uint64_t **ret_block, size_t *ret_n,
+	struct loci_hist *ret_hist, double *ret_rate, struct loci_err *err);
+/* It may take no more than this from here on. */
+void loci_grain_limit(struct loci_grain_engine *grain, uint64_t max_bytes);
 void loci_grain_straddled(struct loci_grain_engine *grain, uint64_t references);
 /* Of the touches that come with the next call: the second halves of references over two blocks, as
  * loci_sets_feed_halves has them. Borrowed until then. References over more are not among them. */

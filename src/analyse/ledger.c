@@ -71,6 +71,7 @@ void loci_ledger_fini(struct loci_ledger *ledger)
 	loci_spread_fini(&ledger->contexts);
 	for (unsigned i = 0; i < ledger->n_sides; i++)
 		loci_spread_fini(&ledger->side_rows[i]);
+	loci_ledger_fini_share(ledger);
 	loci_ledger_fini_stages(ledger);
 	loci_symbols_free(ledger->symbols);
 }
@@ -131,8 +132,7 @@ static int add_sites(struct loci_ledger *ledger, struct loci_ledger_maps *maps)
 	return 0;
 }
 
-/* Adds an owner's counts, and those near (NULL: none). 1: there were any; 0 or -ENOMEM. */
-static int add_spread(struct loci_spread *into, uint32_t id, const struct loci_spread *from,
+int loci_ledger_add_spread(struct loci_spread *into, uint32_t id, const struct loci_spread *from,
 	uint32_t number, const uint64_t near[LOCI_RECENT])
 {
 	uint64_t bins[UINT8_MAX + 1] = { 0 }, any = 0;
@@ -185,8 +185,8 @@ static int add_contexts(struct loci_ledger *ledger, struct loci_ledger_maps *map
 				ledger->n_contexts * n_levels,
 				sizeof(*ledger->context_levels.tally)) < 0)
 			return -ENOMEM;
-		if (add_spread(&ledger->contexts, *id, &process->measure.contexts, (uint32_t)i,
-			    node->near) < 0)
+		if (loci_ledger_add_spread(&ledger->contexts, *id, &process->measure.contexts,
+			    (uint32_t)i, node->near) < 0)
 			return -ENOMEM;
 		for (unsigned k = 0; k < n_levels; k++) {
 			struct loci_level_tally *to =
@@ -239,7 +239,7 @@ static int add_row_sides(struct loci_ledger *ledger, const struct loci_ledger_ma
 {
 	for (unsigned k = 0; k < ledger->n_sides; k++)
 		if (loci_spread_reserve(&ledger->side_rows[k], ledger->n_rows) < 0 ||
-			add_spread(&ledger->side_rows[k], maps->row[i],
+			loci_ledger_add_spread(&ledger->side_rows[k], maps->row[i],
 				&maps->process->side[k]->rows, (uint32_t)i, NULL) < 0)
 			return -ENOMEM;
 	return 0;
@@ -256,7 +256,7 @@ static int add_row_counts(struct loci_ledger *ledger, const struct loci_ledger_m
 		loci_grow(&ledger->row_levels.tally, &ledger->row_levels.cap,
 			ledger->n_rows * n_levels, sizeof(*ledger->row_levels.tally)) < 0)
 		return -ENOMEM;
-	any = add_spread(
+	any = loci_ledger_add_spread(
 		&ledger->rows, id, &process->measure.rows, (uint32_t)i, process->rows.row[i].near);
 	if (any < 0 || add_row_sides(ledger, maps, i) < 0)
 		return -ENOMEM;
@@ -413,9 +413,13 @@ int loci_ledger_add(
 	r = loci_ledger_add_objects(ledger, &maps, err);
 	if (r < 0)
 		return r;
+	if (loci_ledger_begin_share(ledger, process) < 0)
+		return loci_err_nomem(err);
 	r = add_rows(ledger, &maps, err);
 	if (r < 0)
 		return r;
+	if (loci_ledger_add_share(ledger, &maps) < 0)
+		return loci_err_nomem(err);
 	if (loci_ledger_add_pieces(ledger, &maps) < 0 || add_loops(ledger, &maps) < 0 ||
 		loci_ledger_add_stages(ledger, &maps) < 0 || loci_ledger_add_ran(ledger, &maps) < 0)
 		return loci_err_nomem(err);

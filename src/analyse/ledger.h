@@ -101,7 +101,14 @@ struct loci_ledger {
 	struct loci_keymap cell_ids;
 	struct loci_footprint_sum footprint; /* functions by site */
 	struct loci_level_tallies row_levels, context_levels;
-	struct loci_spread rows, contexts;                     /* distances */
+	struct loci_spread rows, contexts; /* distances */
+	bool threaded; /* a process had several threads: then the next four are of all */
+	struct loci_spread private_rows;
+	struct loci_coherence *row_met; /* by row */
+	size_t row_met_cap;
+	struct loci_share_miss *sharing; /* rows are the ledger's */
+	size_t n_sharing, sharing_cap;
+	struct loci_keymap sharing_ids;
 	struct loci_spread side_rows[LOCI_ANALYSE_GRAINS - 1]; /* at further block sizes */
 	unsigned n_sides;
 	struct loci_marked_region *region; /* region 0 is none */

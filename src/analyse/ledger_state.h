@@ -38,6 +38,14 @@ int loci_ledger_add_stages(struct loci_ledger *ledger, struct loci_ledger_maps *
 int loci_ledger_name_by_code(
 	struct loci_ledger *ledger, struct loci_row *row, struct loci_err *err);
 
+/* Adds an owner's counts, and those near (NULL: none). 1: there were any; 0 or -ENOMEM. */
+int loci_ledger_add_spread(struct loci_spread *into, uint32_t id, const struct loci_spread *from,
+	uint32_t number, const uint64_t near[LOCI_RECENT]);
+/* ledger_share.c, before the process's rows and after them. 0 or -ENOMEM. */
+int loci_ledger_begin_share(struct loci_ledger *ledger, const struct loci_attribution *process);
+int loci_ledger_add_share(struct loci_ledger *ledger, const struct loci_ledger_maps *maps);
+void loci_ledger_fini_share(struct loci_ledger *ledger);
+
 /* ledger_piece.c. 0 or -ENOMEM. */
 int loci_ledger_add_pieces(struct loci_ledger *ledger, const struct loci_ledger_maps *maps);
 

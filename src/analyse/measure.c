@@ -19,11 +19,14 @@ void loci_measure_fini(struct loci_measure *measure)
 	loci_spread_fini(&measure->rows);
 	loci_spread_fini(&measure->contexts);
 	loci_spread_fini(&measure->stages);
+	loci_spread_fini(&measure->members);
+	loci_share_free(measure->share);
 	loci_pairs_fini(&measure->pairs);
 	loci_levels_free(measure->levels);
 	free(measure->row_levels.tally);
 	free(measure->context_levels.tally);
 	free(measure->stage_levels.tally);
+	free(measure->member_levels.tally);
 	free(measure->used_bytes);
 	free(measure->cell);
 	for (size_t i = 0; i < measure->stack_cap; i++)
@@ -132,7 +135,8 @@ static int prepare_near(struct loci_measure *measure, size_t n)
 		return 0;
 	measure->near = n;
 	if (loci_spread_near_clear(&measure->rows) < 0 ||
-		loci_spread_near_clear(&measure->stages) < 0)
+		loci_spread_near_clear(&measure->stages) < 0 ||
+		loci_spread_near_clear(&measure->members) < 0)
 		return -ENOMEM;
 	return loci_spread_near_clear(&measure->contexts);
 }
@@ -193,6 +197,29 @@ static int count_stages(struct loci_measure *measure, const struct loci_batch *b
 	return 0;
 }
 
+/* By member, where there are several threads. */
+static int count_members(struct loci_measure *measure, const struct loci_batch *batch)
+{
+	for (size_t k = 0; k < batch->n_turns; k++) {
+		uint32_t member = batch->turn[k].member, i = batch->turn[k].touch;
+		size_t end = k + 1 < batch->n_turns ? batch->turn[k + 1].touch : batch->n;
+		uint64_t joined = 0;
+
+		for (; i < end; i++) {
+			unsigned bin = loci_spread_bin(measure->distance[i]);
+
+			joined += batch->more[i];
+			loci_spread_near_count(&measure->members, member, bin);
+			if (bin >= LOCI_SPREAD_NEAR &&
+				loci_spread_far_count(&measure->members.far[member], bin) < 0)
+				return -ENOMEM;
+		}
+		if (joined && loci_spread_far_add(&measure->members.far[member], 0, joined) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* What the touches of each piece of an array met. */
 static int count_cells(struct loci_measure *measure, const struct loci_batch *batch)
 {
@@ -226,6 +253,7 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 	if (loci_spread_reserve(&measure->rows, batch->n_rows) < 0 ||
 		loci_spread_reserve(&measure->contexts, batch->n_contexts) < 0 ||
 		loci_spread_reserve(&measure->stages, batch->n_stages) < 0 ||
+		loci_spread_reserve(&measure->members, batch->n_members) < 0 ||
 		prepare_near(measure, batch->n) < 0)
 		return loci_err_nomem(err);
 	if (!measure->levels)
@@ -237,6 +265,8 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 		return loci_err_nomem(err);
 	n = count_near(measure, batch);
 	r = count_stages(measure, batch);
+	if (r == 0)
+		r = count_members(measure, batch);
 	for (unsigned k = 0; r == 0 && k < n; k++) {
 		unsigned i = measure->listed[k] & UINT16_MAX, bin = measure->listed[k] >> 16;
 
@@ -247,6 +277,29 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 	for (; r == 0 && event < end; event++)
 		r = apply(measure, event);
 	return r < 0 ? loci_err_nomem(err) : 0;
+}
+
+int loci_measure_first_member(
+	struct loci_measure *measure, size_t n_rows, const uint64_t near[LOCI_RECENT])
+{
+	uint64_t bins[UINT8_MAX + 1] = { 0 };
+	int r = loci_spread_reserve(&measure->members, 1);
+
+	for (unsigned i = 0; i < LOCI_RECENT; i++)
+		bins[i] = near[i]; /* near distances are bins */
+	for (uint32_t i = 0; i < n_rows; i++)
+		loci_spread_collect(&measure->rows, i, bins);
+	for (unsigned i = 0; r == 0 && i <= UINT8_MAX; i++)
+		if (bins[i])
+			r = loci_spread_far_add(&measure->members.far[0], i, bins[i]);
+	return r < 0 ? r : loci_measure_first_levels(measure);
+}
+
+int loci_measure_share(void *data, struct loci_batch *batch, struct loci_err *err)
+{
+	struct loci_measure *measure = data;
+
+	return loci_share_use(measure->share, batch, err);
 }
 
 void loci_measure_finish(struct loci_measure *measure)

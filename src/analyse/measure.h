@@ -9,6 +9,7 @@
 #include "analyse/grain.h"
 #include "analyse/pair.h"
 #include "analyse/piece.h"
+#include "analyse/share.h"
 #include "analyse/spread.h"
 #include "engine/levels.h"
 
@@ -32,7 +33,9 @@ struct loci_measure {
 	enum loci_analyse_pairs pair_kind;
 	bool recent; /* batches are of what enters and leaves the most recent blocks */
 	struct loci_spread rows, contexts, stages;
-	uint64_t near; /* counts since there was room for them */
+	uint64_t near;              /* counts since there was room for them */
+	struct loci_share *share;   /* NULL: one thread has touched anything so far */
+	struct loci_spread members; /* distances in the stack that all share */
 	struct loci_pairs pairs;
 	struct loci_measure_stack *stack; /* of running loops, by number */
 	size_t n_stacks, stack_cap;
@@ -40,7 +43,7 @@ struct loci_measure {
 	uint64_t clock;             /* at a touch not long ago */
 	struct loci_levels *levels; /* NULL: none */
 	unsigned n_levels;
-	struct loci_level_tallies row_levels, context_levels, stage_levels;
+	struct loci_level_tallies row_levels, context_levels, stage_levels, member_levels;
 	uint64_t *used_bytes; /* by row: of the blocks it brought into the first level */
 	size_t used_cap;
 	struct loci_piece_cell *cell; /* by number; NULL: not asked for */
@@ -58,10 +61,18 @@ int loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *gr
 void loci_measure_fini(struct loci_measure *measure);
 /* Whether that is possible, of a grain without engines for sets. shift: of the block size. */
 bool loci_measure_may_be_recent(const struct loci_analyse_options *options, unsigned shift);
-/* Each a loci_relay_use, for a thread of its own: the caches, if there are any, and the rest. What
- * they change is apart. */
+/* Each a loci_relay_use, for a thread of its own: the caches, if there are any; what threads have
+ * to themselves, once there are several; and the rest. What they change is apart. */
 int loci_measure_simulate(void *measure, struct loci_batch *batch, struct loci_err *err);
+int loci_measure_share(void *measure, struct loci_batch *batch, struct loci_err *err);
 int loci_measure_use(void *measure, struct loci_batch *batch, struct loci_err *err);
+
+/* What all rows met so far, by level. */
+void loci_measure_sum_levels(
+	const struct loci_measure *measure, struct loci_level_tally sum[LOCI_LEVELS]);
+/* What was measured so far is of member 0; near: touches that no histogram has. 0 or -ENOMEM. */
+int loci_measure_first_member(
+	struct loci_measure *measure, size_t n_rows, const uint64_t near[LOCI_RECENT]);
 
 /* After the last batch. */
 void loci_measure_finish(struct loci_measure *measure);
@@ -70,5 +81,6 @@ void loci_measure_finish(struct loci_measure *measure);
 int loci_measure_open_levels(struct loci_measure *measure,
 	const struct loci_analyse_options *options, unsigned shift, struct loci_err *err);
 void loci_measure_drain(struct loci_measure *measure);
+int loci_measure_first_levels(struct loci_measure *measure); /* 0 or -ENOMEM */
 
 #endif

@@ -119,6 +119,49 @@ static void count_stages(struct loci_measure *measure, const struct loci_batch *
 	}
 }
 
+/* The same by member, where there are several threads. */
+static void count_members(struct loci_measure *measure, const struct loci_batch *batch)
+{
+	unsigned n = measure->n_levels;
+
+	for (size_t k = 0; k < batch->n_turns; k++) {
+		struct loci_level_tally *level =
+			measure->member_levels.tally + (size_t)batch->turn[k].member * n;
+		size_t end = k + 1 < batch->n_turns ? batch->turn[k + 1].touch : batch->n;
+
+		for (size_t i = batch->turn[k].touch; i < end; i++)
+			if (batch->missed[i] | measure->dirty[i])
+				tally(level, n, batch->missed[i], measure->dirty[i]);
+	}
+}
+
+void loci_measure_sum_levels(
+	const struct loci_measure *measure, struct loci_level_tally sum[LOCI_LEVELS])
+{
+	unsigned n = measure->n_levels;
+
+	for (size_t i = 0; n && i + n <= measure->row_levels.cap; i += n)
+		for (unsigned k = 0; k < n; k++) {
+			const struct loci_level_tally *from = &measure->row_levels.tally[i + k];
+
+			sum[k].first_hits += from->first_hits;
+			sum[k].misses += from->misses;
+			sum[k].writebacks += from->writebacks;
+		}
+}
+
+int loci_measure_first_levels(struct loci_measure *measure)
+{
+	struct loci_level_tally sum[LOCI_LEVELS] = { 0 };
+
+	if (reserve_tallies(&measure->member_levels, measure->n_levels) < 0)
+		return -ENOMEM;
+	loci_measure_sum_levels(measure, sum);
+	for (unsigned i = 0; i < measure->n_levels; i++)
+		measure->member_levels.tally[i] = sum[i];
+	return 0;
+}
+
 static void use_bytes(struct loci_measure *measure, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -143,6 +186,8 @@ int loci_measure_simulate(void *data, struct loci_batch *batch, struct loci_err 
 		reserve_tallies(&measure->context_levels, batch->n_contexts * measure->n_levels) <
 			0 ||
 		reserve_tallies(&measure->stage_levels, batch->n_stages * measure->n_levels) < 0 ||
+		reserve_tallies(&measure->member_levels, batch->n_members * measure->n_levels) <
+			0 ||
 		loci_grow(&measure->used_bytes, &measure->used_cap, batch->n_rows,
 			sizeof(*measure->used_bytes)) < 0)
 		return loci_err_nomem(err);
@@ -151,6 +196,7 @@ int loci_measure_simulate(void *data, struct loci_batch *batch, struct loci_err 
 	loci_levels_feed(measure->levels, &levels);
 	count_all(measure, batch);
 	count_stages(measure, batch);
+	count_members(measure, batch);
 	use_bytes(measure, levels.n_evicted);
 	return 0;
 }

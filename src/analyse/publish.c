@@ -35,29 +35,6 @@ void loci_counts_add_context(
 			ledger->context_levels.tally[(size_t)context * ledger->n_levels + i];
 }
 
-/* What sampling did not follow is shared out like what it did, among the far and infinite
- * distances: the near ones are all known. */
-static int make_hist(const struct loci_counts *counts, struct loci_hist *hist)
-{
-	uint32_t far = loci_bin_coarse(LOCI_PAIRS_FAR_BLOCKS);
-	double unknown = (double)counts->bins[LOCI_SPREAD_UNSAMPLED], known, scale;
-
-	loci_hist_init(hist, LOCI_SCHEME_COARSE);
-	if (loci_hist_from_counts(hist, counts->bins, LOCI_SPREAD_UNSAMPLED) < 0)
-		return -ENOMEM;
-	hist->cold = (double)counts->bins[LOCI_SPREAD_COLD];
-	known = hist->cold;
-	for (uint32_t i = far; i < hist->n_bins; i++)
-		known += hist->weight[i];
-	if (unknown == 0 || known == 0)
-		return 0;
-	scale = (known + unknown) / known;
-	hist->cold *= scale;
-	for (uint32_t i = far; i < hist->n_bins; i++)
-		hist->weight[i] *= scale;
-	return 0;
-}
-
 static int put_hist(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
 	uint64_t block_bytes, const struct loci_counts *counts, struct loci_err *err)
 {
@@ -67,7 +44,7 @@ static int put_hist(struct loci_publication *p, enum loci_owner owner, int64_t o
 		.owner = owner,
 		.owner_id = owner_id };
 
-	if (make_hist(counts, &hist) < 0)
+	if (loci_spread_hist(counts->bins, loci_bin_coarse(LOCI_PAIRS_FAR_BLOCKS), &hist) < 0)
 		return loci_err_nomem(err);
 	return loci_profile_put_hist(p->profile, &key, &hist, err);
 }
@@ -460,10 +437,11 @@ int loci_publish(struct loci_ledger *ledger, const struct loci_publish_options *
 	static int (*const parts[])(struct loci_publication *, struct loci_err *) = { put_levels,
 		loci_publish_loops, loci_publish_sites, loci_publish_contexts, loci_publish_objects,
 		loci_publish_pieces, loci_publish_pairs, loci_publish_regions, loci_publish_phases,
-		loci_publish_blocks, loci_publish_footprints, put_whole };
-	loci_cleanup(publication_fini) struct loci_publication p = {
-		.ledger = ledger, .options = options, .profile = profile
-	};
+		loci_publish_blocks, loci_publish_footprints, loci_publish_sharing, put_whole };
+	loci_cleanup(publication_fini) struct loci_publication p = { .ledger = ledger,
+		.options = options,
+		.profile = profile,
+		.coherence_id = options->coherence_id };
 	int r = loci_ledger_settle(ledger, err);
 
 	if (r == 0)

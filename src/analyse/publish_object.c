@@ -244,6 +244,19 @@ static int put_sides(struct loci_publication *p, const struct keyed_row *rows, s
 	return r;
 }
 
+/* The same in the stacks that threads have to themselves. */
+static int put_private(struct loci_publication *p, const struct keyed_row *rows, size_t n,
+	enum loci_owner owner, struct loci_err *err)
+{
+	struct loci_private_counts counts = { 0 };
+
+	if (!p->ledger->threaded || owner == LOCI_OWNER_FIELD)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		loci_private_add_row(&counts, p->ledger, rows[i].row);
+	return loci_publish_private(p, owner, rows->key, &counts, err);
+}
+
 /* Sums of rows that are next to each other and have one key; key 0 is nobody's. */
 static int put_sums(struct loci_publication *p, struct keyed_row *rows, size_t n,
 	enum loci_owner owner, struct loci_err *err)
@@ -262,6 +275,8 @@ static int put_sums(struct loci_publication *p, struct keyed_row *rows, size_t n
 			r = loci_publish_counts(p, owner, key, &counts, true, err);
 		if (key && r == 0)
 			r = put_sides(p, rows + first, i - first, owner, err);
+		if (key && r == 0)
+			r = put_private(p, rows + first, i - first, owner, err);
 	}
 	return r;
 }

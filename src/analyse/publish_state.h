@@ -12,6 +12,12 @@ struct loci_counts {
 	struct loci_level_tally level[LOCI_LEVELS];
 };
 
+/* What an owner's touches met in the stacks that threads have to themselves. */
+struct loci_private_counts {
+	uint64_t bins[UINT8_MAX + 1]; /* but coherence misses */
+	struct loci_coherence met;
+};
+
 /* In the order of the code; its id is its place, from 1. */
 struct loci_published_loop {
 	int64_t module_id, function_id;
@@ -36,6 +42,7 @@ struct loci_publication {
 	uint32_t *row_order;   /* rows by site and object */
 	size_t n_rows;         /* of them */
 	uint64_t *site_misses; /* of the first level, by number in the ledger */
+	int64_t coherence_id;  /* the last one put */
 };
 
 void loci_counts_add_row(
@@ -49,6 +56,13 @@ int loci_publish_counts(struct loci_publication *p, enum loci_owner owner, int64
 /* The histogram alone, at the block size that is so many after the first. */
 int loci_publish_side(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
 	unsigned side, const struct loci_counts *counts, struct loci_err *err);
+
+/* publish_share.c, where the ledger has threads. */
+void loci_private_add_row(
+	struct loci_private_counts *counts, const struct loci_ledger *ledger, uint32_t row);
+int loci_publish_private(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
+	struct loci_private_counts *counts, struct loci_err *err);
+int loci_publish_sharing(struct loci_publication *p, struct loci_err *err);
 
 /* In this order. */
 int loci_publish_loops(struct loci_publication *p, struct loci_err *err);

@@ -31,7 +31,7 @@ struct process {
 	struct loci_grain_engine *grain[LOCI_ANALYSE_GRAINS];
 	unsigned n_grains;
 	struct loci_attribution *attribution; /* NULL: references are not attributed */
-	uint64_t promised_bytes, footprint_bytes;
+	uint64_t promised_bytes, footprint_bytes, share_bytes;
 	bool keep;
 	struct loci_process_totals totals;
 	struct loci_unseen unseen;
@@ -62,6 +62,7 @@ static void process_free(struct process **pointer)
 	loci_mistakes_fini(&p->mistakes);
 	free(p->totals.program);
 	free(p->totals.thread);
+	loci_share_sum_free(p->totals.share);
 	free(p);
 }
 
@@ -101,6 +102,7 @@ static int limits(struct process *p, struct loci_grain_options *grain, struct lo
 	if (p->options->footprint)
 		p->footprint_bytes = p->promised_bytes / 4;
 	grain->max_bytes = (p->promised_bytes - p->footprint_bytes) / p->n_grains;
+	p->share_bytes = grain->max_bytes / 2;
 	return r;
 }
 
@@ -148,6 +150,7 @@ static int open_attribution(struct process *p, struct loci_err *err)
 		.n_grains = p->n_grains,
 		.block_bytes = bytes,
 		.footprint_bytes = p->footprint_bytes,
+		.share_bytes = p->share_bytes,
 		.symbols_lock = &a->symbols_lock };
 	int r = 0;
 
@@ -389,6 +392,9 @@ static int fold_grains(struct process *p, struct loci_err *err)
 
 		loci_grain_sum_init(&sum, block_bytes(p, i), true);
 		r = loci_grain_finish(p->grain[i], &sum, err);
+		if (r == 0 && i == 0 && p->attribution)
+			r = loci_share_sum_new(p->attribution, &sum.stack, sum.totals.blocks,
+				&p->totals.share, err);
 		if (r < 0)
 			return r;
 		pthread_mutex_lock(&a->lock);

@@ -11,7 +11,7 @@ struct loci_relay;
 
 typedef int (*loci_relay_use)(void *data, struct loci_batch *batch, struct loci_err *err);
 
-#define LOCI_RELAY_USERS 2 /* at most */
+#define LOCI_RELAY_USERS 3 /* at most */
 int loci_relay_new(const loci_relay_use *use, unsigned n_users, void *data, struct loci_relay **ret,
 	struct loci_err *err);
 void loci_relay_free(struct loci_relay *relay); /* NULL allowed; ends the threads */

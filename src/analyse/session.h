@@ -7,6 +7,7 @@
 #include "analyse/grain_sum.h"
 #include "analyse/ledger.h"
 #include "analyse/mistake.h"
+#include "analyse/share_sum.h"
 #include "analyse/unseen.h"
 
 #include <pthread.h>
@@ -22,6 +23,7 @@ struct loci_process_totals {
 	uint64_t again; /* left out: of an element that the statement had */
 	struct loci_thread_totals *thread;
 	size_t n_threads;
+	struct loci_share_sum *share; /* what threads met of each other; NULL: not attributed */
 };
 
 struct loci_analysis {

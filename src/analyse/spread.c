@@ -115,3 +115,23 @@ void loci_spread_collect(const struct loci_spread *spread, uint32_t owner, uint6
 		bins[i] += spread->near[owner][i];
 	loci_spread_far_collect(&spread->far[owner], bins);
 }
+
+int loci_spread_hist(const uint64_t *bins, uint32_t unknown_from, struct loci_hist *hist)
+{
+	double unknown = (double)bins[LOCI_SPREAD_UNSAMPLED], known, scale;
+
+	loci_hist_init(hist, LOCI_SCHEME_COARSE);
+	if (loci_hist_from_counts(hist, bins, LOCI_SPREAD_UNSAMPLED) < 0)
+		return -ENOMEM;
+	hist->cold = (double)bins[LOCI_SPREAD_COLD];
+	known = hist->cold;
+	for (uint32_t i = unknown_from; i < hist->n_bins; i++)
+		known += hist->weight[i];
+	if (unknown == 0 || known == 0)
+		return 0;
+	scale = (known + unknown) / known;
+	hist->cold *= scale;
+	for (uint32_t i = unknown_from; i < hist->n_bins; i++)
+		hist->weight[i] *= scale;
+	return 0;
+}

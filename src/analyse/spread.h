@@ -84,4 +84,9 @@ int loci_spread_add(struct loci_spread *spread, uint32_t owner, unsigned bin, ui
 void loci_spread_collect(const struct loci_spread *spread, uint32_t owner, uint64_t *bins);
 void loci_spread_far_collect(const struct loci_spread_far *far, uint64_t *bins);
 
+/* Such counts as a histogram, uninitialised before. What sampling did not follow is shared out like
+ * what it did, among the infinite distances and the bins from this one on: the nearer ones are all
+ * known. 0 or -ENOMEM. */
+int loci_spread_hist(const uint64_t *bins, uint32_t unknown_from, struct loci_hist *hist);
+
 #endif

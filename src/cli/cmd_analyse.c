@@ -37,10 +37,15 @@ static const char help[] =
 	"      --statement       of a trace that loci record kept: count an element once per\n"
 	"                        execution of a source statement; elements are as large as the\n"
 	"                        smallest block size\n"
+	"      --share N,..      keep what groups of N threads that share a cache meet, too;\n"
+	"                        threads are grouped in the order in which they start\n"
 	"      --max-memory SIZE switch to sampling blocks before using more\n"
 	"                        (default: three quarters of what is free)\n"
 	"      --verify[=N]      compare the first N touches with a naive LRU stack\n"
 	"                        (default: 100000)\n"
+	"      --order HOW       threads, where nothing else orders them: by equal numbers of\n"
+	"                        references (refs, default), by time stamps (time), or as they\n"
+	"                        stand in the trace (arrival)\n"
 	"      --trace FILE      keep the references in a trace file of loci's own, small\n"
 	"                        and quick to read again\n"
 	"  -q                    print errors only\n"
@@ -50,6 +55,7 @@ struct analyse_args {
 	const char *trace;
 	char *output;
 	const char *keep;
+	enum loci_order order;
 	bool quiet;
 	bool blocks_given;
 	struct loci_import_options import;
@@ -126,8 +132,10 @@ enum {
 	OPT_FOOTPRINT,
 	OPT_INDEX,
 	OPT_STATEMENT,
+	OPT_SHARE,
 	OPT_MEMORY,
 	OPT_VERIFY,
+	OPT_ORDER,
 	OPT_TRACE
 };
 
@@ -139,8 +147,10 @@ static const struct option long_options[] = {
 	{ "footprint", no_argument, NULL, OPT_FOOTPRINT },
 	{ "index", no_argument, NULL, OPT_INDEX },
 	{ "statement", no_argument, NULL, OPT_STATEMENT },
+	{ "share", required_argument, NULL, OPT_SHARE },
 	{ "max-memory", required_argument, NULL, OPT_MEMORY },
 	{ "verify", optional_argument, NULL, OPT_VERIFY },
+	{ "order", required_argument, NULL, OPT_ORDER },
 	{ "trace", required_argument, NULL, OPT_TRACE },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -184,6 +194,9 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 		case OPT_STATEMENT:
 			options->statement = true;
 			break;
+		case OPT_SHARE:
+			r = loci_product_share(optarg, options, &err);
+			break;
 		case OPT_MEMORY:
 			r = loci_product_memory(optarg, options, &err);
 			break;
@@ -191,6 +204,9 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 			options->verify = LOCI_VERIFY_TOUCHES;
 			if (optarg)
 				r = loci_units_parse_u64(optarg, &options->verify, &err);
+			break;
+		case OPT_ORDER:
+			r = loci_product_order(optarg, &args->order, &err);
 			break;
 		case OPT_TRACE:
 			args->keep = optarg;
@@ -298,6 +314,12 @@ int loci_cmd_analyse(int argc, char **argv)
 	if (r == 0) {
 		/* a trace that loci record kept is analysed as it would have been then */
 		args.analyse.attribute = source->info.capabilities & LOCI_CAP_SITES;
+		r = loci_order_new_take(
+			source, &(struct loci_order_options){ .order = args.order }, &source, &err);
+		if (r < 0)
+			source = NULL;
+	}
+	if (r == 0) {
 		r = analyse(&args, source, &err);
 	}
 	loci_source_close(source);

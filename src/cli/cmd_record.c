@@ -243,6 +243,7 @@ static void follow(struct loci_record_args *args, struct loci_crew *crew)
 	int r;
 
 	crew->program = loci_runner_pid(live.runner);
+	crew->order = args->order;
 	crew->trace = args->trace;
 	crew->output = args->output;
 	do {

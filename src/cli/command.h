@@ -30,6 +30,8 @@ int loci_cmd_annotate(int argc, char **argv);
 int loci_cmd_cache(int argc, char **argv);
 int loci_cmd_ops(int argc, char **argv);
 int loci_cmd_diff(int argc, char **argv);
+int loci_cmd_html(int argc, char **argv);
+int loci_cmd_view(int argc, char **argv);
 int loci_cmd_summary(int argc, char **argv);
 int loci_cmd_info(int argc, char **argv);
 int loci_cmd_merge(int argc, char **argv);

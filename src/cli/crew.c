@@ -75,6 +75,10 @@ static void work(struct job *job)
 	struct loci_err failure = { "" }, err = { "" };
 	int r = keep_trace(job, &failure, &err);
 
+	if (r == 0)
+		r = loci_order_new_take(job->source,
+			&(struct loci_order_options){ .order = job->crew->order }, &job->source,
+			&err);
 	if (r == 0) {
 		loci_analysis_read(job->crew->analysis, job->source, &err);
 		loci_source_close(job->source);

@@ -4,14 +4,16 @@
 #define LOCI_CLI_CREW_H
 
 #include "analyse/analyse.h"
+#include "stream/thread_order.h"
 
 #include <pthread.h>
 
 struct loci_crew {
 	struct loci_analysis *analysis;
-	const char *trace;  /* --trace: a file for the first image of the program .. */
-	const char *output; /* .. which is not the profile's */
-	pid_t program;      /* all others get a suffix */
+	enum loci_order order; /* of the threads of a process */
+	const char *trace;     /* --trace: a file for the first image of the program .. */
+	const char *output;    /* .. which is not the profile's */
+	pid_t program;         /* all others get a suffix */
 	pthread_mutex_t lock;
 	pthread_cond_t left;
 	unsigned working, processes;

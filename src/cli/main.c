@@ -30,6 +30,8 @@ static const struct loci_command commands[] = {
 	{ "annotate", "show source lines with their misses and distances", loci_cmd_annotate },
 	{ "ops", "count what a program computes and moves", loci_cmd_ops },
 	{ "diff", "compare two profiles", loci_cmd_diff },
+	{ "html", "write a page that shows a profile, to open or to send", loci_cmd_html },
+	{ "view", "show a profile in the browser", loci_cmd_view },
 	{ "summary", "tabulate many profiles, a row each", loci_cmd_summary },
 	{ "info", "say what a profile is and how far its models can be trusted", loci_cmd_info },
 	{ "doctor", "say which ways of recording work here", loci_cmd_doctor },

@@ -6,15 +6,22 @@
 
 #include "analyse/analyse.h"
 #include "model/cache.h"
+#include "stream/thread_order.h"
 
 #define LOCI_VERIFY_TOUCHES 100000 /* of --verify without a number */
 
 /* -b SIZE,.. */
 int loci_product_blocks(
 	const char *text, struct loci_analyse_options *options, struct loci_err *err);
+/* --share N,.. */
+int loci_product_share(
+	const char *text, struct loci_analyse_options *options, struct loci_err *err);
 /* --max-memory SIZE */
 int loci_product_memory(
 	const char *text, struct loci_analyse_options *options, struct loci_err *err);
+
+/* --order NAME */
+int loci_product_order(const char *text, enum loci_order *ret, struct loci_err *err);
 
 /* What the options leave open: memory, and what the profile says of this machine. The strings are
  * kept here. */

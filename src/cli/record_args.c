@@ -37,6 +37,8 @@ static const char help[] =
 	"                        at each of its loads and stores; elements are as large as the\n"
 	"                        smallest block size of -b (needs debug information)\n"
 	"      --pairs WHICH     pairs of use and reuse: far (default), all or none\n"
+	"      --share N,..      keep what groups of N threads that share a cache meet, too;\n"
+	"                        threads are grouped in the order in which they start\n"
 	"      --footprint       count distinct bytes too, of the program and of each function:\n"
 	"                        slower, and takes 1.3 times the memory that the program touches\n"
 	"      --only FUNCTION,..    record the code of these functions only (* and ? match)\n"
@@ -51,6 +53,9 @@ static const char help[] =
 	"      --no-source       leave source lines out of the profile\n"
 	"      --max-memory SIZE switch to sampling blocks before using more\n"
 	"                        (default: three quarters of what is free)\n"
+	"      --order HOW       threads of a process, where nothing else orders them: by equal\n"
+	"                        numbers of references (refs, default), by time stamps (time), or\n"
+	"                        as their words arrive (arrival)\n"
 	"      --trace FILE      keep the references too, for loci analyse; of further\n"
 	"                        processes in FILE.PID\n"
 	"      --verify[=N]      compare the first N touches with a naive LRU stack\n"
@@ -137,6 +142,7 @@ enum {
 	OPT_STATEMENT,
 	OPT_PAIRS,
 	OPT_FOOTPRINT,
+	OPT_SHARE,
 	OPT_ONLY,
 	OPT_SKIP,
 	OPT_DELAY,
@@ -147,6 +153,7 @@ enum {
 	OPT_NO_KERNEL,
 	OPT_NO_SOURCE,
 	OPT_MEMORY,
+	OPT_ORDER,
 	OPT_TRACE,
 	OPT_VERIFY
 };
@@ -159,6 +166,7 @@ static const struct option long_options[] = {
 	{ "statement", no_argument, NULL, OPT_STATEMENT },
 	{ "pairs", required_argument, NULL, OPT_PAIRS },
 	{ "footprint", no_argument, NULL, OPT_FOOTPRINT },
+	{ "share", required_argument, NULL, OPT_SHARE },
 	{ "only", required_argument, NULL, OPT_ONLY },
 	{ "skip", required_argument, NULL, OPT_SKIP },
 	{ "delay", required_argument, NULL, OPT_DELAY },
@@ -169,6 +177,7 @@ static const struct option long_options[] = {
 	{ "no-kernel", no_argument, NULL, OPT_NO_KERNEL },
 	{ "no-source", no_argument, NULL, OPT_NO_SOURCE },
 	{ "max-memory", required_argument, NULL, OPT_MEMORY },
+	{ "order", required_argument, NULL, OPT_ORDER },
 	{ "trace", required_argument, NULL, OPT_TRACE },
 	{ "verify", optional_argument, NULL, OPT_VERIFY },
 	{ "help", no_argument, NULL, 'h' },
@@ -204,11 +213,15 @@ static int parse_analysis(int option, struct loci_record_args *args, struct loci
 	case OPT_FOOTPRINT:
 		options->footprint = true;
 		return 0;
+	case OPT_SHARE:
+		return loci_product_share(optarg, options, err);
 	case OPT_NO_SOURCE:
 		options->no_source = true;
 		return 0;
 	case OPT_MEMORY:
 		return loci_product_memory(optarg, options, err);
+	case OPT_ORDER:
+		return loci_product_order(optarg, &args->order, err);
 	case OPT_TRACE:
 		args->trace = optarg;
 		return 0;

@@ -16,6 +16,7 @@ struct loci_record_args {
 	struct loci_choice choice;
 	char *output, *command;
 	const char *trace;
+	enum loci_order order;
 	bool quiet, verbose;
 	int toggle; /* the signal that turns recording on and off; 0: none */
 };

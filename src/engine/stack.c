@@ -123,6 +123,12 @@ void loci_stack_free(struct loci_stack *stack)
 	free(stack);
 }
 
+void loci_stack_limit(struct loci_stack *stack, uint64_t max_bytes)
+{
+	if (stack->max_bytes)
+		stack->max_bytes = max_bytes;
+}
+
 uint64_t loci_stack_n_deep(const struct loci_stack *stack)
 {
 	uint64_t n = stack->map.n_entries;

@@ -104,6 +104,10 @@ void loci_stack_leave_recent(struct loci_stack *stack, const struct loci_recent 
 size_t loci_stack_n_held(const struct loci_stack *stack);
 void loci_stack_held(const struct loci_stack *stack, uint64_t *ret_block, uint64_t *ret_use);
 
+/* An engine that may take so much memory may take no more than this from here on. Where it takes
+ * more already it grows no further. */
+void loci_stack_limit(struct loci_stack *stack, uint64_t max_bytes);
+
 struct loci_stack_result {
 	uint64_t touches; /* exact, also when sampled */
 	uint64_t writes;  /* exact, also when sampled */

@@ -19,6 +19,8 @@ void loci_json_end(struct loci_json *json)
 
 static void new_line(struct loci_json *json)
 {
+	if (json->is_compact)
+		return;
 	fputc('\n', json->out);
 	for (unsigned i = 0; i < json->depth; i++)
 		fputs("  ", json->out);
@@ -118,7 +120,7 @@ void loci_json_key(struct loci_json *json, const char *key)
 {
 	before_value(json);
 	quoted(json, key);
-	fputs(": ", json->out);
+	fputs(json->is_compact ? ":" : ": ", json->out);
 	json->after_key = true;
 }
 

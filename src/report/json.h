@@ -14,6 +14,7 @@ struct loci_json {
 	unsigned depth;
 	bool has_member[LOCI_JSON_DEPTH];
 	bool after_key;
+	bool is_compact; /* no spaces and new lines: for programs alone */
 };
 
 void loci_json_begin(struct loci_json *json, FILE *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Several rings of one process as one stream: what holds for the whole process, and the words of
- * each thread, told apart by SWITCH.
+ * each thread, told apart by SWITCH. What the process's ring says is under SWITCH 0, which is no
+ * thread.
  *
  * Two things are kept in order. What the process's ring says (definitions, modules) stands before
  * whatever any thread wrote after it was said. And markers that carry a sequence number of the

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PROCESS 0 /* its words are no thread's */
+
 static int hold(struct loci_braid *braid, const uint64_t *marker, size_t n, struct loci_err *err)
 {
 	if (braid->n_held + n > braid->held_cap) {
@@ -33,8 +35,9 @@ void loci_braid_release(struct loci_braid *braid, struct loci_braid_out *out)
 	while (braid->n_held && loci_braid_held(braid) <= braid->due) {
 		size_t n = loci_sequence_words(braid->held, braid->n_held);
 
-		if (out->cap - out->n < n)
+		if (out->cap - out->n < n + 1)
 			return;
+		loci_braid_switch(braid, out, PROCESS);
 		memcpy(out->words + out->n, braid->held, n * sizeof(*braid->held));
 		out->n += n;
 		braid->due += loci_braid_held(braid) == braid->due;
@@ -77,18 +80,24 @@ int loci_braid_process(struct loci_braid *braid, struct loci_braid_out *out, str
 
 	loci_braid_release(braid, out);
 	while (r == 0 && view->n_words) {
-		size_t room = out->cap - out->n, n;
+		size_t room = out->cap - out->n, before = out->n, n;
+		uint32_t thread = braid->thread;
 
 		if (room < LOCI_BRAID_ROOM)
 			return 1;
-		n = loci_ring_copy(braid->process, out->words + out->n, room - LOCI_BRAID_MARKER,
-			view->n_words);
+		loci_braid_switch(braid, out, PROCESS);
+		n = loci_ring_copy(braid->process, out->words + out->n,
+			room - LOCI_BRAID_MARKER - 2, view->n_words);
 		if (n == 0)
 			return loci_ring_senseless(braid->process, err);
 		loci_ring_give_back(braid->process, n, view);
 		view->n_words -= n;
 		out->n += n;
 		r = sift(braid, out, n, err);
+		if (out->n == before + (thread != PROCESS)) { /* there was nothing to pass on */
+			out->n = before;
+			braid->thread = thread;
+		}
 		loci_braid_release(braid, out);
 	}
 	return r;

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #define LOCI_BRAID_MARKER (LOCI_RAW_MAX + 1)          /* words */
-#define LOCI_BRAID_ROOM   (2 * LOCI_BRAID_MARKER + 2) /* for words, SWITCH and what is held */
+#define LOCI_BRAID_ROOM   (2 * LOCI_BRAID_MARKER + 3) /* for words, what is held, and SWITCHes */
 
 struct loci_braid {
 	struct loci_source source; /* first */
@@ -46,6 +46,7 @@ struct loci_braid_out {
 	size_t n, cap;
 };
 
+void loci_braid_switch(struct loci_braid *braid, struct loci_braid_out *out, uint32_t thread);
 /* All that the process's ring has. 1: there was no room for all of it. */
 int loci_braid_process(struct loci_braid *braid, struct loci_braid_out *out, struct loci_err *err);
 /* The number of the first marker that is held; 0: none is. */

@@ -14,7 +14,7 @@ static void put(struct loci_braid_out *out, uint64_t word)
 	out->words[out->n++] = word;
 }
 
-static void switch_to(struct loci_braid *braid, struct loci_braid_out *out, uint32_t thread)
+void loci_braid_switch(struct loci_braid *braid, struct loci_braid_out *out, uint32_t thread)
 {
 	if (braid->thread != thread)
 		put(out, loci_mark_word(LOCI_MARK_SWITCH, 0, thread));
@@ -224,7 +224,7 @@ static ssize_t cleared(
 static size_t turn_words(const struct loci_braid *braid, const struct loci_strand *strand,
 	const struct loci_braid_out *out)
 {
-	size_t room = out->cap - out->n - LOCI_BRAID_MARKER - 1;
+	size_t room = out->cap - out->n - LOCI_BRAID_MARKER - 2;
 	size_t chunk = (size_t)loci_ring_chunk_words(strand->ring);
 
 	return braid->n_strands > 1 && chunk < room ? chunk : room;
@@ -237,7 +237,7 @@ static int give(struct loci_braid *braid, struct loci_strand *strand, size_t cap
 	uint32_t thread = braid->thread;
 	ssize_t n;
 
-	switch_to(braid, out, strand->thread);
+	loci_braid_switch(braid, out, strand->thread);
 	first = out->n;
 	n = loci_strand_copy(strand, out->words + first, cap, err);
 	used = n > 0 ? admit(braid, strand, out->words + first, (size_t)n) : 0;
@@ -331,6 +331,6 @@ void loci_braid_retire(
 	braid->became_another |= strand->given && strand->executes_at == strand->given;
 	if (!strand->opened)
 		return;
-	switch_to(braid, out, strand->thread);
+	loci_braid_switch(braid, out, strand->thread);
 	put(out, loci_mark_word(LOCI_MARK_SIGNAL_LEAVE, 0, 0));
 }

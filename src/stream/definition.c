@@ -149,10 +149,31 @@ static bool equals(const struct loci_definitions *defs, const struct loci_block 
 	return true;
 }
 
+static struct loci_definition head_of(uint64_t id, const uint64_t *raw)
+{
+	return (struct loci_definition){ .id = id,
+		.module = (uint32_t)(raw[0] >> 32),
+		.flags = (uint32_t)raw[0],
+		.code_address = raw[1] };
+}
+
+bool loci_definitions_agree(
+	const struct loci_definitions *defs, uint64_t marker, const uint64_t *raw)
+{
+	uint64_t id = loci_word_payload(marker);
+	unsigned n_raw = loci_word_n_raw(marker);
+	struct loci_definition head;
+
+	if (n_raw < 2 || n_raw % 2)
+		return false;
+	head = head_of(id, raw);
+	return equals(defs, loci_definitions_find(defs, id), &head, raw + 2, (n_raw - 2) / 2);
+}
+
 static int define(struct loci_definitions *defs, uint64_t id, const uint64_t *raw, unsigned n_raw,
 	struct loci_err *err)
 {
-	struct loci_definition head = { .id = id, .first = (uint32_t)defs->n_refs };
+	struct loci_definition head;
 	struct loci_block *block;
 	size_t n;
 	int r;
@@ -163,9 +184,8 @@ static int define(struct loci_definitions *defs, uint64_t id, const uint64_t *ra
 			" has %u raw words; expected two and two more for each reference",
 			id, n_raw);
 	n = (n_raw - 2) / 2;
-	head.module = (uint32_t)(raw[0] >> 32);
-	head.flags = (uint32_t)raw[0];
-	head.code_address = raw[1];
+	head = head_of(id, raw);
+	head.first = (uint32_t)defs->n_refs;
 	block = entry(defs, id);
 	if (!block)
 		return loci_err_nomem(err);

@@ -82,6 +82,10 @@ static inline const struct loci_block *loci_definitions_find(
 	return i == LOCI_IDMAP_NONE ? &loci_block_undefined : &defs->sparse[i];
 }
 
+/* Whether a DEFINE with its raw words says of a block what is known of it. */
+bool loci_definitions_agree(
+	const struct loci_definitions *defs, uint64_t marker, const uint64_t *raw);
+
 /* DEFINE, DEFINE_MORE or UNDEFINE with its raw words. Returns 1 when the block is not what it was,
  * 0 when nothing changed, -EBADMSG with err filled when the marker is malformed. */
 int loci_definitions_apply(

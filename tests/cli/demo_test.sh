@@ -16,5 +16,6 @@ tr -s ' \n' ' ' <err | grep -q "of those at matmul.c:$line, b walked with stride
 line=$(grep -n -m 1 'for (int j' "$SRC/examples/matmul.c" | cut -d : -f 1)
 tr -s ' \n' ' ' <out | grep -q "carried by the loop at matmul.c:$line" ||
 	fail "b's reuse is not carried by the loop at matmul.c:$line"
+[ -s "$BUILD/demo/demo.html" ] || fail "no page to look around in"
 [ "$(wc -l <out)" -lt 160 ] || fail "the demo is longer than a few screens"
 finish

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include <string.h>
 
 #ifndef LOCI_RT_STATIC
 __attribute__((visibility("hidden"))) extern const struct rt_real __start_loci_real[],
@@ -26,8 +27,12 @@ static void *look_elsewhere(const char *name)
 
 void *rt_next(const struct rt_real *real)
 {
-	void *function = dlsym(RTLD_NEXT, real->name);
+	void *function = NULL;
 
+	if (!strncmp(real->name, "pthread_cond_", 13)) /* there are older ones */
+		function = dlvsym(RTLD_NEXT, real->name, "GLIBC_2.3.2");
+	if (!function)
+		function = dlsym(RTLD_NEXT, real->name);
 	if (!function && real->name[0] == '_' && real->name[1] == 'Z')
 		function = look_elsewhere(real->name);
 	if (function)

@@ -97,6 +97,17 @@ void rt_sync_began(struct rt_thread *thread)
 	rt_sync_time(thread);
 }
 
+void rt_sync_finish(struct rt_thread *thread)
+{
+	rt_sync(thread, rt_stripe(&rt.threads), LOCI_SYNC_RELEASE);
+	rt_sync(thread, rt_stripe((void *)pthread_self()), LOCI_SYNC_THREAD_FINISH);
+}
+
+void rt_sync_inherit(struct rt_thread *thread)
+{
+	rt_sync(thread, rt_stripe(&rt.threads), LOCI_SYNC_ACQUIRE);
+}
+
 void rt_sync_time(struct rt_thread *thread)
 {
 	uint64_t raw[1] = { rt_now_ns() };
@@ -104,21 +115,25 @@ void rt_sync_time(struct rt_thread *thread)
 	rt_mark(thread, LOCI_MARK_TIME, 0, 1, raw);
 }
 
+/* Within a wait there may be others: of a handler, which change nothing, or where cancellation
+ * unwinds out of it, and then it is over. */
 void rt_sync_blocked(struct rt_thread *thread)
 {
-	if (!begin(thread, 3))
+	if (thread->is_blocked || !begin(thread, 3))
 		return;
 	rt_sync_time(thread);
 	rt_mark(thread, LOCI_MARK_BLOCKED, 0, 0, NULL);
 	rt_flush(thread);
 	thread->is_blocked = true;
+	thread->blocked_depth = thread->depth;
 	rt_sync_end(thread);
 }
 
 /* There may have been a fork, or the end of recording, in between. */
 void rt_sync_running(struct rt_thread *thread)
 {
-	if (!thread->is_blocked || thread != rt_self || !begin(thread, 3))
+	if (!thread->is_blocked || thread->depth > thread->blocked_depth || thread != rt_self ||
+		!begin(thread, 3))
 		return;
 	thread->is_blocked = false;
 	rt_mark(thread, LOCI_MARK_RUNNING, 0, 0, NULL);

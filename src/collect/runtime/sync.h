@@ -36,7 +36,7 @@ extern struct rt_stripe rt_stripes[RT_STRIPES] __attribute__((visibility("hidden
 extern uint32_t rt_synced __attribute__((visibility("hidden")));
 
 /* Accesses of up to 16 bytes that overlap, aligned, have the same. */
-static inline struct rt_stripe *rt_stripe(const void *object)
+static inline struct rt_stripe *rt_stripe(const volatile void *object)
 {
 	uint64_t hash = ((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u;
 
@@ -68,6 +68,9 @@ void rt_sync(struct rt_thread *thread, struct rt_stripe *stripe, enum loci_sync 
 /* Of another thread, or this one: CREATE is its first, BEGIN its second. Once each. */
 void rt_sync_create(struct rt_thread *thread, struct rt_thread *child);
 void rt_sync_began(struct rt_thread *thread);
+/* It ends, and with it what it holds of locks whose owner may die. */
+void rt_sync_finish(struct rt_thread *thread);
+void rt_sync_inherit(struct rt_thread *thread); /* the lock's owner has ended */
 
 /* Around what may wait: the recorder has all that was written, and does not wait for more. A
  * handler may jump out of it. */

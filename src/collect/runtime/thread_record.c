@@ -191,7 +191,7 @@ static void tell_end(struct rt_thread *thread)
 		rt_unlock();
 	}
 	if (rt_synced && thread->recording)
-		rt_sync(thread, rt_stripe((void *)pthread_self()), LOCI_SYNC_THREAD_FINISH);
+		rt_sync_finish(thread);
 	raw[0] = rt_now_ns();
 	raw[1] = rt_next_sequence();
 	rt_mark(thread, LOCI_MARK_THREAD_EXIT, thread->id, 2, raw);

@@ -6,6 +6,7 @@
 #include "collect/runtime/wrap.h"
 
 #include <threads.h>
+#include <time.h>
 
 /* A signal handler may have come first, and met the runtime on its own. */
 static void begin(struct rt_thread *thread)
@@ -85,3 +86,48 @@ RT_WRAP(int, thrd_create, thrd_t *ret, thrd_start_t start, void *argument)
 		rt_thread_give_back(thread);
 	return r;
 }
+
+/* A thread's end is told under its handle, which no other has before it was joined. */
+struct join {
+	struct rt_thread *thread;
+	bool waits;
+};
+
+static struct join join_begin(struct rt_thread *thread, bool waits)
+{
+	if (waits)
+		rt_sync_blocked(thread);
+	return (struct join){ thread, waits };
+}
+
+static void join_end(const struct join *join)
+{
+	if (join->waits)
+		rt_sync_running(join->thread);
+}
+
+#define JOIN(name, waits, arguments, ...)                                                 \
+	RT_WRAP(int, name, __VA_ARGS__)                                                   \
+	{                                                                                 \
+		struct rt_thread *thread = rt_sync_thread();                              \
+		int r;                                                                    \
+                                                                                          \
+		if (!thread)                                                              \
+			return RT_REAL(name) arguments;                                   \
+		{                                                                         \
+			__attribute__((cleanup(join_end))) struct join join =             \
+				join_begin(thread, waits);                                \
+                                                                                          \
+			r = RT_REAL(name) arguments;                                      \
+		}                                                                         \
+		if (r == 0)                                                               \
+			rt_sync(thread, rt_stripe((void *)other), LOCI_SYNC_THREAD_JOIN); \
+		return r;                                                                 \
+	}
+#define OTHER pthread_t other, void **result
+JOIN(pthread_join, true, (other, result), OTHER)
+JOIN(pthread_tryjoin_np, false, (other, result), OTHER)
+JOIN(pthread_timedjoin_np, true, (other, result, until), OTHER, const struct timespec *until)
+JOIN(pthread_clockjoin_np, true, (other, result, clock, until), OTHER, clockid_t clock,
+	const struct timespec *until)
+JOIN(thrd_join, true, (other, result), thrd_t other, int *result)

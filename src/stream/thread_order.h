@@ -16,8 +16,8 @@
  * nothing else is left to do, or the bound is reached. A RUN is cut where its thread's turn ends.
  *
  * A process with one thread passes through untouched, without a copy. */
-#ifndef LOCI_STREAM_ORDER_H
-#define LOCI_STREAM_ORDER_H
+#ifndef LOCI_STREAM_THREAD_ORDER_H
+#define LOCI_STREAM_THREAD_ORDER_H
 
 #include "stream/source.h"
 
@@ -42,7 +42,8 @@ int loci_order_new_take(struct loci_source *source, const struct loci_order_opti
 
 struct loci_order_counts {
 	uint64_t given_up; /* numbers that never came */
-	uint64_t went_on;  /* times the bound was reached */
+	uint64_t went_on;  /* times the others went on without a thread that may run */
+	size_t most_held;  /* words */
 };
 void loci_order_counts(const struct loci_source *order, struct loci_order_counts *ret);
 

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A table of any length: only the rows in sight exist. Rows are chosen by click and arrow keys, opened
+// and closed where they have children, and sorted by the heads of the columns.
+
+import { el } from "./dom.js";
+
+export const ROW = 24; // pixels; page.css knows it too
+let grids = 0;
+
+export class Grid {
+	// columns: { key, title, number, text(row) or fill(cell, row), sort }
+	constructor({ label, columns, tree = false, onselect, ontoggle, onsort, onopen }) {
+		this.id = `grid-${++grids}`;
+		this.columns = columns;
+		this.tree = tree;
+		this.rows = [];
+		this.selected = -1;
+		this.pool = [];
+		Object.assign(this, { onselect, ontoggle, onsort, onopen });
+		this.heads = columns.map((column) => this.head(column));
+		this.header = el("div", { role: "row", class: "grid-head" }, this.heads);
+		this.body = el("div", { role: "rowgroup", class: "grid-body" });
+		this.element = el(
+			"div",
+			{ class: "grid", role: tree ? "treegrid" : "grid", "aria-label": label, tabindex: "0", id: this.id, onkeydown: (event) => this.key(event), onscroll: () => this.draw() },
+			el("div", { role: "rowgroup", class: "grid-top" }, this.header),
+			this.body,
+		);
+		this.body.addEventListener("click", (event) => this.click(event));
+		this.body.addEventListener("dblclick", () => this.onopen?.(this.rows[this.selected]));
+		new ResizeObserver(() => this.draw()).observe(this.element);
+	}
+
+	head(column) {
+		const attributes = { role: "columnheader", class: `cell ${column.class ?? ""}${column.number ? " number" : ""}` };
+
+		if (!column.sort) return el("div", attributes, column.title);
+		return el("div", attributes, el("button", { type: "button", tabindex: "-1", title: column.hint, onclick: () => this.onsort?.(column.key) }, column.title));
+	}
+
+	setSort(key, ascending) {
+		this.columns.forEach((column, i) => {
+			if (column.sort) this.heads[i].setAttribute("aria-sort", column.key === key ? (ascending ? "ascending" : "descending") : "none");
+		});
+	}
+
+	// rows: anything; selected: its place or -1.
+	setRows(rows, selected = -1) {
+		this.rows = rows;
+		this.selected = selected;
+		this.element.setAttribute("aria-rowcount", String(rows.length + 1));
+		this.body.style.height = `${rows.length * ROW}px`;
+		if (selected >= 0) this.reveal(selected);
+		this.draw(true);
+	}
+
+	reveal(index) {
+		const view = this.element.clientHeight - ROW;
+		const top = this.element.scrollTop;
+
+		if (index * ROW < top) this.element.scrollTop = index * ROW;
+		else if (view > 0 && (index + 1) * ROW > top + view) this.element.scrollTop = (index + 1) * ROW - view + (index > 0 ? view / 3 : 0);
+	}
+
+	select(index, tell = true) {
+		if (index < 0 || index >= this.rows.length) return;
+		this.selected = index;
+		this.reveal(index);
+		this.draw();
+		if (tell) this.onselect?.(this.rows[index]);
+	}
+
+	draw() {
+		const height = this.element.clientHeight;
+		const first = Math.max(0, Math.floor(this.element.scrollTop / ROW) - 2);
+		const n = Math.min(this.rows.length - first, Math.ceil(height / ROW) + 4);
+
+		while (this.pool.length < n) this.pool.push(this.newRow());
+		this.pool.forEach((line, i) => {
+			line.hidden = i >= n;
+			if (i < n) this.fillRow(line, first + i);
+		});
+		const chosen = this.selected >= first && this.selected < first + n;
+
+		if (chosen) this.element.setAttribute("aria-activedescendant", `${this.id}-${this.selected - first}`);
+		else this.element.removeAttribute("aria-activedescendant");
+	}
+
+	newRow() {
+		const line = el("div", { role: "row", class: "grid-row", id: `${this.id}-${this.pool.length}` });
+
+		line.cells = this.columns.map((column) => el("div", { role: "gridcell", class: `cell ${column.class ?? ""}${column.number ? " number" : ""}` }));
+		line.append(...line.cells);
+		if (this.tree) {
+			line.handle = el("span", { class: "handle", "aria-hidden": "true" });
+			line.label = el("span", { class: "label" });
+			line.cells[0].append(line.handle, line.label);
+		}
+		this.body.append(line);
+		return line;
+	}
+
+	fillRow(line, index) {
+		const row = this.rows[index];
+
+		line.index = index;
+		line.style.transform = `translateY(${index * ROW}px)`;
+		line.setAttribute("aria-rowindex", String(index + 2));
+		line.setAttribute("aria-selected", String(index === this.selected));
+		if (this.tree) {
+			line.setAttribute("aria-level", String(row.depth + 1));
+			if (row.expands) line.setAttribute("aria-expanded", String(Boolean(row.open)));
+			else line.removeAttribute("aria-expanded");
+			line.cells[0].style.paddingLeft = `${6 + 16 * row.depth}px`;
+			line.handle.textContent = row.expands ? (row.open ? "\u25be" : "\u25b8") : "";
+		}
+		this.columns.forEach((column, i) => {
+			const cell = i === 0 && this.tree ? line.label : line.cells[i];
+
+			if (column.fill) {
+				column.fill(cell, row, line.cells[i]);
+			} else {
+				const text = column.text(row);
+
+				cell.textContent = text;
+				cell.title = i === 0 ? (row.title ?? text) : "";
+			}
+		});
+	}
+
+	click(event) {
+		const line = event.target.closest(".grid-row");
+
+		if (!line) return;
+		const row = this.rows[line.index];
+
+		if (event.target.closest(".handle") && row.expands) this.ontoggle?.(row);
+		else this.select(line.index);
+	}
+
+	key(event) {
+		const page = Math.max(1, Math.floor(this.element.clientHeight / ROW) - 2);
+		const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+		const row = this.rows[this.selected];
+
+		if (event.target.closest("input, button") || event.ctrlKey || event.metaKey || event.altKey) return;
+		if (event.key in moves) {
+			const last = this.rows.length - 1;
+			const next = Math.max(0, Math.min(last, this.selected + moves[event.key]));
+
+			this.select(next);
+		} else if (this.tree && row && event.key === "ArrowRight" && row.expands) {
+			if (!row.open) this.ontoggle?.(row);
+			else this.select(this.selected + 1);
+		} else if (this.tree && row && event.key === "ArrowLeft") {
+			if (row.open) this.ontoggle?.(row);
+			else
+				for (let i = this.selected; i-- > 0; )
+					if (this.rows[i].depth < row.depth) {
+						this.select(i);
+						break;
+					}
+		} else if (event.key === "Enter" && row) {
+			if (this.tree && row.expands) this.ontoggle?.(row);
+			else this.onopen?.(row);
+		} else return;
+		event.preventDefault();
+	}
+}
+
+
