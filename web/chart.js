@@ -4,7 +4,7 @@
 // print, scale and can be reached by keyboard.
 
 import { svg } from "./dom.js";
-import { curve, log2Rows, missRatio, total } from "./hist.js";
+import { curve, log2Rows, total } from "./hist.js";
 import { bytes, count, percent } from "./units.js";
 
 const MARGIN = { left: 56, right: 14, top: 30, bottom: 34 };
@@ -230,8 +230,4 @@ export function rangeChart({ ranges, value, text, width = 640, height = 120, lab
 		svg("text", { x: right, y: height - 6, class: "tick", "text-anchor": "end" }, indexText(high)),
 	);
 	return root;
-}
-
-export function ratioAt(hist, blocks) {
-	return missRatio(hist, blocks);
 }

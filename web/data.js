@@ -76,7 +76,7 @@ export class DataView {
 		const value = values[key] ?? values.misses;
 
 		this.all = lens.whole("objects");
-		this.rows = Array.from({ length: objects.n }, (_, id) => ({ id, misses: misses[id], refs: objects.refs[id] })).filter((row) => !query || `${objects.name[row.id]} ${objects.origin[row.id]} ${objects.type[row.id] ?? ""}`.toLowerCase().includes(query));
+		this.rows = Array.from({ length: objects.n }, (_, id) => ({ id, misses: misses[id], refs: objects.refs[id] })).filter((row) => !query || `${objects.name[row.id]} ${objects.origin[row.id]}`.toLowerCase().includes(query));
 		if (key === "name") this.rows.sort((a, b) => -sign * (objects.name[a.id] < objects.name[b.id] ? -1 : objects.name[a.id] > objects.name[b.id] ? 1 : 0));
 		else this.rows.sort((a, b) => sign * (value(a) - value(b)) || b.refs - a.refs);
 		this.grid.setSort(values[key] || key === "name" ? key : "misses", sign > 0);

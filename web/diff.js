@@ -64,7 +64,7 @@ export class DiffView {
 		replace(
 			this.element,
 			doc.profiles.length > 2 ? el("div", { class: "pane-bar" }, choice("compared with the first", doc.profiles.slice(1).map((profile, i) => ({ value: String(i + 1), name: profile.name })), String(this.other), (value) => show({ with: value }))) : null,
-			el("section", { class: "verdict" }, el("p", { class: "subject" }, this.key(doc.profiles)), el("h1", null, verdict ?? "")),
+			el("section", { class: "verdict" }, el("p", { class: "subject" }, this.key(doc.profiles)), el("h2", { class: "headline" }, verdict ?? "")),
 			el("section", { class: "panel", "aria-label": "distances of both" }, this.chart),
 			el("section", { class: "panel" }, this.totals(diff, before, after)),
 			this.moved("Lines whose misses moved most", diff.lines),

@@ -102,7 +102,7 @@ export class PairsView {
 		return el(
 			"div",
 			{ class: "side" },
-			el("h3", null, title),
+			el("h2", null, title),
 			el("p", null, el("button", { type: "button", class: "link strong", disabled: site < 0, onclick: () => show({ view: "code", by: "function", sel: `line:${site}` }) }, profile.siteName(site)), site >= 0 ? ` (${sites.op[site]} of ${sites.size_bytes[site] || "some"} bytes)` : ""),
 			text === null ? null : el("pre", { class: "snippet" }, text.trim()),
 			path.length ? el("ol", { class: "path" }, path.map((id) => el("li", { class: id === this.common ? "common" : null }, el("button", { type: "button", class: "link", onclick: () => show({ view: "code", by: "context", sel: `context:${id}` }) }, profile.contextName(id)), profile.contexts.line[id] ? el("span", { class: "note" }, ` called at ${profile.place(profile.contexts.source[id], profile.contexts.line[id])}`) : null, id === this.common ? el("span", { class: "note" }, " \u2190 common to both") : null))) : el("p", { class: "note" }, "its call path was not recorded"),
