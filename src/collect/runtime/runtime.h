@@ -37,6 +37,8 @@ enum rt_mode {
 	RT_TRACE,
 };
 
+struct rt_stripe;
+
 struct rt_level {
 	struct loci_ring_producer ring;
 	struct loci_cc_state *live; /* in the ring's header; NULL: no ring */
@@ -68,8 +70,10 @@ struct rt_thread {
 	bool put_off_informs;
 	uint64_t put_off_mask; /* signals that were blocked when it came */
 	siginfo_t put_off_info;
-	unsigned rounds;    /* of destructors of thread-specific data that have passed */
-	uint64_t fork_mask; /* signals that were blocked before fork */
+	bool is_atomic;         /* an atomic operation of the program's is on its way .. */
+	struct rt_stripe *held; /* .. and has this lock (atomics.c) */
+	unsigned rounds;        /* of destructors of thread-specific data that have passed */
+	uint64_t fork_mask;     /* signals that were blocked before fork */
 	void *(*start)(void *);
 	int (*start_c11)(void *);
 	void *argument;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Threads as the runtime knows them, and how much they count. */
+#include "collect/runtime/atomics.h"
 #include "collect/runtime/level.h"
 #include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
@@ -202,6 +203,7 @@ void rt_thread_end(struct rt_thread *thread)
 {
 	uint64_t mask = rt_block();
 
+	rt_atomic_let_go(thread);
 	for (; thread->depth; thread->depth--)
 		rt_level_leave(&thread->level[thread->depth]);
 	rt_marks_leave(thread);
