@@ -24,6 +24,7 @@ demo: # build, trace the bundled program, show its report
 
 test: # everything: unit, oracle, command line, sanitizers, fuzzing, lint, installation
 	@scripts/deps.sh test
+	@$(SH) scripts/web_tools.sh
 	@$(SH) scripts/test.sh
 
 check: all # only the tests of the plain build, without installing anything
@@ -31,6 +32,7 @@ check: all # only the tests of the plain build, without installing anything
 
 check-long: # what takes longer than a coffee: fuzzing at length, other people's packages, lintian
 	@scripts/deps.sh test deb long
+	@$(SH) scripts/web_tools.sh
 	@$(SH) scripts/test.sh --long
 
 bench: # speed and size against the bars in doc/performance.md
