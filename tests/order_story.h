@@ -133,6 +133,7 @@ struct story {
 	struct arrival *words; /* that came out are put here too; NULL: not */
 	bool ended;
 	int failed;
+	char note[256];
 	struct loci_order_counts counts;
 };
 
@@ -208,6 +209,7 @@ static inline void hear(
 	CHECK(loci_order_new_take(&a->source, options, &order, NULL) == 0);
 	listen(order, s);
 	loci_order_counts(order, &s->counts);
+	memcpy(s->note, order->note, sizeof(s->note));
 	loci_source_close(order);
 }
 

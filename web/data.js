@@ -112,6 +112,7 @@ export class DataView {
 						["size", objects.size_bytes[row.id] ? bytes(objects.size_bytes[row.id]) : "unknown"],
 						[profile.noun, `${count(row.refs)}, ${percent(row.refs / profile.run.references)} of all`],
 						strideText(walk) ? ["walked with", strideText(walk)] : null,
+						objects.true_sharing?.[row.id] || objects.false_sharing?.[row.id] ? ["lost to others", `${count(objects.true_sharing[row.id])} misses of what another thread wrote, ${count(objects.false_sharing[row.id])} of other bytes in the same block`] : null,
 						walk.spatial === null ? null : ["spatial use", `${percent(walk.spatial)} of the bytes fetched were touched before they left`],
 					]),
 				),

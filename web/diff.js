@@ -93,7 +93,10 @@ export class DiffView {
 				blockBytes: block,
 				caches: this.app.hierarchy,
 				width: Math.max(320, Math.floor(this.chart.clientWidth)),
-				titles: [`${shown[0].noun} by how far back they reach`, "miss ratio of a fully associative cache of that size"],
+				titles: [
+					[`${shown[0].noun} by how far back they reach (stack distance)`, `${shown[0].noun} by distance`],
+					["miss ratio of a fully associative cache of that size", "miss ratio by cache size"],
+				],
 				label: `distances and miss ratio of ${shown.map((profile) => profile.name).join(", ")}`,
 			}),
 		);

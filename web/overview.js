@@ -9,6 +9,12 @@ import { BASES } from "./predict.js";
 import { bytes, cacheBlocks, cacheFault, cacheLabel, cacheSets, count, formatHierarchy, parseSize, percent, size, stride } from "./units.js";
 
 const WORTH_A_CARD = 1e-9;
+const COLLECTORS = {
+	any: "by loci's Valgrind tool",
+	cc: "by code that loci cc compiled",
+	gcc: "by code that loci gcc compiled",
+	import: "from a trace",
+};
 const HINTS = {
 	"hits here": "what the levels inside miss and this one has",
 	first: "of all: blocks that were never touched before",
@@ -174,7 +180,10 @@ export class OverviewView {
 			results: this.results,
 			width,
 			errors: [profile.report.error_points],
-			titles: [`${profile.noun} by how far back they reach (stack distance)`, "miss ratio of a fully associative cache of that size; \u25cf the caches as they are"],
+			titles: [
+				[`${profile.noun} by how far back they reach (stack distance)`, `${profile.noun} by distance`],
+				["miss ratio of a fully associative cache of that size; \u25cf the caches as they are", "miss ratio by cache size; \u25cf the caches as they are", "miss ratio by cache size"],
+			],
 			label: `distances of reuses and miss ratio by cache size: ${profile.report.verdict.text}`,
 			onmove: (level, blocks, steps, event) => (event ? this.drag(level, event) : this.move(level, blocks, steps)),
 		});
@@ -237,7 +246,7 @@ export class OverviewView {
 		const { app, results } = this;
 		const focused = this.levels.contains(document.activeElement) ? document.activeElement.dataset.field : null;
 		const shared = results.some((result) => result.coherence > 0);
-		const heads = ["level", "size", "ways", "line", "hits here", "misses", "ratio", "first", "capacity", "conflict", shared ? "shared" : null, "moved", "write-backs", "rests on", ""].filter((head) => head !== null);
+		const heads = ["level", "size", "ways", "line", app.profile.shares.length ? "each for" : null, "hits here", "misses", "ratio", "first", "capacity", "conflict", shared ? "shared" : null, "moved", "write-backs", "rests on", ""].filter((head) => head !== null);
 
 		replace(
 			this.levels,
@@ -248,7 +257,7 @@ export class OverviewView {
 					"table",
 					{ class: "level-table" },
 					el("caption", null, "What each cache would do. Change any size, ways or line, or drag an edge above."),
-					el("thead", null, el("tr", null, heads.map((head) => (head ? el("th", { scope: "col", title: HINTS[head], class: ["level", "size", "ways", "line", "rests on"].includes(head) ? null : "number" }, head) : el("td", null))))),
+					el("thead", null, el("tr", null, heads.map((head) => (head ? el("th", { scope: "col", title: HINTS[head], class: ["level", "size", "ways", "line", "each for", "rests on"].includes(head) ? null : "number" }, head) : el("td", null))))),
 					el("tbody", null, results.map((result, i) => this.levelRow(result, i, shared))),
 				),
 			),
@@ -310,6 +319,7 @@ export class OverviewView {
 			el("td", null, this.field(i, "size", size(cache.size_bytes), (text) => ({ size_bytes: parseSize(text) }))),
 			el("td", null, this.field(i, "ways", cache.ways ? String(cache.ways) : "full", (text) => ({ ways: /^(full|0|)$/i.test(text.trim()) ? 0 : Number(text) }))),
 			el("td", null, this.field(i, "line", size(cache.line_bytes), (text) => ({ line_bytes: parseSize(text) }))),
+			app.profile.shares.length ? el("td", null, this.shareField(i)) : null,
 			cells,
 			el("td", null, app.hierarchy.length > 1 ? el("button", { type: "button", class: "quiet", "aria-label": `remove ${cache.name}`, onclick: () => this.removeLevel(i) }, "\u00d7") : null),
 		);
@@ -336,6 +346,17 @@ export class OverviewView {
 		};
 
 		return el("input", { type: "text", value, size: "6", "aria-label": `${what} of ${cache.name}`, "data-field": `${what}-${i}`, autocomplete: "off", spellcheck: "false", disabled: app.profile.isObject && what === "line", onchange: change });
+	}
+
+	// Which threads have one of these caches.
+	shareField(i) {
+		const { app } = this;
+		const cache = app.hierarchy[i];
+		const groups = app.profile.shares.filter((entry) => entry.share === "some").map((entry) => entry.n);
+		const options = [["private", "one thread"], ...[...new Set(groups)].map((n) => [`share${n}`, `${n} threads`]), ["shared", "all threads"]];
+		const change = (event) => app.show({ cache: formatHierarchy(app.hierarchy.map((level, k) => (k === i ? { ...level, share: event.target.value } : level)), app.profile.isObject) });
+
+		return el("select", { "aria-label": `threads that share ${cache.name}`, "data-field": `share-${i}`, onchange: change }, options.map(([value, name]) => el("option", { value, selected: value === cache.share }, name)));
 	}
 
 	addLevel() {
@@ -384,7 +405,7 @@ export class OverviewView {
 			{ class: "panel" },
 			el("h2", null, "How sure is this?"),
 			facts([
-				["recorded", `${run.mode ?? "unknown"}${run.collector ? `, by ${run.collector}` : ""}${run.merged > 1 ? `, ${run.merged} runs added up` : ""}`],
+				["recorded", `${run.mode ?? "unknown"}${run.collector ? `, ${COLLECTORS[run.collector] ?? run.collector}` : ""}${run.merged > 1 ? `, ${run.merged} runs added up` : ""}`],
 				["distances", grain.sampling_rate < 1 ? `of a sample of the blocks (${percent(grain.sampling_rate)}): miss ratios \u00b1${report.error_points.toPrecision(2)} points (95 %)` : "of every reference that was recorded: exact"],
 				report.approximate ? ["code", "approximate: the compiler told what it happened to know"] : null,
 				run.lost ? ["lost", `${count(run.lost)} references are missing`] : null,

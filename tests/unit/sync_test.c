@@ -208,6 +208,39 @@ static void test_full(void)
 	run_free(&run);
 }
 
+#if defined(SYNCED_OMP_GCC) || defined(SYNCED_OMP_CLANG)
+/* What synced_omp.c tells, by kind: writes, and reads at the least. */
+static const struct {
+	unsigned n_writes, n_reads;
+} in_openmp[] = {
+	{ 2, 4 }, { 2, 8 }, { 2, 8 }, { 2, 8 }, { 2, 2 }, /* regions */
+	{ 1, 4 },                                         /* a barrier */
+	{ 4, 0 }, { 4, 0 }, { 4, 0 }, { 4, 0 }, { 4, 0 }, /* one at a time */
+	{ 8, 0 }, { 1, 4 }, { 1, 4 }, { 1, 4 }, { 1, 4 }, /* ordered, single, loop, sections */
+	{ 1, 8 }, { 1, 8 }, { 1, 8 }, { 8, 0 },           /* tasks */
+	{ 8, 0 },                                         /* iterations that wait for others */
+};
+
+static void test_openmp(const char *path)
+{
+	unsigned n_blocked = 0;
+
+	program = path;
+	start("");
+	finish(0);
+	check_image(run.pid, 0);
+	for (unsigned kind = 0; kind < sizeof(in_openmp) / sizeof(*in_openmp); kind++) {
+		CHECK_U64(hb.n_told[WRITE + kind], 20 * in_openmp[kind].n_writes);
+		CHECK_U64(hb.n_told[READ + kind], 20 * in_openmp[kind].n_reads);
+	}
+	for (size_t i = 0; i < hb.n_threads; i++)
+		n_blocked += hb.thread[i].n_blocked > 0;
+	CHECK(hb.n_threads >= 4 && n_blocked >= 4);
+	hb_free(&hb);
+	run_free(&run);
+}
+#endif
+
 #ifdef TOOL_DIR
 /* Under Valgrind locks are the same; threads are told by their ids. */
 static void test_any(void)
@@ -228,6 +261,13 @@ static void test_any(void)
 	CHECK_U64(check_scenario("results"), 1);
 	hb_free(&hb);
 	test_forks();
+	setenv("OMP_WAIT_POLICY", "passive", 1); /* threads run one at a time */
+#ifdef SYNCED_OMP_GCC
+	test_openmp(SYNCED_OMP_GCC);
+#endif
+#ifdef SYNCED_OMP_CLANG
+	test_openmp(SYNCED_OMP_CLANG);
+#endif
 }
 #endif
 
@@ -247,6 +287,12 @@ int main(void)
 		test_deadlock();
 		test_full();
 	}
+#ifdef SYNCED_OMP_GCC
+	test_openmp(SYNCED_OMP_GCC);
+#endif
+#ifdef SYNCED_OMP_CLANG
+	test_openmp(SYNCED_OMP_CLANG);
+#endif
 #ifdef TOOL_DIR
 	test_any();
 #endif

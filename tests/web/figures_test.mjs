@@ -25,6 +25,7 @@ function randomHierarchy(random, profile) {
 	const levels = [];
 	let least = 1;
 
+	if (profile.levels.length && random(6) === 0) return profile.levels.slice(0, 1 + random(profile.levels.length));
 	for (let n = 1 + random(3); n > 0; n--) {
 		const line_bytes = pick(random, lines);
 		const ways = pick(random, [0, 1, 2, 3, 4, 8, 12, 16, 64, 80]);
@@ -33,7 +34,10 @@ function randomHierarchy(random, profile) {
 
 		while (blocks * line_bytes < least) blocks *= 2;
 		least = blocks * line_bytes;
-		levels.push({ name: `C${levels.length + 1}`, size_bytes: least, ways, line_bytes, share: "private" });
+		// a machine's last level is mostly shared; groups are those recorded
+		const share = pick(random, ["private", "private", "shared", ...profile.shares.filter((entry) => entry.share === "some").map((entry) => `share${entry.n}`)]);
+
+		levels.push({ name: `C${levels.length + 1}`, size_bytes: least, ways, line_bytes, share });
 	}
 	return levels;
 }
@@ -55,8 +59,9 @@ for (const [path, profile] of profiles) {
 				seen.add(level.basis);
 				assert.equal(level.basis, other.basis, text);
 				assert.equal(level.why, other.why, text);
+				assert.equal(level.threaded, other.threaded, text);
 				assert.equal(level.hits_estimated, other.hits_estimated, text);
-				for (const key of ["accesses", "hits", "misses", "miss_ratio", "cold", "capacity", "conflict", "coherence", "writebacks", "moved_bytes", "error_points", "split_error_points"]) {
+				for (const key of ["accesses", "hits", "misses", "miss_ratio", "cold", "capacity", "conflict", "coherence", "writebacks", "moved_bytes", "error_points", "split_error_points", "true_sharing", "false_sharing", "remote"]) {
 					if (level.basis === "exact" && ["misses", "hits", "writebacks"].includes(key) && profile.grain(level.cache.line_bytes).sampling_rate === 1 && Number.isInteger(other[key])) assert.equal(level[key], other[key], `${text}: ${key}`);
 					assert.ok(other[key] === null ? level[key] === null : near(level[key], other[key], key === "conflict" ? 1e-8 * Math.max(1, level.accesses / Math.max(1, Math.abs(other[key]))) : 1e-9), `${text}: ${level.cache.name} ${key} is ${level[key]}, want ${other[key]}`);
 				}

@@ -19,3 +19,24 @@ INSERT INTO block (id, function_id, source_id, line, entry, contents, executions
 INSERT INTO operation (block_id, kind, type, lanes, count, bits) VALUES
 	(1, 'load', 'f64', 1, 2, 128), (1, 'float fma', 'f64', 4, 1, 1024), (1, 'int add', 'i64', 1, 1, 192),
 	(1, 'branch cond', NULL, 1, 1, 0);
+
+-- Two threads apart, as a pair and together: distances in stacks of their own, what they met of each
+-- other, and who took what from whom.
+INSERT INTO histogram (id, owner, owner_id, distance, block_bytes, set_bits, scheme, sampled, cold, coherence)
+SELECT 90000 + n, o.owner, o.owner_id, 'private', 64, 0, scheme, 0, cold, 40 * n FROM histogram h,
+	(SELECT 1 AS n, 'thread' AS owner, 7 AS owner_id UNION SELECT 2, 'thread', 8 UNION SELECT 3, 'thread_group', 1) o
+	WHERE h.owner = 'whole' AND h.distance = 'stack';
+INSERT INTO bin (histogram_id, low, high, weight) SELECT 90000 + n, low, high, weight * n / 3 + 1 FROM bin
+	JOIN histogram h ON h.id = histogram_id AND h.owner = 'whole' AND h.distance = 'stack',
+	(SELECT 1 AS n UNION SELECT 2 UNION SELECT 3);
+INSERT INTO thread_group (id, share, thread_id, threads) VALUES (1, 2, 7, '7,8');
+INSERT INTO coherence (id, owner, owner_id, block_bytes, touches, true_sharing, false_sharing, remote) VALUES
+	(1, 'whole', 0, 64, 31227, 50, 70, 900), (2, 'thread', 7, 64, 10000, 10, 30, 400),
+	(3, 'thread', 8, 64, 21227, 40, 40, 500), (4, 'thread_group', 1, 64, 31227, 0, 0, 0);
+INSERT INTO coherence (id, owner, owner_id, block_bytes, touches, true_sharing, false_sharing, remote)
+	SELECT 10 + id, 'object', id, 64, refs, 5, 70, 90 FROM object WHERE id = 1;
+INSERT INTO shared_blocks (id, block_bytes, alone, read_only, written) VALUES (1, 64, 150, 40, 26);
+INSERT INTO sharing (id, write_site_id, miss_site_id, object_id, write_object_id, kind, misses, threads)
+	SELECT 1, min(id), max(id), 1, 2, 'false', 70, 2 FROM site;
+INSERT INTO sharing (id, write_site_id, miss_site_id, object_id, write_object_id, kind, misses, threads)
+	SELECT 2, max(id), max(id), 1, 1, 'true', 50, 2 FROM site;

@@ -63,9 +63,10 @@ struct rt_thread {
 	bool has_jumped;  /* out of a handler */
 	bool is_told;     /* its maker has written CREATE */
 	uint32_t blocked_depth;
-	bool is_blocked; /* BLOCKED was written */
-	uint32_t busy;   /* signals are to wait (deferring.h) */
-	int put_off;     /* the one that does; 0: none */
+	uint32_t omp_waits; /* of OpenMP that it is in */
+	bool is_blocked;    /* BLOCKED was written */
+	uint32_t busy;      /* signals are to wait (deferring.h) */
+	int put_off;        /* the one that does; 0: none */
 	bool put_off_informs;
 	uint64_t put_off_mask; /* signals that were blocked when it came */
 	siginfo_t put_off_info;
