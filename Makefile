@@ -24,6 +24,7 @@ demo: # build, trace the bundled program, show its report
 
 test: # everything: unit, oracle, command line, sanitizers, fuzzing, lint, installation
 	@scripts/deps.sh test
+	@$(SH) scripts/web_tools.sh
 	@$(SH) scripts/test.sh
 
 check: all # only the tests of the plain build, without installing anything
@@ -31,6 +32,7 @@ check: all # only the tests of the plain build, without installing anything
 
 check-long: # what takes longer than a coffee: fuzzing at length, other people's packages, lintian
 	@scripts/deps.sh test deb long
+	@$(SH) scripts/web_tools.sh
 	@$(SH) scripts/test.sh --long
 
 bench: # speed and size against the bars in doc/performance.md
@@ -42,6 +44,11 @@ bench-cc: # what loci cc costs: counting, streaming, recording, compiling; half 
 	@$(SH) scripts/build.sh $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLOCI_SANITIZE=
 	@$(SH) scripts/build.sh $(BUILD) --target benchmarks
 	@$(SH) bench/cc.sh $(BUILD) $(BUILD)/bench/cc
+
+bench-threads: # what threads cost, exactly and sampled, and how near samples come; twenty minutes
+	@scripts/deps.sh bench
+	@$(SH) scripts/build.sh $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLOCI_SANITIZE=
+	@$(SH) bench/threads.sh $(BUILD) $(BUILD)/bench/threads
 
 lint: # layering, formatting, clang-tidy
 	@scripts/deps.sh lint
@@ -69,4 +76,4 @@ help:
 	@echo 'make            build loci into $(BUILD)'
 	@sed -n 's/^\([a-z-]*\):[^#=]*# /make \1\t/p' Makefile | expand -t 16
 
-.PHONY: all demo test check check-long bench bench-cc lint fuzz install deb clean help
+.PHONY: all demo test check check-long bench bench-cc bench-threads lint fuzz install deb clean help

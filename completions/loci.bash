@@ -67,7 +67,7 @@ _loci() {
 		--collector) words='any cc gcc' ;;
 		-m) words='exact count' ;;
 		--toggle) words='USR1 USR2' ;;
-		--fail-if | --sweep | --threads | --miss | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min | --object) ;;
+		--fail-if | --sweep | --threads | --share | --miss | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min | --object) ;;
 		-o | --output | --trace) files=any ;;
 		*)
 			case $command in

@@ -18,6 +18,10 @@ pass="clang-14 llvm-14-dev clang-19 llvm-19-dev libomp-14-dev|libomp-dev g++"
 fortran="flang-19 gfortran"
 compile="$pass $fortran lld-14 lld-19 meson"
 deb="dpkg-dev file"
+# The viewer is tried in a browser, driven by tools from npm (scripts/web_tools.sh). npm may have come
+# with a node that is no package of Debian's, beside which Debian's cannot be installed.
+web="chromium"
+command -v npm >/dev/null 2>&1 || web="$web nodejs npm"
 tools="bash g++ binutils python3 python3-jsonschema sqlite3 valgrind zstd gzip groff-base xz-utils dwz"
 
 dry_run=
@@ -30,7 +34,7 @@ for purpose; do
 	fuzz) wanted="$wanted $build $fuzz" ;;
 	bench) wanted="$wanted $build $pass bash g++ valgrind gzip sqlite3 python3 binutils tcl xz-utils" ;;
 	deb) wanted="$wanted $build $pass $deb lintian" ;;
-	test) wanted="$wanted $build $lint $fuzz $compile $deb $tools" ;;
+	test) wanted="$wanted $build $lint $fuzz $compile $deb $tools $web" ;;
 	long) wanted="$wanted $build $compile $deb libopenmpi-dev openmpi-bin tcl xz-utils" ;;
 	*)
 		echo "deps.sh: there is no purpose \"$purpose\"" >&2

@@ -2,7 +2,7 @@
 // Who is to blame for a cache's misses, as src/model/blame.c has it: counts where the cache was named
 // at record time, else estimates from the owners' own histograms. And trees of owners.
 
-import { addHist, atLeast, medianBeyond, newHist, total } from "./hist.js";
+import { atLeast, binLow, binOf, medianBeyond, newHist, total } from "./hist.js";
 import { learnBins, predictCache } from "./predict.js";
 import { cacheBlocks, cacheSets } from "./units.js";
 
@@ -181,6 +181,8 @@ export function accessesOf(profile, key, ids) {
 export function walkOf(profile, rows, lens) {
 	const { accesses } = profile;
 	const misses = lens.misses("accesses");
+	// which one speaks for all is not a matter of estimates: the first level recorded says
+	const rank = lens.isEstimate && profile.levels.length ? accesses.misses[0] : misses;
 	const objects = new Map();
 	let worst = -1;
 	let refs = 0;
@@ -189,8 +191,7 @@ export function walkOf(profile, rows, lens) {
 	let used = 0;
 
 	for (const row of rows) {
-		if (worst < 0 || misses[row] > misses[worst] || (misses[row] === misses[worst] && accesses.refs[row] > accesses.refs[worst]))
-			worst = row;
+		if (worst < 0 || rank[row] > rank[worst] || (rank[row] === rank[worst] && accesses.refs[row] > accesses.refs[worst])) worst = row;
 		refs += accesses.refs[row];
 		regular += accesses.regular_refs[row];
 		fills += accesses.fills[row];
@@ -219,11 +220,25 @@ const GROUPS = {
 };
 const BELOW = { function: "line", loop: "line", file: "function", module: "function" };
 
+// Sites of one line of one function are one; where no line is known each is by itself.
 function lineKey(profile, site) {
-	const { sites } = profile;
+	const { sites, sources } = profile;
 
-	if (!sites.line[site]) return `x${site}`;
-	return `${sites.function[site]}:${sites.source[site]}:${sites.line[site]}`;
+	if (!sites.line[site]) return -1 - site;
+	return ((sites.function[site] + 1) * (sources.n + 1) + sites.source[site] + 1) * 2 ** 22 + sites.line[site];
+}
+
+// All sites by what they belong to, which no choice of a cache changes: made once.
+function siteGroups(profile, by) {
+	profile.siteGroups ??= {};
+	if (!profile.siteGroups[by]) {
+		profile.siteGroups[by] = groupsOf(profile, by, Array.from({ length: profile.sites.n }, (_, i) => i));
+	}
+	return profile.siteGroups[by];
+}
+
+function groupsOf(profile, by, rows) {
+	return groupBy(rows, by === "line" ? (row) => lineKey(profile, row) : (row) => GROUPS[by].key(profile, row));
 }
 
 function groupBy(rows, keyOf) {
@@ -257,15 +272,11 @@ function siteNode(profile, lens, kind, id, name, rows, depth) {
 	return node;
 }
 
-function nodesOf(profile, lens, by, rows, depth) {
+function nodesOf(profile, lens, by, groups, depth) {
 	const nodes = [];
 
-	if (by === "line")
-		for (const group of groupBy(rows, (row) => lineKey(profile, row)).values())
-			nodes.push(siteNode(profile, lens, "line", group[0], profile.siteName(group[0]), group, depth));
-	else
-		for (const [id, group] of groupBy(rows, (row) => GROUPS[by].key(profile, row)))
-			nodes.push(siteNode(profile, lens, by, id, GROUPS[by].name(profile, id), group, depth));
+	if (by === "line") for (const group of groups.values()) nodes.push(siteNode(profile, lens, "line", group[0], profile.siteName(group[0]), group, depth));
+	else for (const [id, group] of groups) nodes.push(siteNode(profile, lens, by, id, GROUPS[by].name(profile, id), group, depth));
 	return nodes;
 }
 
@@ -342,16 +353,14 @@ export const TREES = ["function", "line", "loop", "file", "module", "object", "c
 export function treeOf(profile, lens, by) {
 	if (by === "object") return objectNodes(profile, lens);
 	if (by === "context") return contextTree(profile, lens);
-	const all = Array.from({ length: profile.sites.n }, (_, i) => i);
-
-	return nodesOf(profile, lens, by, all, 0);
+	return nodesOf(profile, lens, by, siteGroups(profile, by), 0);
 }
 
 // What a node falls into.
 export function childrenOf(profile, lens, node) {
 	if (node.children) return node.children;
 	if (node.kind === "object") node.children = spotNodes(profile, lens, node.id, node.depth + 1);
-	else node.children = BELOW[node.kind] ? nodesOf(profile, lens, BELOW[node.kind], node.rows, node.depth + 1) : [];
+	else node.children = BELOW[node.kind] ? nodesOf(profile, lens, BELOW[node.kind], groupsOf(profile, BELOW[node.kind], node.rows), node.depth + 1) : [];
 	return node.children;
 }
 
@@ -374,9 +383,43 @@ export function histOf(profile, node) {
 	return node.hist;
 }
 
+const LOW = Float64Array.from({ length: COARSE_BINS + 1 }, (_, i) => binLow("coarse", i));
+const scratch = new Float64Array(COARSE_BINS);
+
+// medianBeyond of some rows together, without a histogram for each: a table is sorted by it.
+function medianOf(table, rows, from) {
+	const { start, bins, weights } = table.histogram;
+	const first = binOf("coarse", from);
+	let last = -1;
+	let left = 0;
+	let found = 0;
+
+	for (const row of rows)
+		for (let k = start[row]; k < start[row + 1]; k++) {
+			const bin = bins[k];
+
+			if (bin < first) continue;
+			const weight = bin > first || from <= LOW[bin] ? weights[k] : (weights[k] * (LOW[bin + 1] - from)) / (LOW[bin + 1] - LOW[bin]);
+
+			scratch[bin] += weight;
+			left += weight / 2;
+			if (bin > last) last = bin;
+		}
+	for (let bin = first; bin <= last; bin++) {
+		const own = scratch[bin];
+		const low = Math.max(from, LOW[bin]);
+
+		scratch[bin] = 0;
+		if (found || !(own > 0)) continue;
+		if (own >= left) found = low + Math.ceil(((LOW[bin + 1] - low) * left) / own);
+		left -= own;
+	}
+	return found;
+}
+
 export function distanceOf(profile, lens, node) {
-	node.far ??= causeOf(histOf(profile, node), node.misses, lens);
-	return node.far.distance;
+	node.far ??= lens.fault || !profile[node.table].histogram ? 0 : medianOf(profile[node.table], rowsOf(node), lens.blocks);
+	return node.far;
 }
 
 // The rows that the page lacks, as one.
@@ -386,9 +429,7 @@ export function restNode(profile, lens, table) {
 	return rest?.n ? { kind: "rest", id: -1, name: `${rest.n} more`, refs: rest.refs, touches: rest.touches, misses: lens.rest(table), rows: [], table, depth: 0, expands: false, worst: -1, hist: rest.histogram } : null;
 }
 
-export function mergeHists(hists) {
-	const sum = newHist("coarse");
-
-	for (const hist of hists) addHist(sum, hist);
-	return sum;
+// Groups of sites that somebody may ask for, made while nobody waits.
+export function prepare(profile) {
+	for (const by of ["line", ...Object.keys(GROUPS)]) siteGroups(profile, by);
 }

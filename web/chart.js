@@ -4,7 +4,7 @@
 // print, scale and can be reached by keyboard.
 
 import { svg } from "./dom.js";
-import { curve, log2Rows, missRatio, total } from "./hist.js";
+import { curve, log2Rows, total } from "./hist.js";
 import { bytes, count, percent } from "./units.js";
 
 const MARGIN = { left: 56, right: 14, top: 30, bottom: 34 };
@@ -175,13 +175,14 @@ function edges(group, { axis, caches, results, blockBytes, y, top, bottom, label
 export function distanceChart({ profile, hists, blockBytes, caches, results, width, errors, onmove, titles, label }) {
 	const height = 396;
 	const split = 196;
+	const room = Math.floor((width - MARGIN.left - 10) / 6.2); // letters of a title
 	const axis = axisOf(hists, blockBytes, caches, MARGIN.left, width - MARGIN.right - COLD_WIDTH);
 	const root = svg("svg", { class: "chart", width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label });
 	const picture = svg("g", { role: "img", "aria-label": label });
 
-	bars(picture, { axis, hists, top: MARGIN.top + 20, bottom: split - 26, profile, blockBytes, title: titles[0] });
+	bars(picture, { axis, hists, top: MARGIN.top + 20, bottom: split - 26, profile, blockBytes, title: titles[0].find((title) => title.length <= room) ?? titles[0].at(-1) });
 	xAxis(picture, axis, split - 26, profile, blockBytes, "");
-	const y = curves(picture, { axis, hists, top: split + 24, bottom: height - MARGIN.bottom, errors, title: titles[1] });
+	const y = curves(picture, { axis, hists, top: split + 24, bottom: height - MARGIN.bottom, errors, title: titles[1].find((title) => title.length <= room) ?? titles[1].at(-1) });
 
 	xAxis(picture, axis, height - MARGIN.bottom, profile, blockBytes, profile.isObject ? "objects" : "");
 	root.append(picture);
@@ -230,8 +231,4 @@ export function rangeChart({ ranges, value, text, width = 640, height = 120, lab
 		svg("text", { x: right, y: height - 6, class: "tick", "text-anchor": "end" }, indexText(high)),
 	);
 	return root;
-}
-
-export function ratioAt(hist, blocks) {
-	return missRatio(hist, blocks);
 }

@@ -76,7 +76,7 @@ export class DataView {
 		const value = values[key] ?? values.misses;
 
 		this.all = lens.whole("objects");
-		this.rows = Array.from({ length: objects.n }, (_, id) => ({ id, misses: misses[id], refs: objects.refs[id] })).filter((row) => !query || `${objects.name[row.id]} ${objects.origin[row.id]} ${objects.type[row.id] ?? ""}`.toLowerCase().includes(query));
+		this.rows = Array.from({ length: objects.n }, (_, id) => ({ id, misses: misses[id], refs: objects.refs[id] })).filter((row) => !query || `${objects.name[row.id]} ${objects.origin[row.id]}`.toLowerCase().includes(query));
 		if (key === "name") this.rows.sort((a, b) => -sign * (objects.name[a.id] < objects.name[b.id] ? -1 : objects.name[a.id] > objects.name[b.id] ? 1 : 0));
 		else this.rows.sort((a, b) => sign * (value(a) - value(b)) || b.refs - a.refs);
 		this.grid.setSort(values[key] || key === "name" ? key : "misses", sign > 0);
@@ -112,6 +112,7 @@ export class DataView {
 						["size", objects.size_bytes[row.id] ? bytes(objects.size_bytes[row.id]) : "unknown"],
 						[profile.noun, `${count(row.refs)}, ${percent(row.refs / profile.run.references)} of all`],
 						strideText(walk) ? ["walked with", strideText(walk)] : null,
+						objects.true_sharing?.[row.id] || objects.false_sharing?.[row.id] ? ["lost to others", `${count(objects.true_sharing[row.id])} misses of what another thread wrote, ${count(objects.false_sharing[row.id])} of other bytes in the same block`] : null,
 						walk.spatial === null ? null : ["spatial use", `${percent(walk.spatial)} of the bytes fetched were touched before they left`],
 					]),
 				),

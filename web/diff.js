@@ -64,7 +64,7 @@ export class DiffView {
 		replace(
 			this.element,
 			doc.profiles.length > 2 ? el("div", { class: "pane-bar" }, choice("compared with the first", doc.profiles.slice(1).map((profile, i) => ({ value: String(i + 1), name: profile.name })), String(this.other), (value) => show({ with: value }))) : null,
-			el("section", { class: "verdict" }, el("p", { class: "subject" }, this.key(doc.profiles)), el("h1", null, verdict ?? "")),
+			el("section", { class: "verdict" }, el("p", { class: "subject" }, this.key(doc.profiles)), el("h2", { class: "headline" }, verdict ?? "")),
 			el("section", { class: "panel", "aria-label": "distances of both" }, this.chart),
 			el("section", { class: "panel" }, this.totals(diff, before, after)),
 			this.moved("Lines whose misses moved most", diff.lines),
@@ -93,7 +93,10 @@ export class DiffView {
 				blockBytes: block,
 				caches: this.app.hierarchy,
 				width: Math.max(320, Math.floor(this.chart.clientWidth)),
-				titles: [`${shown[0].noun} by how far back they reach`, "miss ratio of a fully associative cache of that size"],
+				titles: [
+					[`${shown[0].noun} by how far back they reach (stack distance)`, `${shown[0].noun} by distance`],
+					["miss ratio of a fully associative cache of that size", "miss ratio by cache size"],
+				],
 				label: `distances and miss ratio of ${shown.map((profile) => profile.name).join(", ")}`,
 			}),
 		);

@@ -9,7 +9,7 @@ import { predictCache, predictHits } from "./predict.js";
 
 const TABLES = [
 	"modules", "sources", "functions", "loops", "excerpts", "sites", "contexts", "objects", "fields",
-	"accesses", "pieces", "pairs",
+	"accesses", "pieces", "pairs", "sharings",
 ];
 
 export async function unpack(base64) {
@@ -80,6 +80,8 @@ export class Profile {
 		this.threads = (raw.threads ?? []).map(readStage);
 		this.regions = (raw.regions ?? []).map(readStage);
 		this.phases = (raw.phases ?? []).map(readStage);
+		this.sharedBlocks = raw.shared_blocks ?? [];
+		this.shares = (raw.shares ?? []).map(readStage); // how caches may be shared, where threads are known apart
 		this.stretches = raw.stretches ?? { refs: [], phase: [] };
 		for (const table of TABLES) this[table] = readTable(raw[table]);
 		this.hists = new Map();
@@ -142,7 +144,7 @@ export class Profile {
 			};
 		const set = bySet("set");
 
-		return {
+		return this.shared(cache, {
 			touches: grain.touches,
 			sampled: grain.sampling_rate < 1,
 			sampling_points: grain.error_points,
@@ -151,34 +153,42 @@ export class Profile {
 			dirty: this.hist("dirty", cache.line_bytes) ?? (grain.writes ? null : nothing),
 			set,
 			set_dirty: bySet("set_dirty") ?? (grain.writes ? null : nothing),
-			counted: set ? null : this.counted(cache),
-		};
+			counted: set ? null : this.counted(cache, false),
+		});
 	}
 
-	recordedAs(cache) {
-		return this.levels.findIndex(
-			(level) => level.size_bytes === cache.size_bytes && level.line_bytes === cache.line_bytes && level.ways === cache.ways,
+	// As src/model/topology.c: where threads are known apart, what this level's members met in place of
+	// what all touches in one cache did.
+	shared(cache, input) {
+		const [, n] = /^share(\d+)$/.exec(cache.share) ?? [null, 0];
+		const known = this.shares.filter((entry) => entry.block_bytes === cache.line_bytes);
+		const entry = known.find((one) => one.share === (n ? "some" : cache.share) && one.n === Number(n));
+
+		if (!known.length) return input;
+		if (!entry) return { fault: `shared by ${n} threads each, and the profile has no such groups: loci record --share ${n}` };
+		const own = entry.histogram ? { stack: entry.histogram, dirty: null, set: null, set_dirty: null, is_private: true } : {};
+
+		return { ...input, ...own, is_threaded: true, sharing: entry.has_sharing ? entry : null, touches: entry.touches, counted: this.counted(cache, true) };
+	}
+
+	// Misses of a cache that was simulated while recording, shared in that way where it matters.
+	counted(cache, isThreaded) {
+		const level = this.levels.findIndex(
+			(one) => one.size_bytes === cache.size_bytes && one.line_bytes === cache.line_bytes && one.ways === cache.ways && (!isThreaded || one.share === (cache.share ?? "private")),
 		);
-	}
-
-	// Misses of a cache that was simulated while recording.
-	counted(cache) {
-		const level = this.recordedAs(cache);
 
 		return level >= 0 && this.whole.touches > 0
-			? { misses: this.whole.misses[level], writebacks: this.whole.writebacks[level] }
+			? { misses: this.whole.misses[level], writebacks: this.whole.writebacks[level], hits: this.whole.first_hits[level], at: level }
 			: null;
 	}
 
 	// One result for each level; { cache, fault } where the profile cannot judge it.
 	predict(hierarchy) {
-		const results = hierarchy.map((cache) => {
-			const input = this.input(cache);
-
-			return input.fault ? { cache, fault: input.fault } : predictCache(input, cache);
-		});
+		const inputs = hierarchy.map((cache) => this.input(cache));
+		const results = hierarchy.map((cache, i) => (inputs[i].fault ? { cache, fault: inputs[i].fault } : predictCache(inputs[i], cache)));
 
 		predictHits(results.filter((result) => !result.fault));
+		takeCountedHits(inputs, results);
 		return results;
 	}
 
@@ -232,6 +242,22 @@ export class Profile {
 	}
 }
 
+// Where the levels are those recorded, one for one, it was counted which one a touch hit first.
+function takeCountedHits(inputs, results) {
+	let caches = 0;
+
+	for (const [i, input] of inputs.entries()) {
+		if (results[i].cache.is_tlb) continue;
+		if (!input.is_threaded || !input.counted || input.counted.at !== caches++) return;
+		results[i].hits = input.counted.hits;
+		results[i].hits_estimated = false;
+	}
+}
+
 function readStage(stage) {
-	return { ...stage, histogram: stage.histogram ? decodeHist(stage.histogram) : null };
+	return {
+		...stage,
+		histogram: stage.histogram ? decodeHist(stage.histogram) : null,
+		private: stage.private ? decodeHist(stage.private) : null,
+	};
 }

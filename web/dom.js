@@ -40,7 +40,7 @@ export function table(caption, heads, rows, attributes) {
 		"table",
 		attributes,
 		el("caption", null, caption),
-		el("thead", null, el("tr", null, heads.map((head) => el("th", { scope: "col", class: head.number ? "number" : null }, head.title)))),
+		el("thead", null, el("tr", null, heads.map((head) => el(head.title ? "th" : "td", { scope: head.title ? "col" : null, class: head.number ? "number" : null }, head.title)))),
 		el("tbody", null, rows.map((cells) => el("tr", null, cells.map((cell, i) => el(i ? "td" : "th", { scope: i ? null : "row", class: heads[i].number ? "number" : null }, cell))))),
 	);
 }

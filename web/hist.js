@@ -150,15 +150,3 @@ export function medianBeyond(hist, from) {
 	}
 	return 0;
 }
-
-export function addHist(into, hist) {
-	if (hist.weight.length > into.weight.length) {
-		const larger = new Float64Array(hist.weight.length);
-
-		larger.set(into.weight);
-		into.weight = larger;
-	}
-	for (let i = 0; i < hist.weight.length; i++) into.weight[i] += hist.weight[i];
-	into.cold += hist.cold;
-	into.coherence += hist.coherence;
-}

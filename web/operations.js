@@ -35,8 +35,8 @@ export class OpsView {
 
 		replace(
 			this.element,
-			el("section", { class: "verdict" }, el("h1", null, operations.verdict)),
-			el("section", { class: "panel" }, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "operations" }, table("The whole program", [{ title: "what" }, { title: "", number: true }], figures.map(([name, value]) => [words(name), figure(name, value)])))),
+			el("section", { class: "verdict" }, el("h2", { class: "headline" }, operations.verdict)),
+			el("section", { class: "panel" }, el("h2", null, "The whole program"), el("dl", { class: "facts many" }, figures.filter(([, value]) => value).map(([name, value]) => el("div", null, el("dt", null, words(name)), el("dd", null, figure(name, value)))))),
 			rows?.length ? el("section", { class: "panel" }, this.byFunction(rows)) : null,
 		);
 	}

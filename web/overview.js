@@ -9,6 +9,13 @@ import { BASES } from "./predict.js";
 import { bytes, cacheBlocks, cacheFault, cacheLabel, cacheSets, count, formatHierarchy, parseSize, percent, size, stride } from "./units.js";
 
 const WORTH_A_CARD = 1e-9;
+const HINTS = {
+	"hits here": "what the levels inside miss and this one has",
+	first: "of all: blocks that were never touched before",
+	capacity: "of all: what a fully associative cache of this size misses, too",
+	conflict: "of all: what its sets cost; less than nothing where sets do better than full associativity",
+	moved: "blocks fetched and written back, in bytes",
+};
 
 export function causeText(profile, lens, cause, distance) {
 	const { name } = lens.cache ?? { name: "the cache" };
@@ -36,8 +43,13 @@ export function strideText(walk) {
 export class OverviewView {
 	constructor(app) {
 		this.app = app;
-		this.element = el("div", { class: "overview" });
 		this.chart = el("div", { class: "chart-box" });
+		this.levels = el("div", { class: "levels" });
+		this.head = el("section", { class: "verdict" });
+		this.cards = el("section", { class: "cards", "aria-label": "what matters" });
+		this.foot = el("div", { class: "columns" });
+		this.parts = [this.head, this.cards, el("section", { class: "panel", "aria-label": "distances and misses" }, this.chart, this.levels), this.foot];
+		this.element = el("div", { class: "overview" });
 		new ResizeObserver(() => this.drawChart()).observe(this.chart);
 	}
 
@@ -50,16 +62,12 @@ export class OverviewView {
 			return;
 		}
 		this.results = profile.predict(app.hierarchy);
-		this.levels = el("div", { class: "levels" });
-		replace(
-			this.element,
-			this.verdict(),
-			this.cards(),
-			el("section", { class: "panel", "aria-label": "distances and misses" }, this.chart, this.levels, this.chooser()),
-			el("div", { class: "columns" }, this.effective(), this.trust()),
-		);
+		if (!this.chart.isConnected) replace(this.element, this.parts); // else what has the focus keeps it
+		replace(this.head, this.verdict());
+		replace(this.cards, this.cardList());
 		this.drawChart();
 		this.drawLevels();
+		replace(this.foot, this.effective(), this.trust());
 	}
 
 	verdict() {
@@ -67,17 +75,15 @@ export class OverviewView {
 		const { run, report } = profile;
 		const touched = profile.isObject ? `${count(report.touched.blocks)} objects` : `${bytes(report.touched.bytes)} touched`;
 
-		return el(
-			"section",
-			{ class: "verdict" },
+		return [
 			el("p", { class: "subject" }, el("code", null, run.command ?? profile.name), ` \u2014 ${count(run.references)} ${profile.noun}, ${touched}`),
-			el("h1", null, report.verdict.text),
+			el("h2", { class: "headline" }, report.verdict.text),
 			run.note || !run.complete ? el("p", { class: "warning" }, run.note ?? "The run is not complete.") : null,
-		);
+		];
 	}
 
 	// The line, the data and the cache size that matter.
-	cards() {
+	cardList() {
 		const { app } = this;
 		const { profile, lens } = app;
 		const cards = [];
@@ -89,7 +95,7 @@ export class OverviewView {
 			if (all > 0 && worst.misses / all > WORTH_A_CARD) cards.push(this.lineCard(worst, all), this.objectCard(worst));
 		}
 		cards.push(this.sizeCard());
-		return el("section", { class: "cards", "aria-label": "what matters" }, cards);
+		return cards;
 	}
 
 	lineCard(node, all) {
@@ -168,7 +174,10 @@ export class OverviewView {
 			results: this.results,
 			width,
 			errors: [profile.report.error_points],
-			titles: [`${profile.noun} by how far back they reach (stack distance)`, "miss ratio of a fully associative cache of that size; \u25cf the caches as they are"],
+			titles: [
+				[`${profile.noun} by how far back they reach (stack distance)`, `${profile.noun} by distance`],
+				["miss ratio of a fully associative cache of that size; \u25cf the caches as they are", "miss ratio by cache size; \u25cf the caches as they are", "miss ratio by cache size"],
+			],
 			label: `distances of reuses and miss ratio by cache size: ${profile.report.verdict.text}`,
 			onmove: (level, blocks, steps, event) => (event ? this.drag(level, event) : this.move(level, blocks, steps)),
 		});
@@ -229,8 +238,9 @@ export class OverviewView {
 
 	drawLevels() {
 		const { app, results } = this;
+		const focused = this.levels.contains(document.activeElement) ? document.activeElement.dataset.field : null;
 		const shared = results.some((result) => result.coherence > 0);
-		const heads = ["level", "size", "ways", "line", "hits here", "misses", "ratio", "first", "capacity", "conflict", shared ? "shared" : null, "moved", "write-backs", "rests on", ""].filter((head) => head !== null);
+		const heads = ["level", "size", "ways", "line", app.profile.shares.length ? "each for" : null, "hits here", "misses", "ratio", "first", "capacity", "conflict", shared ? "shared" : null, "moved", "write-backs", "rests on", ""].filter((head) => head !== null);
 
 		replace(
 			this.levels,
@@ -241,7 +251,7 @@ export class OverviewView {
 					"table",
 					{ class: "level-table" },
 					el("caption", null, "What each cache would do. Change any size, ways or line, or drag an edge above."),
-					el("thead", null, el("tr", null, heads.map((head) => (head ? el("th", { scope: "col", class: ["level", "size", "ways", "line", "rests on"].includes(head) ? null : "number" }, head) : el("td", null))))),
+					el("thead", null, el("tr", null, heads.map((head) => (head ? el("th", { scope: "col", title: HINTS[head], class: ["level", "size", "ways", "line", "each for", "rests on"].includes(head) ? null : "number" }, head) : el("td", null))))),
 					el("tbody", null, results.map((result, i) => this.levelRow(result, i, shared))),
 				),
 			),
@@ -253,7 +263,9 @@ export class OverviewView {
 				this.machines(),
 				el("code", { class: "spec" }, `loci cache --cache ${formatHierarchy(app.hierarchy, app.profile.isObject)}`),
 			),
+			app.profile.grains.length > 1 ? el("p", { class: "note" }, `Line sizes recorded: ${app.profile.grains.map((grain) => bytes(grain.block_bytes)).join(", ")}.`) : null,
 		);
+		if (focused) this.levels.querySelector(`[data-field="${focused}"]`)?.focus();
 	}
 
 	machines() {
@@ -301,6 +313,7 @@ export class OverviewView {
 			el("td", null, this.field(i, "size", size(cache.size_bytes), (text) => ({ size_bytes: parseSize(text) }))),
 			el("td", null, this.field(i, "ways", cache.ways ? String(cache.ways) : "full", (text) => ({ ways: /^(full|0|)$/i.test(text.trim()) ? 0 : Number(text) }))),
 			el("td", null, this.field(i, "line", size(cache.line_bytes), (text) => ({ line_bytes: parseSize(text) }))),
+			app.profile.shares.length ? el("td", null, this.shareField(i)) : null,
 			cells,
 			el("td", null, app.hierarchy.length > 1 ? el("button", { type: "button", class: "quiet", "aria-label": `remove ${cache.name}`, onclick: () => this.removeLevel(i) }, "\u00d7") : null),
 		);
@@ -329,6 +342,17 @@ export class OverviewView {
 		return el("input", { type: "text", value, size: "6", "aria-label": `${what} of ${cache.name}`, "data-field": `${what}-${i}`, autocomplete: "off", spellcheck: "false", disabled: app.profile.isObject && what === "line", onchange: change });
 	}
 
+	// Which threads have one of these caches.
+	shareField(i) {
+		const { app } = this;
+		const cache = app.hierarchy[i];
+		const groups = app.profile.shares.filter((entry) => entry.share === "some").map((entry) => entry.n);
+		const options = [["private", "one thread"], ...[...new Set(groups)].map((n) => [`share${n}`, `${n} threads`]), ["shared", "all threads"]];
+		const change = (event) => app.show({ cache: formatHierarchy(app.hierarchy.map((level, k) => (k === i ? { ...level, share: event.target.value } : level)), app.profile.isObject) });
+
+		return el("select", { "aria-label": `threads that share ${cache.name}`, "data-field": `share-${i}`, onchange: change }, options.map(([value, name]) => el("option", { value, selected: value === cache.share }, name)));
+	}
+
 	addLevel() {
 		const { app } = this;
 		const last = app.hierarchy.findLast((cache) => !cache.is_tlb) ?? app.hierarchy[0];
@@ -345,13 +369,6 @@ export class OverviewView {
 		const { app } = this;
 
 		app.show({ cache: formatHierarchy(app.hierarchy.filter((_, k) => k !== i), app.profile.isObject) });
-	}
-
-	chooser() {
-		const { app } = this;
-		const blocks = app.profile.grains.length > 1 ? app.profile.grains : [];
-
-		return blocks.length ? el("p", { class: "note" }, `Line sizes recorded: ${blocks.map((grain) => bytes(grain.block_bytes)).join(", ")}.`) : null;
 	}
 
 	effective() {

@@ -102,7 +102,7 @@ export class PairsView {
 		return el(
 			"div",
 			{ class: "side" },
-			el("h3", null, title),
+			el("h2", null, title),
 			el("p", null, el("button", { type: "button", class: "link strong", disabled: site < 0, onclick: () => show({ view: "code", by: "function", sel: `line:${site}` }) }, profile.siteName(site)), site >= 0 ? ` (${sites.op[site]} of ${sites.size_bytes[site] || "some"} bytes)` : ""),
 			text === null ? null : el("pre", { class: "snippet" }, text.trim()),
 			path.length ? el("ol", { class: "path" }, path.map((id) => el("li", { class: id === this.common ? "common" : null }, el("button", { type: "button", class: "link", onclick: () => show({ view: "code", by: "context", sel: `context:${id}` }) }, profile.contextName(id)), profile.contexts.line[id] ? el("span", { class: "note" }, ` called at ${profile.place(profile.contexts.source[id], profile.contexts.line[id])}`) : null, id === this.common ? el("span", { class: "note" }, " \u2190 common to both") : null))) : el("p", { class: "note" }, "its call path was not recorded"),
@@ -125,14 +125,13 @@ export class PairsView {
 		replace(
 			this.detail,
 			el("div", { class: "sides" }, this.side("Use", pairs.use[row.id], pairs.use_context[row.id]), this.side("Reuse", pairs.reuse[row.id], pairs.reuse_context[row.id])),
-			facts([
+			el("div", { class: "columns" }, facts([
 				["kind", `${pairs.kind[row.id]}: ${KINDS[pairs.kind[row.id]] ?? ""}${pairs.recycled[row.id] ? "; the memory was freed in between" : ""}`],
 				["object", object >= 0 ? el("button", { type: "button", class: "link", onclick: () => show({ view: "data", sel: `object:${object}` }) }, profile.objectName(object)) : "unknown"],
 				["carried by", loop >= 0 ? `the loop at ${profile.loopName(loop)}` : this.common >= 0 ? `no loop; both lie within ${profile.contextName(this.common)}` : "unknown"],
 				["distance", `${this.distanceText(row)} (median of what ${lens.cache?.name ?? "the cache"} is too small for, or of all)`],
 				["weight", `${count(row.refs)} reuses, ${lens.isEstimate ? "~" : ""}${count(row.misses)} misses${this.all > 0 ? `, ${percent(row.misses / this.all)} of all` : ""}`],
-			]),
-			smallHistogram({ profile, hist, blockBytes: profile.ownerBlock, caches: hierarchy, width: 420, label: "distances of the pair" }),
+			]), smallHistogram({ profile, hist, blockBytes: profile.ownerBlock, caches: hierarchy, width: 440, label: "distances of the pair" })),
 		);
 	}
 }

@@ -52,6 +52,7 @@ function reaching(hist, cache, associative) {
 function notExact(input, cache) {
 	const sets = cacheSets(cache);
 
+	if (input.is_private) return "sets of private caches are known of those named at record time alone";
 	if (!Number.isInteger(Math.log2(sets))) return "the number of sets is no power of two";
 	if (sets > SETS_KNOWN) return "there are more than 65536 sets";
 	if (cache.ways > WAYS_KNOWN) return "there are more than 64 ways";
@@ -115,7 +116,8 @@ function writeBacks(input, result) {
 }
 
 export function predictCache(input, cache) {
-	const result = { cache, accesses: input.touches > 0 ? input.touches : total(input.stack) };
+	const { sharing = null } = input;
+	const result = { cache, threaded: Boolean(input.is_threaded), true_sharing: sharing?.true_sharing ?? null, false_sharing: sharing?.false_sharing ?? null, remote: sharing?.remote ?? null, accesses: input.touches > 0 ? input.touches : total(input.stack) };
 
 	fromStack(input, result);
 	result.writebacks = cache.is_tlb ? null : writeBacks(input, result);
@@ -127,11 +129,14 @@ export function predictCache(input, cache) {
 }
 
 // What hits inside hits outside too if each outer set takes blocks of one inner set only and holds
-// at least as many.
-function includes(outer, inner) {
+// at least as many. Where more threads share the outer one, theirs may fill it.
+function includes(outside, inside) {
+	const outer = outside.cache;
+	const inner = inside.cache;
 	const outerWays = outer.ways || cacheBlocks(outer);
 	const innerWays = inner.ways || cacheBlocks(inner);
 
+	if (outside.threaded && (outer.share ?? "private") !== (inner.share ?? "private")) return false;
 	return outer.line_bytes === inner.line_bytes && outerWays >= innerWays && cacheSets(outer) % cacheSets(inner) === 0;
 }
 
@@ -142,13 +147,13 @@ export function predictHits(results) {
 
 	for (const result of results) {
 		if (!result || result.cache.is_tlb) continue;
-		if (inner) result.hits_estimated = !includes(result.cache, inner);
+		if (inner) result.hits_estimated = !includes(result, inner);
 		else left = result.accesses;
 		const missing = Math.min(result.misses, left);
 
 		result.hits = left - missing;
 		left = missing;
-		inner = result.cache;
+		inner = result;
 	}
 }
 

@@ -3,7 +3,7 @@
 
 import { el, empty, replace, table } from "./dom.js";
 import { rangeChart, smallHistogram } from "./chart.js";
-import { cacheLabel, count, percent } from "./units.js";
+import { bytes, cacheLabel, count, percent } from "./units.js";
 
 const STRETCHES_SHOWN = 2000;
 
@@ -13,7 +13,13 @@ function stageRatio(stage, lens) {
 	return stage.touches > 0 ? misses / stage.touches : stage.refs > 0 ? misses / stage.refs : NaN;
 }
 
-function stageTable(app, caption, name, stages) {
+const SHARING = [
+	{ title: "lost: true sharing", number: true, text: (stage) => (stage.coherence ? count(stage.coherence.true_sharing) : "\u2013") },
+	{ title: "false sharing", number: true, text: (stage) => (stage.coherence ? count(stage.coherence.false_sharing) : "\u2013") },
+	{ title: "remote", number: true, text: (stage) => (stage.coherence?.touches ? percent(stage.coherence.remote / stage.coherence.touches) : "\u2013") },
+];
+
+function stageTable(app, caption, name, stages, more = []) {
 	const { profile, lens } = app;
 
 	return el(
@@ -21,19 +27,22 @@ function stageTable(app, caption, name, stages) {
 		{ class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
 		table(
 			caption,
-			[{ title: name }, { title: profile.noun, number: true }, { title: "of all", number: true }, { title: `misses of ${lens.cache?.name ?? "?"}`, number: true }, { title: "miss ratio", number: true }, { title: "distances" }],
+			[{ title: name }, { title: profile.noun, number: true }, { title: "of all", number: true }, { title: `misses of ${lens.cache?.name ?? "?"}`, number: true }, { title: "miss ratio", number: true }, ...more, { title: "distances" }],
 			stages.map((stage) => [
 				stage.label,
 				count(stage.refs),
 				percent(stage.refs / profile.run.references),
 				`${lens.isEstimate ? "~" : ""}${count(lens.ofStage(stage))}`,
 				percent(stageRatio(stage, lens)),
+				...more.map((column) => column.text(stage)),
 				stage.histogram ? smallHistogram({ profile, hist: stage.histogram, blockBytes: profile.ownerBlock, caches: app.hierarchy, width: 360, height: 96, label: `distances of ${stage.label}` }) : "\u2013",
 			]),
 			{ class: "stages" },
 		),
 	);
 }
+
+const TAKES_SHOWN = 100;
 
 export class ThreadsView {
 	constructor(app) {
@@ -49,10 +58,67 @@ export class ThreadsView {
 			replace(this.element, empty("One thread", "This program ran in one thread: there is nothing to share.", "Profiles of programs with several show each of them here."));
 			return;
 		}
-		const threads = profile.threads.map((thread) => ({ ...thread, label: `thread ${thread.id}${thread.pid ? ` of process ${thread.pid}` : ""}${thread.command ? ` (${thread.command})` : ""}` }));
+		const threads = profile.threads.map((thread) => ({ ...thread, histogram: thread.private ?? thread.histogram, label: `thread ${thread.id}${thread.pid ? ` of process ${thread.pid}` : ""}${thread.command ? ` (${thread.command})` : ""}` }));
 
 		threads.sort((a, b) => b.refs - a.refs);
-		replace(this.element, el("section", { class: "panel" }, stageTable(app, `${count(threads.length)} threads, the busiest first`, "thread", threads)));
+		replace(
+			this.element,
+			this.summary(threads),
+			el("section", { class: "panel" }, stageTable(app, `${count(threads.length)} threads, the busiest first`, "thread", threads, SHARING)),
+			this.takes(),
+		);
+	}
+
+	// What they have in common, and what that costs.
+	summary(threads) {
+		const { profile } = this.app;
+		const whole = profile.shares.find((entry) => entry.share === "private" && entry.block_bytes === profile.ownerBlock);
+		const blocks = profile.sharedBlocks.find((entry) => entry.block_bytes === profile.ownerBlock);
+
+		if (!whole?.has_sharing) return el("section", { class: "verdict" }, el("h2", { class: "headline" }, `${count(threads.length)} threads`), el("p", { class: "subject" }, "What they take from each other is not recorded."));
+		const lost = whole.true_sharing + whole.false_sharing;
+		const all = blocks ? blocks.alone + blocks.read_only + blocks.written : 0;
+
+		return el(
+			"section",
+			{ class: "verdict" },
+			el("h2", { class: "headline" }, lost ? `${count(lost)} misses are of blocks that another thread's write took away: ${percent(whole.false_sharing / lost)} by false sharing, of other bytes in the same block.` : `${count(threads.length)} threads, none of which takes anything from another.`),
+			el("p", { class: "subject" }, `${percent(whole.remote / whole.touches)} of all touches are of a block that another thread touched last.`),
+			all ? el("p", { class: "subject" }, `Of ${count(all)} blocks of ${bytes(blocks.block_bytes)}, ${percent(blocks.alone / all)} belong to one thread, ${percent(blocks.read_only / all)} are read by several, ${percent(blocks.written / all)} are written by one and touched by others.`) : null,
+		);
+	}
+
+	place(site) {
+		const { profile, show } = this.app;
+
+		return site >= 0 ? el("button", { type: "button", class: "link", onclick: () => show({ view: "code", by: "function", sel: `line:${site}` }) }, profile.siteName(site)) : "(unknown)";
+	}
+
+	what(object, field) {
+		const { profile, show } = this.app;
+		const name = object >= 0 ? `${profile.objectName(object)}${field >= 0 ? `.${profile.fields.name[field]}` : ""}` : "(unknown)";
+
+		return object >= 0 ? el("button", { type: "button", class: "link", onclick: () => show({ view: "data", sel: `object:${object}` }) }, name) : name;
+	}
+
+	takes() {
+		const { sharings } = this.app.profile;
+		const order = Array.from({ length: sharings.n }, (_, i) => i).sort((a, b) => sharings.count[b] - sharings.count[a]);
+
+		if (!order.length) return null;
+		return el(
+			"section",
+			{ class: "panel" },
+			el(
+				"div",
+				{ class: "scroll", tabindex: "0", role: "region", "aria-label": "who takes what from whom" },
+				table(
+					`Who takes what from whom${order.length > TAKES_SHOWN ? `: the first ${TAKES_SHOWN} of ${count(order.length)}` : ""}`,
+					[{ title: "written at" }, { title: "there" }, { title: "missed at" }, { title: "there" }, { title: "sharing" }, { title: "misses", number: true }, { title: "pairs of threads", number: true }],
+					order.slice(0, TAKES_SHOWN).map((i) => [this.place(sharings.write[i]), this.what(sharings.write_object[i], sharings.write_field[i]), this.place(sharings.miss[i]), this.what(sharings.object[i], sharings.field[i]), sharings.kind[i] === "false" ? "false: other bytes" : "true: the same bytes", count(sharings.count[i]), `${sharings.threads[i]} or more`]),
+				),
+			),
+		);
 	}
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the page shows, kept in the address: #VIEW/key=value/.., so that a link shows the same again.
+// What the page shows, kept in the address: #VIEW&key=value&.., so that a link shows the same again.
 
 export const VIEWS = ["overview", "code", "pairs", "data", "threads", "ops", "phases", "diff"];
 
 export function readFragment(text) {
-	const [view, ...rest] = text.replace(/^#/, "").split("/");
+	const [view, ...rest] = text.replace(/^#/, "").split("&");
 	const state = { view: VIEWS.includes(view) ? view : "overview" };
 
 	for (const part of rest) {
@@ -24,7 +24,7 @@ export function readFragment(text) {
 export function writeFragment(state) {
 	const rest = Object.entries(state)
 		.filter(([key, value]) => key !== "view" && value !== undefined && value !== null && value !== "")
-		.map(([key, value]) => `/${encodeURIComponent(key)}=${encodeURIComponent(value).replace(/%3D/g, "=").replace(/%2C/g, ",").replace(/%3A/g, ":")}`);
+		.map(([key, value]) => `&${encodeURIComponent(key)}=${encodeURIComponent(value).replace(/%(3D|2C|3A|2F|40)/g, decodeURIComponent)}`);
 
 	return `#${state.view}${rest.join("")}`;
 }

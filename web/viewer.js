@@ -4,7 +4,7 @@
 import { choice, el, replace } from "./dom.js";
 import { readDocument, unpack } from "./document.js";
 import { Store, VIEWS, readFragment, writeFragment } from "./state.js";
-import { Lens } from "./blame.js";
+import { Lens, prepare } from "./blame.js";
 import { parseHierarchy } from "./units.js";
 import { OverviewView, levelChooser } from "./overview.js";
 import { CodeView } from "./code.js";
@@ -43,7 +43,7 @@ class App {
 		this.help = this.newHelp();
 		replace(
 			document.body,
-			el("header", null, el("a", { class: "skip", href: "#", onclick: (event) => (event.preventDefault(), this.main.focus()) }, "skip to the view"), el("span", { class: "brand" }, "loci"), this.nav, this.tools),
+			el("header", null, el("a", { class: "skip", href: "#", onclick: (event) => (event.preventDefault(), this.main.focus()) }, "skip to the view"), el("h1", { class: "brand" }, "loci"), this.nav, this.tools),
 			this.main,
 			this.help,
 		);
@@ -217,6 +217,7 @@ async function start() {
 
 		app.render(["view"]);
 		document.documentElement.dataset.ready = "yes";
+		window.requestIdleCallback?.(() => doc.profiles.forEach(prepare));
 	} catch (error) {
 		replace(document.body, el("main", null, el("h1", null, "This page cannot be shown"), el("p", null, String(error.message ?? error)), el("p", null, "It wants a browser of 2023 or later.")));
 		throw error;

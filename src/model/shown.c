@@ -151,6 +151,21 @@ static int sum_rest(const struct loci_shown *shown, const struct owners *o, stru
 	return r;
 }
 
+/* Those that make most of what threads take from each other. */
+static int choose_sharing(struct loci_shown *s, struct loci_err *err)
+{
+	const struct loci_catalogue *c = &s->catalogue;
+	struct loci_met none = { 0 };
+	loci_autofree double *misses = calloc(c->n_sharing + 1, sizeof(double));
+	struct owners o = { .n = c->n_sharing, .refs = misses, .table = &s->sharing, .met = &none };
+
+	if (!misses)
+		return loci_err_nomem(err);
+	for (size_t i = 0; i < c->n_sharing; i++)
+		misses[i] = (double)c->sharing[i].misses;
+	return choose(&o, err);
+}
+
 static void mark(struct loci_shown_table *table, const void *rows, size_t row_bytes, int64_t id)
 {
 	size_t at = row_of(rows, table->n, row_bytes, id);
@@ -198,6 +213,18 @@ static void mark_owners(struct loci_shown *s)
 			MARK(s, object, c->access[i].object_id);
 			MARK(s, field, c->access[i].field_id);
 		}
+	for (size_t i = 0; i < c->n_sharing; i++) {
+		const struct loci_sharing_row *row = &c->sharing[i];
+
+		if (s->sharing.place[i] == LOCI_HIDDEN)
+			continue;
+		MARK(s, site, row->write_site_id);
+		MARK(s, site, row->miss_site_id);
+		MARK(s, object, row->object_id);
+		MARK(s, object, row->write_object_id);
+		MARK(s, field, row->field_id);
+		MARK(s, field, row->write_field_id);
+	}
 	for (size_t i = 0; i < c->n_field; i++)
 		if (s->field.place[i] != LOCI_HIDDEN)
 			MARK(s, object, c->field[i].object_id);
@@ -319,12 +346,15 @@ static int look_through(struct loci_shown *s, struct owners owners[N_OWNERS], st
 		if (r == 0)
 			r = choose(&owners[i], err);
 	}
+	if (r == 0)
+		r = choose_sharing(s, err);
 	if (r < 0)
 		return r;
 	mark_owners(s);
 	mark_names(s);
 	for (unsigned i = 0; i < N_OWNERS; i++)
 		number(owners[i].table);
+	number(&s->sharing);
 #define NUMBER(name) number(&s->name);
 	LOCI_SHOWN_NAMED(NUMBER)
 #undef NUMBER
@@ -351,6 +381,7 @@ int loci_shown_init(
 		r = table_init(&shown->name, c->n_##name, err);
 	LOCI_SHOWN_OWNERS(INIT)
 	LOCI_SHOWN_NAMED(INIT)
+	INIT(sharing)
 #undef INIT
 #define OWNERS(name, OWNER)                                                               \
 	{ LOCI_OWNER_##OWNER, (const char *)c->name, c->n_##name, sizeof(*c->name), NULL, \
@@ -375,6 +406,7 @@ void loci_shown_fini(struct loci_shown *shown)
 #define FINI(name) free(shown->name.place);
 	LOCI_SHOWN_OWNERS(FINI_OWNER)
 	LOCI_SHOWN_NAMED(FINI)
+	FINI(sharing)
 #undef FINI_OWNER
 #undef FINI
 	*shown = (struct loci_shown){ 0 };

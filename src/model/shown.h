@@ -56,6 +56,7 @@ struct loci_shown {
 	uint64_t block_bytes; /* of owners' histograms */
 	LOCI_SHOWN_OWNERS(LOCI_SHOWN_OWNER)
 	LOCI_SHOWN_NAMED(LOCI_SHOWN_TABLE)
+	struct loci_shown_table sharing; /* by its own misses */
 };
 
 int loci_shown_init(

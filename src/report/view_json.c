@@ -93,7 +93,9 @@ static int put_tables(
 
 	if (r == 0)
 		r = loci_view_tables(&shown, json, err);
-	return r == 0 ? loci_view_stages(&shown, json, err) : r;
+	if (r == 0)
+		r = loci_view_stages(&shown, json, err);
+	return r == 0 ? loci_view_threads(&shown, json, err) : r;
 }
 
 static int put_profile(

@@ -7,18 +7,41 @@
 
 #include <errno.h>
 
-/* "misses" and "writebacks" of one owner at every level, "touches" and "histogram". */
+static void put_numbers(const char *key, const double *value, size_t n, struct loci_json *json)
+{
+	loci_pair_array(json, key);
+	for (size_t i = 0; i < n && i < LOCI_LEVELS_MAX; i++)
+		loci_json_number(json, value[i]);
+	loci_json_array_end(json);
+}
+
+/* A member with the owner's histogram, or null. */
+static int put_hist(const struct loci_shown *shown, const char *name, enum loci_distance distance,
+	enum loci_owner owner, int64_t id, struct loci_json *json, struct loci_err *err)
+{
+	const struct loci_hist_key key = { .distance = distance,
+		.block_bytes = shown->block_bytes,
+		.owner = owner,
+		.owner_id = id };
+	const struct loci_hist *hist;
+	int r = loci_profile_hist(shown->catalogue.profile, &key, &hist, err);
+
+	loci_json_key(json, name);
+	if (r == 0)
+		loci_view_hist(hist, json);
+	else if (r == -ENOENT)
+		loci_json_string(json, NULL);
+	return r == -ENOENT ? 0 : r;
+}
+
+/* "misses", "writebacks" and "first_hits" of one owner at every level, "touches" and "histogram".
+ */
 static int put_counts(const struct loci_shown *shown, enum loci_owner owner, int64_t id,
 	struct loci_json *json, struct loci_err *err)
 {
 	const struct loci_catalogue *c = &shown->catalogue;
-	const struct loci_hist_key key = { .distance = LOCI_DISTANCE_STACK,
-		.block_bytes = shown->block_bytes,
-		.owner = owner,
-		.owner_id = id };
-	double misses[LOCI_LEVELS_MAX] = { 0 }, writebacks[LOCI_LEVELS_MAX] = { 0 }, touches = 0;
-	const struct loci_hist *hist;
-	int r;
+	double misses[LOCI_LEVELS_MAX] = { 0 }, writebacks[LOCI_LEVELS_MAX] = { 0 },
+	       first_hits[LOCI_LEVELS_MAX] = { 0 }, touches = 0;
 
 	for (size_t i = 0; i < c->n_level_count; i++) {
 		const struct loci_level_count_row *count = &c->level_count[i];
@@ -30,26 +53,16 @@ static int put_counts(const struct loci_shown *shown, enum loci_owner owner, int
 				continue;
 			misses[k] = (double)count->misses;
 			writebacks[k] = (double)count->writebacks;
+			first_hits[k] = (double)count->first_hits;
 			if (!k)
 				touches = (double)(count->first_hits + count->misses);
 		}
 	}
 	loci_pair_number(json, "touches", touches);
-	loci_pair_array(json, "misses");
-	for (size_t k = 0; k < c->n_level && k < LOCI_LEVELS_MAX; k++)
-		loci_json_number(json, misses[k]);
-	loci_json_array_end(json);
-	loci_pair_array(json, "writebacks");
-	for (size_t k = 0; k < c->n_level && k < LOCI_LEVELS_MAX; k++)
-		loci_json_number(json, writebacks[k]);
-	loci_json_array_end(json);
-	loci_json_key(json, "histogram");
-	r = loci_profile_hist(c->profile, &key, &hist, err);
-	if (r == 0)
-		loci_view_hist(hist, json);
-	else if (r == -ENOENT)
-		loci_json_string(json, NULL);
-	return r == -ENOENT ? 0 : r;
+	put_numbers("misses", misses, c->n_level, json);
+	put_numbers("writebacks", writebacks, c->n_level, json);
+	put_numbers("first_hits", first_hits, c->n_level, json);
+	return put_hist(shown, "histogram", LOCI_DISTANCE_STACK, owner, id, json, err);
 }
 
 static int put_levels(const struct loci_shown *shown, struct loci_json *json, struct loci_err *err)
@@ -91,7 +104,11 @@ static int put_threads(const struct loci_shown *shown, struct loci_json *json, s
 		loci_pair_u64(json, "pid", process ? (uint64_t)process->pid : 0);
 		loci_pair_string(json, "command", process ? process->command : NULL);
 		loci_pair_u64(json, "refs", thread[i].references);
+		loci_view_met_of_others(shown, LOCI_OWNER_THREAD, thread[i].thread, json);
 		r = put_counts(shown, LOCI_OWNER_THREAD, thread[i].thread, json, err);
+		if (r == 0)
+			r = put_hist(shown, "private", LOCI_DISTANCE_PRIVATE, LOCI_OWNER_THREAD,
+				thread[i].thread, json, err);
 		loci_json_object_end(json);
 	}
 	loci_json_array_end(json);

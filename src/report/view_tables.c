@@ -3,6 +3,7 @@
  * no time and keeps them in typed arrays. */
 #include "report/view_tables.h"
 
+#include "base/cleanup.h"
 #include "report/owner_name.h"
 #include "report/pairs.h"
 
@@ -57,6 +58,38 @@ static void put_met(
 		if (table->place[i] != LOCI_HIDDEN)
 			loci_json_number(json, met->touches[i]);
 	loci_json_array_end(json);
+}
+
+/* "true_sharing" and "false_sharing": misses of blocks that other threads took. Nothing where there
+ * were no others. */
+static int put_coherence(const struct loci_shown *shown, enum loci_owner owner,
+	const struct loci_shown_table *table, const void *rows, size_t row_bytes,
+	struct loci_json *json, struct loci_err *err)
+{
+	static const char *const keys[] = { "true_sharing", "false_sharing" };
+	const struct loci_catalogue *c = &shown->catalogue;
+	loci_autofree uint64_t *taken = calloc(2 * (size_t)table->n_shown + 1, sizeof(*taken));
+
+	if (!taken)
+		return loci_err_nomem(err);
+	for (size_t i = 0; i < c->n_coherence; i++) {
+		const struct loci_coherence_row *row = &c->coherence[i];
+		uint32_t at = row->owner == owner && row->block_bytes == shown->block_bytes
+			? loci_shown_at(table, rows, row_bytes, row->owner_id)
+			: LOCI_HIDDEN;
+
+		if (at == LOCI_HIDDEN)
+			continue;
+		taken[at] = row->true_sharing;
+		taken[table->n_shown + at] = row->false_sharing;
+	}
+	for (unsigned k = 0; c->n_coherence && k < 2; k++) {
+		loci_pair_array(json, keys[k]);
+		for (uint32_t i = 0; i < table->n_shown; i++)
+			loci_json_u64(json, taken[k * (size_t)table->n_shown + i]);
+		loci_json_array_end(json);
+	}
+	return 0;
 }
 
 static void put_rest(
@@ -137,8 +170,11 @@ static int put_sites(const struct loci_shown *shown, struct loci_json *json, str
 	NUMBERS(site, refs);
 	put_met(&shown->site, &shown->site_met, json);
 	put_rest(&shown->site_rest, &shown->site_met, json);
-	r = loci_view_owner_hists(
+	r = put_coherence(
 		shown, LOCI_OWNER_SITE, &shown->site, c->site, sizeof(*c->site), json, err);
+	if (r == 0)
+		r = loci_view_owner_hists(
+			shown, LOCI_OWNER_SITE, &shown->site, c->site, sizeof(*c->site), json, err);
 	loci_json_object_end(json);
 	return r;
 }
@@ -199,8 +235,11 @@ static int put_objects(const struct loci_shown *shown, struct loci_json *json, s
 	NUMBERS(object, refs);
 	put_met(&shown->object, &shown->object_met, json);
 	put_rest(&shown->object_rest, &shown->object_met, json);
-	r = loci_view_owner_hists(
+	r = put_coherence(
 		shown, LOCI_OWNER_OBJECT, &shown->object, c->object, sizeof(*c->object), json, err);
+	if (r == 0)
+		r = loci_view_owner_hists(shown, LOCI_OWNER_OBJECT, &shown->object, c->object,
+			sizeof(*c->object), json, err);
 	loci_json_object_end(json);
 	return r;
 }

@@ -12,6 +12,12 @@ int loci_view_tables(const struct loci_shown *shown, struct loci_json *json, str
 /* Members for threads, regions, phases and the caches named at record time. */
 int loci_view_stages(const struct loci_shown *shown, struct loci_json *json, struct loci_err *err);
 
+/* Members for what threads take from each other. */
+int loci_view_threads(const struct loci_shown *shown, struct loci_json *json, struct loci_err *err);
+/* Member "coherence" of one owner: what it met of others, or null. */
+void loci_view_met_of_others(
+	const struct loci_shown *shown, enum loci_owner owner, int64_t id, struct loci_json *json);
+
 /* One histogram as an object. */
 void loci_view_hist(const struct loci_hist *hist, struct loci_json *json);
 /* Member "histograms": those of the whole run, every distance and number of sets. */

@@ -3,7 +3,7 @@
 # hand and against plain SQL.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/profiles.sh"
-. "$SRC/tests/cli/threads.sh"
+. "$SRC/tests/cli/thread_profiles.sh"
 
 # json EXPRESSION: true of d, the first profile (or the document) in the JSON of out
 json() {

@@ -3,7 +3,7 @@
 # told from true, the padded twin clean; by hand and against plain SQL.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/profiles.sh"
-. "$SRC/tests/cli/threads.sh"
+. "$SRC/tests/cli/thread_profiles.sh"
 
 # json EXPRESSION: true of the first profile in the JSON of out
 json() {

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The viewer in Chromium: every view, by mouse and keys; accessibility; hostile names; a hundred thousand
+# sites. Skipped where npm or Chromium cannot be had (scripts/web_tools.sh, scripts/deps.sh).
+# Not under sanitizers.
+. "$SRC/tests/cli/expect.sh"
+tools=$BUILD/web/tools
+make_profile=$(dirname "$LOCI")/tests/make_profile
+for name in chromium chromium-browser google-chrome; do
+	CHROMIUM=${CHROMIUM:-$(command -v $name)}
+done
+[ -n "$CHROMIUM" ] && [ -d "$tools/node_modules/playwright-core" ] && command -v node >/dev/null || {
+	echo "no Chromium, no node, or no $tools (make test installs them)"
+	exit 77
+}
+
+"$make_profile" matrix.loci matrix && cp matrix.loci rich.loci && cp matrix.loci hostile.loci && cp matrix.loci large.loci ||
+	fail "make_profile"
+sqlite3 rich.loci <"$SRC/tests/web/rich_profile.sql" || fail "rich.loci"
+"$make_profile" bare.loci caches=L1=4K/4,L2=32K/8 random:500:9000
+sqlite3 hostile.loci "
+	UPDATE run SET command = '<script>window.broken=1</script> \"quoted\" ''' || char(27) || '[31m';
+	UPDATE function SET name = '<script>window.broken=1</script>' || id;
+	UPDATE source SET path = '/tmp/' || char(8238) || 'c.elif</td><b>' || id;
+	UPDATE object SET name = '</script><img src=x onerror=window.broken=1>' || char(8238, 27) || id;
+	UPDATE object SET type = 'a&lt;b\" onmouseover=\"window.broken=1';
+	UPDATE field SET name = '\${alert(1)}' || char(10, 0x2028) || name;
+	UPDATE module SET path = 'javascript:window.broken=1//' || id;
+	UPDATE excerpt SET text = '/*</script><script>window.broken=1</script>*/' || char(0x202e) || text;" || fail "hostile.loci"
+python3 "$SRC/tests/cli/many_sites.py" large.loci 100000 || fail "large.loci"
+expect 0 loci html -o demo.html rich.loci matrix.loci
+for page in hostile large bare; do
+	expect 0 loci html $page.loci
+done
+
+export TOOLS=$tools CHROMIUM DEMO=rich.loci
+timeout 500 node --test "$SRC/tests/web/browse.mjs" >node.out 2>&1 || fail "$(grep -vE 'duration_ms|^ *---' node.out | head -150)"
+grep milliseconds node.out
+
+# A picture.
+expect 0 loci html --png -o shot.png rich.loci
+[ "$(head -c 4 shot.png | tail -c 3)" = PNG ] || fail "no picture"
+finish

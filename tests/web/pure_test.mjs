@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The viewer's pure modules by themselves: closed forms and naive models.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { binomialAtLeast, binomialPoint, erfc } from "../../web/binomial.js";
+import { atLeast, binHigh, binLow, binOf, curve, decodeHist, log2Rows, medianBeyond, missRatio, newHist, total } from "../../web/hist.js";
+import { learnBins, predictCache, predictHits } from "../../web/predict.js";
+import { Store, chosenId, readFragment, writeFragment } from "../../web/state.js";
+import { bytes, cacheFault, count, formatHierarchy, parseHierarchy, parseSize, percent, size } from "../../web/units.js";
+import { makeVisible, visible } from "../../web/visible.js";
+import { near, randomNumbers } from "./page_data.mjs";
+
+test("names show what cannot be seen", () => {
+	assert.equal(visible("plain \t name é ж 漢"), "plain \t name é ж 漢");
+	assert.equal(visible("a\u0000\u001b[31m\u007f"), "a\u2400\u241b[31m\u2421");
+	assert.equal(visible("\u202eevil\u2066\u200b\ufeff"), "⟨U+202E⟩evil⟨U+2066⟩⟨U+200B⟩⟨U+FEFF⟩");
+	assert.equal(visible("\u2028\u{e0041}\ud800"), "⟨U+2028⟩⟨U+E0041⟩⟨U+D800⟩");
+	assert.deepEqual(makeVisible({ a: ["\u202e", 1, null], b: { c: "\n" } }), { a: ["⟨U+202E⟩", 1, null], b: { c: "\u240a" } });
+});
+
+test("units read as people write them", () => {
+	assert.equal(bytes(64), "64\u00a0B");
+	assert.equal(bytes(48 * 1024), "48\u00a0KiB");
+	assert.equal(bytes(1.25 * 2 ** 20), "1.25\u00a0MiB");
+	assert.equal(bytes(1023.9 * 1024), "1\u00a0MiB");
+	assert.equal(count(712), "712");
+	assert.equal(count(1.03e9), "1.03\u00a0G");
+	assert.equal(count(999999), "1\u00a0M");
+	assert.equal(percent(0), "0\u00a0%");
+	assert.equal(percent(1), "100\u00a0%");
+	assert.equal(percent(0.99996), ">99.99\u00a0%");
+	assert.equal(percent(0.9997), "99.97\u00a0%");
+	assert.equal(percent(0.876), "88\u00a0%");
+	assert.equal(percent(0.0123), "1.2\u00a0%");
+	assert.equal(percent(0.00001), "<0.01\u00a0%");
+	assert.equal(percent(NaN), "\u2013");
+	for (const text of ["64", "48K", "1.25M", "2G"]) assert.equal(size(parseSize(text)), text);
+	for (const text of ["", "x", "-1", "1.0001", "1e9", "1K2"]) assert.ok(Number.isNaN(parseSize(text)), text);
+});
+
+test("the grammar of caches", () => {
+	const text = "L1=32K/8,DTLB=64e/4@4K,L2=1M/16@128,L3=32M:shared";
+	const levels = parseHierarchy(text);
+
+	assert.equal(formatHierarchy(levels), text);
+	assert.deepEqual([levels[1].is_tlb, levels[1].size_bytes, levels[3].ways, levels[3].share], [true, 64 * 4096, 0, "shared"]);
+	assert.equal(parseHierarchy("L1=1000", true)[0].line_bytes, 1);
+	for (const bad of ["", "L1", "L1=0", "L1=100", "L1=32K/7", "L1=32K@48", "L1=1M,L2=32K", "L1=1K,l1=2K", "1=2K", "L1=32K/8:some"]) assert.throws(() => parseHierarchy(bad), Error, bad);
+	assert.match(cacheFault({ size_bytes: 32768, ways: 7, line_bytes: 64 }, false), /7 ways/);
+});
+
+test("bins meet without gaps, and values lie in theirs", () => {
+	for (const scheme of ["fine", "coarse"]) {
+		for (let bin = 0; bin < 900 && binHigh(scheme, bin) < 2 ** 50; bin++) {
+			assert.equal(binHigh(scheme, bin), binLow(scheme, bin + 1));
+			assert.equal(binOf(scheme, binLow(scheme, bin)), bin);
+			assert.equal(binOf(scheme, binHigh(scheme, bin) - 1), bin);
+		}
+	}
+	assert.equal(binLow("coarse", 16), 16);
+	assert.equal(binLow("coarse", 17), 20);
+	assert.equal(binOf("linear", 99), 63);
+});
+
+test("a histogram counts like a list", () => {
+	const random = randomNumbers(7);
+	const hist = newHist("coarse", 120);
+	const values = Array.from({ length: 4000 }, () => random(2 ** (1 + random(14))));
+
+	for (const value of values) hist.weight[binOf("coarse", value)]++;
+	hist.cold = 100;
+	assert.equal(total(hist), 4100);
+	for (let k = 0; k < 16; k++) {
+		const beyond = values.filter((value) => value >= 2 ** k).length;
+
+		assert.deepEqual(atLeast(hist, 2 ** k), { sum: beyond, uncertain: 0 });
+		assert.equal(missRatio(hist, 2 ** k), (beyond + 100) / 4100);
+	}
+	const inside = atLeast(hist, 22); // within the bin of 20 to 23
+
+	assert.ok(inside.uncertain === hist.weight[17] && inside.sum > atLeast(hist, 24).sum && inside.sum < atLeast(hist, 20).sum);
+	const rows = log2Rows(hist);
+
+	assert.ok(near(rows.reduce((sum, row) => sum + row.share, 0) + 100 / 4100, 1));
+	assert.equal(rows[3].low, 4);
+	assert.ok(near(rows[3].share, values.filter((value) => value >= 4 && value < 8).length / 4100));
+	const points = curve(hist);
+
+	assert.equal(points[0].ratio, 1);
+	assert.ok(points.every((point, i) => !i || (point.ratio <= points[i - 1].ratio && point.blocks >= points[i - 1].blocks)));
+	assert.ok(near(points.at(-1).ratio, 100 / 4100));
+	const sorted = values.filter((value) => value >= 64).sort((a, b) => a - b);
+	const median = medianBeyond(hist, 64);
+
+	assert.equal(binOf("coarse", median - 1), binOf("coarse", sorted[Math.ceil(sorted.length / 2) - 1]));
+	assert.equal(medianBeyond(hist, 2 ** 20), 0);
+	const packed = decodeHist({ scheme: "fine", cold: 3, coherence: 1, bins: [2, 5, 300], weights: [1, 2, 4] });
+
+	assert.deepEqual([packed.weight[2], packed.weight[7], packed.weight[307], total(packed)], [1, 2, 4, 11]);
+});
+
+test("binomial tails against plain sums", () => {
+	let sum = 0;
+
+	for (let k = 60; k >= 0; k--) {
+		// n choose k by logarithms
+		let log = 0;
+
+		for (let i = 1; i <= k; i++) log += Math.log((60 - k + i) / i);
+		const point = Math.exp(log + k * Math.log(0.2) + (60 - k) * Math.log(0.8));
+
+		sum += point;
+		assert.ok(Math.abs(binomialPoint(60, 0.2, k) / point - 1) < 1e-11, `point ${k}`);
+		assert.ok(Math.abs(binomialAtLeast(60, 0.2, k) - sum) < 1e-12, `tail ${k}`);
+	}
+	assert.equal(binomialAtLeast(10, 0.5, 11), 0);
+	assert.equal(binomialAtLeast(10, 0.5, 0), 1);
+	assert.ok(Math.abs(erfc(1) - 0.15729920705028513) < 1e-15);
+	assert.ok(Math.abs(erfc(3) / 2.209049699858544e-5 - 1) < 1e-12);
+	assert.ok(Math.abs(erfc(-2) - 1.9953222650189528) < 1e-14);
+	// the two ways meet where one takes over
+	assert.ok(Math.abs(binomialAtLeast(16384, 0.5, 8200) - binomialAtLeast(16390, 0.5, 8203)) < 2e-4);
+});
+
+test("a cache from a histogram, by hand", () => {
+	const stack = decodeHist({ scheme: "fine", cold: 10, coherence: 0, bins: [0, 8, 8], weights: [50, 30, 10] });
+	const input = { touches: 100, stack, stores_known: true, dirty: newHist("linear"), set: null, counted: null };
+	const cache = (size_bytes, ways = 0) => ({ name: "L1", size_bytes, ways, line_bytes: 64 });
+	const small = predictCache(input, cache(8 * 64));
+
+	assert.deepEqual([small.misses, small.hits, small.basis, small.cold, small.capacity, small.conflict], [50, 50, "exact", 10, 40, 0]);
+	assert.equal(predictCache(input, cache(16 * 64)).misses, 20);
+	assert.equal(predictCache(input, cache(32 * 64)).misses, 10);
+	const sets = predictCache(input, cache(16 * 64, 4));
+
+	assert.equal(sets.basis, "binomial model");
+	assert.match(sets.why, /no per-set/);
+	assert.ok(near(sets.misses, 10 + 30 * binomialAtLeast(8, 1 / 4, 4) + 10 * binomialAtLeast(16, 1 / 4, 4)));
+	const bySet = predictCache({ ...input, set: decodeHist({ scheme: "linear", cold: 12, coherence: 0, bins: [0, 2, 3], weights: [60, 20, 8] }), set_dirty: null, stores_known: false }, cache(16 * 64, 4));
+
+	assert.deepEqual([bySet.misses, bySet.basis, bySet.writebacks, bySet.conflict], [20, "exact", null, 0]);
+	const levels = [small, predictCache(input, cache(32 * 64))];
+
+	predictHits(levels);
+	assert.deepEqual(levels.map((level) => level.hits), [50, 40]);
+	const share = learnBins(cache(18 * 64), "coarse", 32);
+
+	assert.deepEqual([share[15], share[16], share[17]], [0, 0.5, 1]);
+});
+
+test("the address holds the state", () => {
+	const state = { view: "code", by: "loop", sel: "line:12", cache: "L1=32K/8,L2=1M/16", q: "a/b=c %&#é@:" };
+
+	assert.deepEqual(readFragment(writeFragment(state)), state);
+	assert.equal(readFragment("#nonsense&x").view, "overview");
+	assert.equal(readFragment("#code&sel=%zz").view, "code");
+	assert.equal(writeFragment({ view: "data", sel: undefined, q: "" }), "#data");
+	assert.equal(chosenId("pair:12", "pair"), 12);
+	assert.equal(chosenId("line:12", "pair"), -1);
+	assert.equal(chosenId(undefined, "pair"), -1);
+	const store = new Store({ a: 1, b: 2 });
+	const heard = [];
+
+	store.listen((next, changed) => heard.push(changed));
+	store.set({ a: 1 });
+	store.set({ a: 3, b: 2 });
+	assert.deepEqual(heard, [["a"]]);
+});
