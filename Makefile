@@ -45,6 +45,11 @@ bench-cc: # what loci cc costs: counting, streaming, recording, compiling; half 
 	@$(SH) scripts/build.sh $(BUILD) --target benchmarks
 	@$(SH) bench/cc.sh $(BUILD) $(BUILD)/bench/cc
 
+bench-threads: # what threads cost, exactly and sampled, and how near samples come; twenty minutes
+	@scripts/deps.sh bench
+	@$(SH) scripts/build.sh $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLOCI_SANITIZE=
+	@$(SH) bench/thread_costs.sh $(BUILD) $(BUILD)/bench/threads
+
 lint: # layering, formatting, clang-tidy
 	@scripts/deps.sh lint
 	@$(SH) scripts/build.sh $(BUILD) --configure-only
@@ -71,4 +76,4 @@ help:
 	@echo 'make            build loci into $(BUILD)'
 	@sed -n 's/^\([a-z-]*\):[^#=]*# /make \1\t/p' Makefile | expand -t 16
 
-.PHONY: all demo test check check-long bench bench-cc lint fuzz install deb clean help
+.PHONY: all demo test check check-long bench bench-cc bench-threads lint fuzz install deb clean help

@@ -44,7 +44,7 @@ rm -f "$scratch/failed"
 		name=$(basename "$source" .c)
 		case $name in
 		engine_bench) arguments="${LONG:+--long} $trace" ;;
-		convert_bench | object_bench | symbol_bench | marks_bench) arguments= ;;
+		coherent_bench | convert_bench | object_bench | symbol_bench | marks_bench) arguments= ;;
 		profile_bench) arguments=$scratch/many.loci ;;
 		attribute_bench) continue ;; # bench/record.sh has a trace for it
 		sets_bench) arguments="-r 1" ;;

@@ -52,8 +52,9 @@ _loci() {
 			;;
 		--by)
 			words='function context region block callee type'
-			[ "$command" = ops ] || words='site line function loop file module object field context pair thread process region phase index'
+			[ "$command" = ops ] || words='site line function loop file module object field context pair thread process region phase index sharing'
 			;;
+		--coverage) words='75 80 90 95' ;;
 		--sort) words='misses refs writebacks distance' ;;
 		--level) words='L1 L2 L3' ;;
 		--pairs) words='far all none' ;;
@@ -66,7 +67,7 @@ _loci() {
 		--collector) words='any cc gcc' ;;
 		-m) words='exact count' ;;
 		--toggle) words='USR1 USR2' ;;
-		--fail-if | --sweep | --threads | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min | --object) ;;
+		--fail-if | --sweep | --threads | --share | --miss | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min | --object) ;;
 		-o | --output | --trace) files=any ;;
 		*)
 			case $command in

@@ -23,6 +23,7 @@ struct program_item {
 	uint64_t cost;        /* each time, as a turn counts */
 	bool left_early;
 	uint64_t object, number;
+	uint64_t when;                        /* it did so, among all */
 	uint64_t before[PROGRAM_THREADS + 1]; /* how many items of each thread happen before it */
 };
 
@@ -48,7 +49,7 @@ struct program {
 	} gate[64];
 	unsigned n_gates, n_threads, n_at_barrier, party;
 	int lock[PROGRAM_LOCKS]; /* who holds it */
-	uint64_t sequence, semaphore;
+	uint64_t now;
 	/* what it consists of */
 	bool syncs, runs, signals, allocates;
 };
@@ -89,7 +90,9 @@ static inline struct program_item *program_item(struct program *p, unsigned thre
 			abort();
 	}
 	item = &t->item[t->n_items++];
-	*item = (struct program_item){ .kind = kind, .at = t->n, .first_ref = t->ordinal };
+	*item = (struct program_item){
+		.kind = kind, .at = t->n, .first_ref = t->ordinal, .when = p->now++
+	};
 	memcpy(item->before, t->before, sizeof(item->before));
 	t->before[thread] = t->n_items;
 	return item;

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Waking a thread costs as much as a quarter of a batch, so who has slept is woken only when there
- * is something to do for a while: half of all batches, or the end. */
+ * is something to do for a while: half of all batches, the end, or anything if who fills them waits
+ * for an empty one, since each user may have less than half. */
 #define BATCHES 16
 #define WORTH   (BATCHES / 2)
 
@@ -79,6 +80,12 @@ static uint64_t pending(const struct loci_relay *relay)
 	return relay->n_done[0] - relay->n_done[relay->n_users];
 }
 
+/* With the lock held: batches that are worth waking up for. */
+static uint64_t worth(const struct loci_relay *relay)
+{
+	return relay->filler_waits ? 1 : WORTH;
+}
+
 static int error_of(const struct loci_relay *relay)
 {
 	for (unsigned i = 0; i < relay->n_users; i++)
@@ -93,7 +100,8 @@ static void tell_next(struct loci_relay *relay, unsigned who)
 	if (who < relay->n_users) {
 		struct user *next = &relay->user[who];
 
-		if (next->waits && (waiting(relay, next->number) >= WORTH || relay->ended[who]))
+		if (next->waits &&
+			(waiting(relay, next->number) >= worth(relay) || relay->ended[who]))
 			pthread_cond_signal(&next->ready);
 	} else if (relay->filler_waits && pending(relay) <= WORTH) {
 		pthread_cond_signal(&relay->emptied);
@@ -104,7 +112,7 @@ static void tell_next(struct loci_relay *relay, unsigned who)
 static void await_batches(struct loci_relay *relay, struct user *user)
 {
 	user->waits = true;
-	while (waiting(relay, user->number) < WORTH && !relay->ended[user->number - 1])
+	while (waiting(relay, user->number) < worth(relay) && !relay->ended[user->number - 1])
 		pthread_cond_wait(&user->ready, &relay->lock);
 	user->waits = false;
 }
@@ -162,6 +170,8 @@ static int told(struct loci_relay *relay, struct loci_err *err)
 static void await_room(struct loci_relay *relay)
 {
 	relay->filler_waits = true;
+	for (unsigned i = 0; i < relay->n_users; i++)
+		tell_next(relay, i);
 	while (pending(relay) > WORTH && !error_of(relay))
 		pthread_cond_wait(&relay->emptied, &relay->lock);
 	relay->filler_waits = false;

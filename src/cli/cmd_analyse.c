@@ -37,6 +37,8 @@ static const char help[] =
 	"      --statement       of a trace that loci record kept: count an element once per\n"
 	"                        execution of a source statement; elements are as large as the\n"
 	"                        smallest block size\n"
+	"      --share N,..      keep what groups of N threads that share a cache meet, too;\n"
+	"                        threads are grouped in the order in which they start\n"
 	"      --max-memory SIZE switch to sampling blocks before using more\n"
 	"                        (default: three quarters of what is free)\n"
 	"      --verify[=N]      compare the first N touches with a naive LRU stack\n"
@@ -130,6 +132,7 @@ enum {
 	OPT_FOOTPRINT,
 	OPT_INDEX,
 	OPT_STATEMENT,
+	OPT_SHARE,
 	OPT_MEMORY,
 	OPT_VERIFY,
 	OPT_ORDER,
@@ -144,6 +147,7 @@ static const struct option long_options[] = {
 	{ "footprint", no_argument, NULL, OPT_FOOTPRINT },
 	{ "index", no_argument, NULL, OPT_INDEX },
 	{ "statement", no_argument, NULL, OPT_STATEMENT },
+	{ "share", required_argument, NULL, OPT_SHARE },
 	{ "max-memory", required_argument, NULL, OPT_MEMORY },
 	{ "verify", optional_argument, NULL, OPT_VERIFY },
 	{ "order", required_argument, NULL, OPT_ORDER },
@@ -189,6 +193,9 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 			break;
 		case OPT_STATEMENT:
 			options->statement = true;
+			break;
+		case OPT_SHARE:
+			r = loci_product_share(optarg, options, &err);
 			break;
 		case OPT_MEMORY:
 			r = loci_product_memory(optarg, options, &err);

@@ -3,9 +3,11 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
+#include "cli/coverage_args.h"
 #include "cli/open.h"
 #include "cli/option.h"
 #include "report/accuracy_table.h"
+#include "report/coverage_table.h"
 #include "report/diff_screen.h"
 #include "report/ops_screen.h"
 
@@ -26,12 +28,16 @@ static const char help[] =
 	"are\n"
 	"                        taken for the truth; stack distances, and private ones of runs\n"
 	"                        with threads\n"
+	"      --rank            instead: how well AFTER finds BEFORE's worst sites, those that "
+	"make\n"
+	"                        most of the reuses that miss a cache of --cache SIZE, or\n"
+	"      --miss SHARE      of the largest that so much of BEFORE's reuses miss (10%)\n"
 	"  -b, --block SIZE      of the block sizes that both have, this one\n"
 	"      --cache SPEC      judge against another machine: host, a machine's name, or\n"
 	"                        L1=32K/8,L2=1M/16,L3=32M/16\n"
 	"      --fail-if BOUND   exit with 1 if the bound is crossed; may be given often\n"
 	"      --json            everything as JSON (doc/diff.schema.json, and\n"
-	"                        doc/accuracy.schema.json)\n"
+	"                        doc/accuracy.schema.json, doc/rank.schema.json)\n"
 	"      --no-color        plain text on a terminal too, as with NO_COLOR=1\n"
 	"  -h, --help            this text\n\n"
 	"BOUND is METRIC OP NUMBER, with one of > >= < <= between:\n"
@@ -42,10 +48,12 @@ static const char help[] =
 	"METRIC: references, touches, blocks, cold, p50, p70, p80, p90, p95, or\n"
 	"LEVEL-misses, LEVEL-writebacks, LEVEL-moved with a level's name, or llc for the last.\n";
 
-enum { OPT_CACHE = 256, OPT_JSON, OPT_NO_COLOR, OPT_FAIL_IF, OPT_ACCURACY };
+enum { OPT_CACHE = 256, OPT_JSON, OPT_NO_COLOR, OPT_FAIL_IF, OPT_ACCURACY, OPT_RANK, OPT_MISS };
 
 static const struct option options[] = {
 	{ "accuracy", no_argument, NULL, OPT_ACCURACY },
+	{ "rank", no_argument, NULL, OPT_RANK },
+	{ "miss", required_argument, NULL, OPT_MISS },
 	{ "block", required_argument, NULL, 'b' },
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "fail-if", required_argument, NULL, OPT_FAIL_IF },
@@ -58,7 +66,9 @@ static const struct option options[] = {
 
 struct diff {
 	struct loci_aim aim;
-	bool accuracy, as_json, no_colour;
+	bool accuracy, rank, as_json, no_colour;
+	const char *cache; /* as given */
+	struct loci_coverage_args covered;
 	struct loci_criterion criterion[CRITERIA_MAX];
 	struct loci_criterion_result result[CRITERIA_MAX];
 	size_t n_criteria;
@@ -93,12 +103,20 @@ static int load_ops(const struct loci_compare *compare, struct loci_ops *before,
 static int print(struct diff *diff, const struct loci_compare *compare, struct loci_err *err)
 {
 	loci_cleanup(loci_moved_fini) struct loci_moved moved = { 0 };
+	loci_cleanup(loci_sharing_moved_fini) struct loci_sharing_moved sharing = { 0 };
 	loci_cleanup(loci_ops_fini) struct loci_ops before = { 0 }, after = { 0 };
 	struct loci_text text;
 	struct loci_json json;
 	int r = loci_moved_new(compare->subject[0], compare->subject[1], MOVES_MAX, &moved, err);
 	int has_ops = r < 0 ? r : load_ops(compare, &before, &after, err);
 
+	if (has_ops >= 0) {
+		r = loci_sharing_moved_new(compare->subject[0]->profile,
+			compare->subject[1]->profile, compare->block_bytes, MOVES_MAX, &sharing,
+			err);
+		if (r < 0)
+			return r;
+	}
 	if (has_ops < 0)
 		return has_ops;
 	if (!diff->as_json) {
@@ -106,10 +124,12 @@ static int print(struct diff *diff, const struct loci_compare *compare, struct l
 		r = loci_diff_screen(compare, &text, err);
 		if (r == 0)
 			r = loci_diff_moved(&moved, &text, err);
+		if (r == 0)
+			r = loci_diff_sharing(&sharing, &text, err);
 		return r < 0 || !has_ops ? r : loci_ops_moved(&before, &after, &text, err);
 	}
 	loci_json_begin(&json, stdout);
-	loci_diff_json(compare, &moved, has_ops ? &before : NULL, has_ops ? &after : NULL,
+	loci_diff_json(compare, &moved, &sharing, has_ops ? &before : NULL, has_ops ? &after : NULL,
 		diff->criterion, diff->result, diff->n_criteria, &json);
 	loci_json_end(&json);
 	return 0;
@@ -160,6 +180,57 @@ static int show_accuracy(const struct diff *diff, struct loci_profile *truth,
 	return loci_finish(LOCI_EXIT_OK);
 }
 
+static int show_rank(const struct diff *diff, struct loci_profile *truth,
+	struct loci_profile *other, uint64_t block_bytes)
+{
+	struct loci_coverage_options wanted =
+		loci_coverage_args_options(&diff->covered, block_bytes);
+	struct loci_rank_row row[LOCI_RANK_ROWS];
+	struct loci_rank_table table = {
+		.truth = truth, .other = other, .block_bytes = block_bytes, .row = row
+	};
+	struct loci_err err = { "" };
+	struct loci_text text;
+	struct loci_json json;
+
+	if (loci_rank(truth, other, &wanted, row, &table.n, &err) < 0)
+		return loci_fail(&err);
+	if (diff->as_json) {
+		loci_json_begin(&json, stdout);
+		loci_rank_table_json(&table, &json);
+		loci_json_end(&json);
+		return loci_finish(LOCI_EXIT_OK);
+	}
+	loci_text_begin(&text, stdout, diff->no_colour);
+	if (loci_rank_table_text(&table, &text) < 0) {
+		loci_err_nomem(&err);
+		return loci_fail(&err);
+	}
+	return loci_finish(LOCI_EXIT_OK);
+}
+
+/* The options that go together; and a cache is one size with --rank, and a machine's without. */
+static int check_options(struct diff *diff)
+{
+	int status = 0;
+
+	if (diff->accuracy && diff->rank)
+		return loci_usage("diff", "--accuracy and --rank: one at a time");
+	if (diff->accuracy && (diff->cache || diff->n_criteria))
+		return loci_usage("diff",
+			"--accuracy compares distances, whatever the caches: --cache and "
+			"--fail-if do not go with it");
+	if (diff->rank && diff->n_criteria)
+		return loci_usage("diff", "--rank compares sites: --fail-if does not go with it");
+	if (diff->covered.miss > 0 && !diff->rank)
+		return loci_usage("diff", "--miss goes with --rank");
+	if (diff->cache && diff->rank)
+		status = loci_coverage_args_cache(&diff->covered, "diff", diff->cache);
+	else if (diff->cache)
+		status = loci_aim_machine(&diff->aim, "diff", diff->cache);
+	return status ? status : loci_coverage_args_check(&diff->covered, "diff");
+}
+
 static int compare_files(struct diff *diff, const char *before, const char *after)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *a = NULL;
@@ -175,6 +246,8 @@ static int compare_files(struct diff *diff, const char *before, const char *afte
 		return loci_fail(&err);
 	if (diff->accuracy)
 		return show_accuracy(diff, a, b, block_bytes);
+	if (diff->rank)
+		return show_rank(diff, a, b, block_bytes);
 	if (loci_subject_init(&subject[1], b, block_bytes, machine, &err) < 0)
 		return loci_fail(&err);
 	/* both against one machine, or their misses would not compare */
@@ -203,13 +276,19 @@ int loci_cmd_diff(int argc, char **argv)
 			status = loci_aim_block(&diff.aim, "diff", optarg);
 			break;
 		case OPT_CACHE:
-			status = loci_aim_machine(&diff.aim, "diff", optarg);
+			diff.cache = optarg;
 			break;
 		case OPT_FAIL_IF:
 			status = add_criterion(&diff, optarg);
 			break;
 		case OPT_ACCURACY:
 			diff.accuracy = true;
+			break;
+		case OPT_RANK:
+			diff.rank = true;
+			break;
+		case OPT_MISS:
+			status = loci_coverage_args_miss(&diff.covered, "diff", optarg);
 			break;
 		case OPT_JSON:
 			diff.as_json = true;
@@ -229,9 +308,8 @@ int loci_cmd_diff(int argc, char **argv)
 	if (argc - optind != 2)
 		return loci_usage(
 			"diff", "two profiles are compared, and %d were given", argc - optind);
-	if (diff.accuracy && (diff.aim.machine || diff.n_criteria))
-		return loci_usage("diff",
-			"--accuracy compares distances, whatever the caches: "
-			"--cache and --fail-if do not go with it");
+	status = check_options(&diff);
+	if (status)
+		return status;
 	return compare_files(&diff, argv[optind], argv[optind + 1]);
 }

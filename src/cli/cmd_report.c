@@ -4,10 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/units.h"
-#include "cli/open.h"
 #include "cli/option.h"
-#include "report/by_index.h"
-#include "report/by_table.h"
+#include "cli/report_part.h"
 #include "report/pairs.h"
 #include "report/report_json.h"
 #include "report/report_screen.h"
@@ -32,7 +30,14 @@ static const char help[] =
 	"                     L1=32K/8,L2=1M/16,L3=32M/16\n"
 	"      --by KIND      instead one table of who makes the misses: site, line, function,\n"
 	"                     loop, file, module, object, field, context, pair, thread, process,\n"
-	"                     region, phase; or index: which parts of arrays are far apart\n"
+	"                     region, phase; index: which parts of arrays are far apart;\n"
+	"                     sharing: what threads take from each other by writing\n"
+	"      --coverage P   instead the fewest sites that make P % of the reuses that miss, of "
+	"75,\n"
+	"                     80, 90 or 95, in a fully associative cache of --cache SIZE, or\n"
+	"      --miss SHARE   of the largest that so much of the reuses miss (10%)\n"
+	"      --private      of coverage: a cache for each thread, as it is where there are any\n"
+	"      --shared       of coverage: one cache for all\n"
 	"      --object NAME  of index: this array alone\n"
 	"      --level NAME   whose misses: L2 (the first level)\n"
 	"      --sort WHAT    by misses, refs, writebacks or distance (misses)\n"
@@ -40,7 +45,7 @@ static const char help[] =
 	"      --all          all of them\n"
 	"      --min SHARE    of contexts: leave out what has less of the misses (1%)\n"
 	"      --json         everything as JSON (doc/report.schema.json, by.schema.json,\n"
-	"                     index.schema.json)\n"
+	"                     index.schema.json, sharing.schema.json, coverage.schema.json)\n"
 	"      --no-color     plain text on a terminal too, as with NO_COLOR=1\n"
 	"  -h, --help         this text\n";
 
@@ -54,6 +59,10 @@ enum {
 	OPT_ALL,
 	OPT_MIN,
 	OPT_OBJECT,
+	OPT_COVERAGE,
+	OPT_MISS,
+	OPT_PRIVATE,
+	OPT_SHARED,
 };
 
 static const struct option options[] = {
@@ -65,6 +74,10 @@ static const struct option options[] = {
 	{ "rows", required_argument, NULL, 'n' },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "min", required_argument, NULL, OPT_MIN },
+	{ "coverage", required_argument, NULL, OPT_COVERAGE },
+	{ "miss", required_argument, NULL, OPT_MISS },
+	{ "private", no_argument, NULL, OPT_PRIVATE },
+	{ "shared", no_argument, NULL, OPT_SHARED },
 	{ "object", required_argument, NULL, OPT_OBJECT },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "no-color", no_argument, NULL, OPT_NO_COLOR },
@@ -73,35 +86,25 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-struct report {
-	struct loci_aim aim;
-	bool as_json, no_colour;
-	bool is_by, is_index;
-	const char *object;
-	const char *only_by; /* an option given that makes sense with --by alone */
-	enum loci_blame_kind kind;
-	enum loci_blame_sort sort;
-	const char *level;
-	size_t max_rows;
-	double min_share;
-};
-
-static int take_kind(struct report *report, const char *text)
+static int take_kind(struct loci_report_ask *report, const char *text)
 {
 	char names[160] = "";
 	size_t used = 0;
 
 	report->is_by = true;
 	report->is_index = !strcmp(text, "index");
-	if (report->is_index || loci_blame_from_name(text, &report->kind) == 0)
+	report->is_sharing = !strcmp(text, "sharing");
+	if (report->is_index || report->is_sharing ||
+		loci_blame_from_name(text, &report->kind) == 0)
 		return 0;
 	for (unsigned i = 0; i < LOCI_BLAME_SPOT; i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
 			loci_blame_name((enum loci_blame_kind)i));
-	return loci_usage("report", "--by takes one of %s, index, and not \"%s\"", names, text);
+	return loci_usage(
+		"report", "--by takes one of %s, index, sharing, and not \"%s\"", names, text);
 }
 
-static int take_sort(struct report *report, const char *text)
+static int take_sort(struct loci_report_ask *report, const char *text)
 {
 	static const char *const names[] = {
 		[LOCI_BLAME_BY_MISSES] = "misses",
@@ -119,7 +122,7 @@ static int take_sort(struct report *report, const char *text)
 		"--sort takes misses, refs, writebacks or distance, and not \"%s\"", text);
 }
 
-static int take_rows(struct report *report, const char *text)
+static int take_rows(struct loci_report_ask *report, const char *text)
 {
 	struct loci_err err = { "" };
 	uint64_t n;
@@ -132,112 +135,30 @@ static int take_rows(struct report *report, const char *text)
 	return 0;
 }
 
-/* "1%", "0.5 %" */
-static int take_min(struct report *report, const char *text)
+static int take_min(struct loci_report_ask *report, const char *text)
 {
-	char *end;
-	double percent = strtod(text, &end);
-
-	while (*end == ' ')
-		end++;
-	if (end == text || (*end && strcmp(end, "%")) || !(percent >= 0 && percent <= 100))
+	report->min_share = loci_coverage_args_percent(text);
+	if (report->min_share < 0)
 		return loci_usage("report",
 			"--min takes a share of the misses such as 1%%, and not \"%s\"", text);
-	report->min_share = percent / 100;
 	return 0;
 }
 
-/* Nothing to blame is told apart from a kind that was not recorded. */
-static int nothing(
-	const struct report *report, const struct loci_catalogue *c, struct loci_err *err)
+static int take_coverage(struct loci_report_ask *report, const char *text)
 {
-	const char *path = loci_profile_path(c->profile), *kind = loci_blame_plural(report->kind);
+	double share = loci_coverage_args_percent(text);
 
-	if (report->kind == LOCI_BLAME_REGION || report->kind == LOCI_BLAME_PHASE)
-		return loci_err_set(err, ENOENT,
-			"%.300s has no %s: the program marks none (see loci-mark(3))", path, kind);
-	if (!c->n_site && report->kind != LOCI_BLAME_THREAD && report->kind != LOCI_BLAME_PROCESS)
-		return loci_err_set(err, ENOENT,
-			"%.300s knows no %s: it was made from a trace that does not tell them; "
-			"loci record does",
-			path, kind);
-	return loci_err_set(err, ENOENT, "%.300s has no %s", path, kind);
-}
-
-static int unrecorded(const struct report *report, const struct loci_subject *subject,
-	const struct loci_blame_levels *levels, struct loci_err *err)
-{
-	char size[LOCI_UNITS_MAX];
-
-	return loci_err_set(err, ENOENT,
-		"%.300s: %s have no distances of %s-byte blocks, only those of the first size that "
-		"loci record -b was given; sites, lines, functions, loops, objects and fields do",
-		loci_profile_path(subject->profile), loci_blame_plural(report->kind),
-		loci_units_size(size, levels->block_bytes));
-}
-
-static int report_by(const struct report *report, const struct loci_subject *subject,
-	const struct loci_text *text, struct loci_json *json, struct loci_err *err)
-{
-	loci_cleanup(loci_blame_freep) struct loci_blame *blame = NULL;
-	struct loci_by by = { .subject = subject,
-		.sort = report->sort,
-		.max_rows = report->max_rows,
-		.min_share = report->min_share };
-	struct loci_blame_levels levels;
-	struct loci_catalogue c;
-	int r;
-
-	if ((r = loci_catalogue_load(&c, subject->profile, err)) < 0 ||
-		(r = loci_blame_levels(subject, &c, report->level, &levels, err)) < 0)
-		return r;
-	if (!loci_blame_is_recorded(subject, report->kind, &levels))
-		return unrecorded(report, subject, &levels, err);
-	if ((r = loci_blame_new(&c, subject, &levels, report->kind, &blame, err)) < 0)
-		return r;
-	if (!blame->n_rows)
-		return nothing(report, &c, err);
-	if (report->sort != LOCI_BLAME_BY_MISSES &&
-		(r = loci_blame_sort(blame, report->sort, err)) < 0)
-		return r;
-	by.blame = blame;
-	if (report->as_json)
-		return loci_by_json(&by, json, err);
-	return report->kind == LOCI_BLAME_CONTEXT ? loci_by_contexts(&by, text, err)
-						  : loci_by_table(&by, text, err);
-}
-
-static int report_index(const struct report *report, const struct loci_subject *subject,
-	const struct loci_text *text, struct loci_json *json, struct loci_err *err)
-{
-	loci_cleanup(loci_array_index_fini) struct loci_array_index index = { 0 };
-	struct loci_catalogue c;
-	const struct loci_by_index by = { subject, &c, &index, report->max_rows };
-	const char *path = loci_profile_path(subject->profile);
-	int r = loci_catalogue_load(&c, subject->profile, err);
-
-	if (r == 0)
-		r = loci_array_index_new(&c, report->object, &index, err);
-	if (r < 0)
-		return r;
-	if (!c.n_piece)
-		return loci_err_set(err, ENOENT,
-			"%.300s does not say where in its arrays references go; record it with "
-			"loci record --index",
-			path);
-	if (!index.n)
-		return loci_err_set(err, ENOENT,
-			"%.300s has no array of the name \"%.100s\"; loci report --by object "
-			"lists what it has",
-			path, report->object);
-	if (!report->as_json)
-		return loci_by_index(&by, text, err);
-	loci_by_index_json(&by, json);
+	for (unsigned i = 0; i < LOCI_COVERAGES; i++)
+		if (share == loci_coverage_percents[i] / 100.)
+			report->coverage = loci_coverage_percents[i];
+	if (!report->coverage)
+		return loci_usage(
+			"report", "--coverage takes 75, 80, 90 or 95, and not \"%s\"", text);
 	return 0;
 }
 
 /* Reports given (NULL: the only one), after a blank line unless it is the first. */
-static int report_one(const struct report *report, const char *given, bool is_first,
+static int report_one(const struct loci_report_ask *report, const char *given, bool is_first,
 	const struct loci_text *text, struct loci_json *json, struct loci_err *err)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
@@ -246,21 +167,25 @@ static int report_one(const struct report *report, const char *given, bool is_fi
 
 	if (r < 0)
 		return r;
-	if (report->as_json && !report->is_by) {
+	if (report->as_json && !report->is_by && !report->coverage) {
 		loci_report_json(&subject, json);
 		return 0;
 	}
 	if (!is_first && !report->as_json)
 		putchar('\n');
 	if (report->is_index)
-		return report_index(report, &subject, text, json, err);
+		return loci_report_index(report, &subject, text, json, err);
+	if (report->coverage)
+		return loci_report_coverage(report, &subject, text, json, err);
+	if (report->is_sharing)
+		return loci_report_sharing(report, &subject, text, json, err);
 	if (report->is_by)
-		return report_by(report, &subject, text, json, err);
+		return loci_report_by(report, &subject, text, json, err);
 	return loci_report_screen(&subject, text, err);
 }
 
 /* One bad file of several does not cost the others their report. */
-static int report_all(const struct report *report, char *const *given, int n)
+static int report_all(const struct loci_report_ask *report, char *const *given, int n)
 {
 	struct loci_text text;
 	struct loci_json json;
@@ -271,9 +196,11 @@ static int report_all(const struct report *report, char *const *given, int n)
 		loci_json_begin(&json, stdout);
 		loci_json_object(&json);
 		loci_pair_format(&json,
-			report->is_index        ? "loci-index"
-				: report->is_by ? "loci-by"
-						: "loci-report");
+			report->coverage             ? "loci-coverage"
+				: report->is_index   ? "loci-index"
+				: report->is_sharing ? "loci-sharing"
+				: report->is_by      ? "loci-by"
+						     : "loci-report");
 		loci_pair_array(&json, "profiles");
 	}
 	for (int i = 0; i < (n ? n : 1); i++) {
@@ -290,9 +217,27 @@ static int report_all(const struct report *report, char *const *given, int n)
 	return loci_finish(status);
 }
 
+/* A cache is one size where sites are to cover its misses, and a machine's elsewhere. */
+static int check_coverage(struct loci_report_ask *report)
+{
+	int status = 0;
+
+	if (report->only_covered && !report->coverage)
+		return loci_usage("report", "%s goes with --coverage", report->only_covered);
+	if (report->coverage && report->is_by)
+		return loci_usage("report", "--coverage is of sites: --by does not go with it");
+	if (report->is_private && report->is_shared)
+		return loci_usage("report", "--private and --shared: a cache is one of both");
+	if (report->cache && report->coverage)
+		status = loci_coverage_args_cache(&report->covered, "report", report->cache);
+	else if (report->cache)
+		status = loci_aim_machine(&report->aim, "report", report->cache);
+	return status ? status : loci_coverage_args_check(&report->covered, "report");
+}
+
 int loci_cmd_report(int argc, char **argv)
 {
-	struct report report = { .max_rows = ROWS, .min_share = MIN_SHARE };
+	struct loci_report_ask report = { .max_rows = ROWS, .min_share = MIN_SHARE };
 	int c, status = 0;
 
 	opterr = 0;
@@ -302,7 +247,7 @@ int loci_cmd_report(int argc, char **argv)
 			status = loci_aim_block(&report.aim, "report", optarg);
 			break;
 		case OPT_CACHE:
-			status = loci_aim_machine(&report.aim, "report", optarg);
+			report.cache = optarg;
 			break;
 		case OPT_BY:
 			status = take_kind(&report, optarg);
@@ -323,6 +268,21 @@ int loci_cmd_report(int argc, char **argv)
 			report.only_by = "--all";
 			report.max_rows = SIZE_MAX;
 			report.min_share = 0;
+			break;
+		case OPT_COVERAGE:
+			status = take_coverage(&report, optarg);
+			break;
+		case OPT_MISS:
+			report.only_covered = "--miss";
+			status = loci_coverage_args_miss(&report.covered, "report", optarg);
+			break;
+		case OPT_PRIVATE:
+			report.only_covered = "--private";
+			report.is_private = true;
+			break;
+		case OPT_SHARED:
+			report.only_covered = "--shared";
+			report.is_shared = true;
 			break;
 		case OPT_OBJECT:
 			report.object = optarg;
@@ -346,6 +306,9 @@ int loci_cmd_report(int argc, char **argv)
 		if (status)
 			return status;
 	}
+	status = check_coverage(&report);
+	if (status)
+		return status;
 	if (report.object && !report.is_index)
 		return loci_usage("report", "--object goes with --by index");
 	if (report.only_by && !report.is_by)

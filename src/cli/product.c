@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#define MAX_SHARE       4096 /* threads of a group */
 #define MAX_BLOCK_BYTES (2u << 20)
 
 int loci_product_blocks(
@@ -49,6 +50,38 @@ int loci_product_blocks(
 	}
 	if (!options->n_block_bytes)
 		return loci_err_set(err, EINVAL, "no block size in \"%s\"", text);
+	return 0;
+}
+
+int loci_product_share(const char *text, struct loci_analyse_options *options, struct loci_err *err)
+{
+	loci_autofree char *copy = strdup(text);
+	char *save = NULL;
+
+	options->n_share = 0;
+	if (!copy)
+		return loci_err_nomem(err);
+	for (char *item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+		uint64_t threads;
+		int r = loci_units_parse_u64(item, &threads, err);
+
+		if (r < 0)
+			return r;
+		if (threads < 2 || threads > MAX_SHARE)
+			return loci_err_set(err, EINVAL,
+				"--share %s: so many threads that share a cache, from 2 to %d",
+				item, MAX_SHARE);
+		for (unsigned i = 0; i < options->n_share; i++)
+			if (options->share[i] == threads)
+				return loci_err_set(err, EINVAL, "--share %s is given twice", item);
+		if (options->n_share == LOCI_ANALYSE_SHARES)
+			return loci_err_set(err, EINVAL, "--share %s: at most %d sizes of groups",
+				text, LOCI_ANALYSE_SHARES);
+		options->share[options->n_share++] = (unsigned)threads;
+	}
+	if (!options->n_share)
+		return loci_err_set(
+			err, EINVAL, "--share %s: how many threads share a cache?", text);
 	return 0;
 }
 

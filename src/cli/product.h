@@ -13,6 +13,9 @@
 /* -b SIZE,.. */
 int loci_product_blocks(
 	const char *text, struct loci_analyse_options *options, struct loci_err *err);
+/* --share N,.. */
+int loci_product_share(
+	const char *text, struct loci_analyse_options *options, struct loci_err *err);
 /* --max-memory SIZE */
 int loci_product_memory(
 	const char *text, struct loci_analyse_options *options, struct loci_err *err);

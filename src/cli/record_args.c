@@ -37,6 +37,8 @@ static const char help[] =
 	"                        at each of its loads and stores; elements are as large as the\n"
 	"                        smallest block size of -b (needs debug information)\n"
 	"      --pairs WHICH     pairs of use and reuse: far (default), all or none\n"
+	"      --share N,..      keep what groups of N threads that share a cache meet, too;\n"
+	"                        threads are grouped in the order in which they start\n"
 	"      --footprint       count distinct bytes too, of the program and of each function:\n"
 	"                        slower, and takes 1.3 times the memory that the program touches\n"
 	"      --only FUNCTION,..    record the code of these functions only (* and ? match)\n"
@@ -140,6 +142,7 @@ enum {
 	OPT_STATEMENT,
 	OPT_PAIRS,
 	OPT_FOOTPRINT,
+	OPT_SHARE,
 	OPT_ONLY,
 	OPT_SKIP,
 	OPT_DELAY,
@@ -163,6 +166,7 @@ static const struct option long_options[] = {
 	{ "statement", no_argument, NULL, OPT_STATEMENT },
 	{ "pairs", required_argument, NULL, OPT_PAIRS },
 	{ "footprint", no_argument, NULL, OPT_FOOTPRINT },
+	{ "share", required_argument, NULL, OPT_SHARE },
 	{ "only", required_argument, NULL, OPT_ONLY },
 	{ "skip", required_argument, NULL, OPT_SKIP },
 	{ "delay", required_argument, NULL, OPT_DELAY },
@@ -209,6 +213,8 @@ static int parse_analysis(int option, struct loci_record_args *args, struct loci
 	case OPT_FOOTPRINT:
 		options->footprint = true;
 		return 0;
+	case OPT_SHARE:
+		return loci_product_share(optarg, options, err);
 	case OPT_NO_SOURCE:
 		options->no_source = true;
 		return 0;

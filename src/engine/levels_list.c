@@ -66,6 +66,18 @@ void loci_levels_list_link(struct loci_level *level, uint32_t slot)
 	link[end].older = slot;
 }
 
+void loci_levels_list_empty(struct loci_level *level, uint32_t slot)
+{
+	struct loci_levels_link *link = level->list.link;
+	uint32_t end = ends(level, slot / level->stride), oldest = link[end].newer;
+
+	forget(level, level->block[slot]);
+	level->stamp[slot] = 0;
+	link[slot] = (struct loci_levels_link){ .newer = oldest, .older = end };
+	link[oldest].older = slot;
+	link[end].newer = slot;
+}
+
 uint32_t loci_levels_list_take(struct loci_level *level, uint64_t block)
 {
 	struct loci_levels_list *list = &level->list;
@@ -80,7 +92,8 @@ uint32_t loci_levels_list_take(struct loci_level *level, uint64_t block)
 	} else {
 		slot = list->link[end].newer;
 		loci_levels_list_unlink(level, slot);
-		forget(level, level->block[slot]);
+		if (level->stamp[slot])
+			forget(level, level->block[slot]);
 	}
 	level->block[slot] = block;
 	list->map[find(level, block)] = slot + 1;

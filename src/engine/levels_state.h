@@ -100,5 +100,31 @@ uint32_t loci_levels_list_take(struct loci_level *level, uint64_t block);
 void loci_levels_list_unlink(struct loci_level *level, uint32_t slot);
 /* A slot in no list becomes the newest of its set. */
 void loci_levels_list_link(struct loci_level *level, uint32_t slot);
+/* Empties a slot in no list; it is the next that its set takes. */
+void loci_levels_list_empty(struct loci_level *level, uint32_t slot);
+
+/* levels_lines.c. Lines that others take away, and lines from another simulator. */
+struct loci_levels_taken {
+	uint8_t levels;                       /* that had the block */
+	uint8_t dirty;                        /* in which it was dirty */
+	struct loci_levels_eviction eviction; /* if the first had it */
+};
+struct loci_levels_taken loci_levels_invalidate(struct loci_levels *levels, uint64_t block);
+
+/* A block in some levels, with what only the first knows. */
+struct loci_levels_line {
+	uint64_t block;
+	uint64_t time; /* of its last touch */
+	uint8_t levels, dirty;
+	uint32_t owner;
+	uint64_t bytes;
+};
+/* All lines, in the order of their last touches, for others to free. Levels that are not among
+ * those wanted do not count. 0 or -ENOMEM. */
+int loci_levels_lines(const struct loci_levels *levels, uint8_t wanted,
+	struct loci_levels_line **ret, size_t *ret_n);
+/* As if they had been touched in their order. line->levels and dirty are those of these levels, the
+ * first being bit 0. Only before anything is fed. */
+void loci_levels_restore(struct loci_levels *levels, const struct loci_levels_line *line, size_t n);
 
 #endif

@@ -492,6 +492,7 @@ int loci_blame_new(const struct loci_catalogue *catalogue, const struct loci_sub
 	blame->kind = kind;
 	blame->levels = *levels;
 	blame->index->base = kinds[kind].base;
+	blame->index->private_owners = loci_blame_private_owners(catalogue->profile, levels);
 	blame->is_estimate = !levels->level[levels->chosen].level_id;
 	blame->has_writebacks =
 		!blame->is_estimate && capabilities && strstr(capabilities, "stores");
@@ -499,6 +500,7 @@ int loci_blame_new(const struct loci_catalogue *catalogue, const struct loci_sub
 	if ((r = load_base(blame, err)) < 0 || (r = count_base(blame, &sums, err)) < 0 ||
 		(r = group(blame, &sums, err)) < 0 || (r = count_whole(blame, subject, err)) < 0)
 		return r;
+	loci_blame_count_sharing(blame);
 	if (kind == LOCI_BLAME_FIELD)
 		count_fields(blame);
 	if (kind == LOCI_BLAME_REGION)

@@ -80,6 +80,8 @@ struct loci_blame_row {
 	double misses, writebacks;            /* at the chosen level */
 	double level_misses[LOCI_LEVELS_MAX]; /* of the levels recorded */
 	double all_refs, all_misses;          /* of a region, with those in it */
+	double true_sharing, false_sharing;   /* misses of what another thread had written */
+	double remote;                        /* touches of what another thread touched last */
 	uint32_t first, n_members, serial;    /* private, but for the number of members */
 };
 
@@ -90,8 +92,9 @@ struct loci_blame {
 	bool is_estimate;
 	const char *basis; /* of an estimate: "binomial model" */
 	bool has_touches, has_writebacks;
-	bool has_misses; /* false: they were not counted by such owners, rows have references only
-			  */
+	bool has_sharing; /* what owners of this kind met of other threads was counted */
+	bool has_misses;  /* false: they were not counted by such owners, rows have references only
+			   */
 	struct loci_blame_row *row;
 	size_t n_rows;
 	/* Of the whole run, those included that no owner of this kind has. */

@@ -17,6 +17,7 @@ struct loci_blame_index {
 	/* Accesses, owner by owner: made when first asked for. */
 	uint32_t *access, *access_first;
 	double *access_misses;
+	uint32_t private_owners;
 };
 
 /* Row number of an id in the base, or SIZE_MAX. */
@@ -34,5 +35,22 @@ int loci_blame_count(const struct loci_blame *blame, enum loci_owner owner, cons
 /* blame_levels.c: whether owners of the kind have histograms of the block size. */
 bool loci_blame_has_hists(
 	const struct loci_profile *profile, enum loci_owner owner, uint64_t block_bytes);
+
+/* blame_levels.c: what the owners met of other threads, where that was counted by such owners;
+ * before they are sorted. */
+void loci_blame_count_sharing(struct loci_blame *blame);
+
+/* blame_levels.c: those that have private distances, where the chosen level is private; a bit by
+ * enum loci_owner. */
+uint32_t loci_blame_private_owners(
+	const struct loci_profile *profile, const struct loci_blame_levels *levels);
+
+/* By which an owner is judged. */
+static inline enum loci_distance loci_blame_distance(
+	const struct loci_blame *blame, enum loci_owner owner)
+{
+	return blame->index->private_owners >> owner & 1 ? LOCI_DISTANCE_PRIVATE
+							 : LOCI_DISTANCE_STACK;
+}
 
 #endif

@@ -2,6 +2,8 @@
 /* Misses of owners: counted where the cache was named at record time, else from histograms. */
 #include "model/blame_index.h"
 
+#include "model/thread_hist.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,14 @@ static struct loci_cache cache_of(const struct loci_level_row *row)
 	return cache;
 }
 
+/* Of threads that share memory, caches shared otherwise are other caches. */
+static bool is_shared_alike(const struct loci_catalogue *catalogue, const struct loci_cache *a,
+	const struct loci_cache *b)
+{
+	return !loci_thread_hist_known(catalogue->profile, a->line_bytes) ||
+		(a->share == b->share && a->share_n == b->share_n);
+}
+
 static int64_t recorded_as(const struct loci_catalogue *catalogue, const struct loci_cache *cache)
 {
 	for (size_t i = 0; i < catalogue->n_level; i++) {
@@ -30,6 +40,7 @@ static int64_t recorded_as(const struct loci_catalogue *catalogue, const struct 
 
 		if (known.size_bytes == cache->size_bytes &&
 			known.line_bytes == cache->line_bytes &&
+			is_shared_alike(catalogue, &known, cache) &&
 			(known.ways == cache->ways ||
 				(loci_cache_sets(&known) == 1 && loci_cache_sets(cache) == 1)))
 			return catalogue->level[i].id;
@@ -47,6 +58,22 @@ bool loci_blame_has_hists(
 		if (key[i].owner == owner && key[i].block_bytes == block_bytes)
 			return true;
 	return false;
+}
+
+uint32_t loci_blame_private_owners(
+	const struct loci_profile *profile, const struct loci_blame_levels *levels)
+{
+	uint32_t owners = 0;
+	size_t n;
+	const struct loci_hist_key *key = loci_profile_hist_keys(profile, &n);
+
+	if (levels->level[levels->chosen].cache.share != LOCI_SHARE_PRIVATE)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (key[i].distance == LOCI_DISTANCE_PRIVATE &&
+			key[i].block_bytes == levels->block_bytes)
+			owners |= 1u << key[i].owner;
+	return owners;
 }
 
 /* The block size of the owners' histograms and counts: the subject's, if sites have it. */
@@ -258,8 +285,8 @@ static int from_histograms(const struct loci_blame *blame, enum loci_owner owner
 	const struct loci_owner_hist *hist;
 	double share[LOCI_COARSE_BINS];
 	size_t n_hists;
-	int r = loci_profile_hists(blame->catalogue->profile, LOCI_DISTANCE_STACK, owner,
-		levels->block_bytes, &hist, &n_hists, err);
+	int r = loci_profile_hists(blame->catalogue->profile, loci_blame_distance(blame, owner),
+		owner, levels->block_bytes, &hist, &n_hists, err);
 
 	if (r == 0)
 		r = learn_bins(cache, LOCI_SCHEME_COARSE, LOCI_COARSE_BINS, share, err);
@@ -280,4 +307,28 @@ int loci_blame_count(const struct loci_blame *blame, enum loci_owner owner, cons
 	if (!blame->is_estimate)
 		return 0;
 	return from_histograms(blame, owner, rows, n, row_bytes, ret, err);
+}
+
+void loci_blame_count_sharing(struct loci_blame *blame)
+{
+	const struct loci_catalogue *c = blame->catalogue;
+	const struct loci_blame_index *index = blame->index;
+
+	for (size_t i = 0; i < c->n_coherence; i++) {
+		const struct loci_coherence_row *met = &c->coherence[i];
+		struct loci_blame_row *row;
+		const char *found;
+
+		if (met->owner != index->base || met->block_bytes != blame->levels.block_bytes)
+			continue;
+		found = loci_row_find(index->rows, index->n, index->row_bytes, met->owner_id);
+		if (!found)
+			continue;
+		row = &blame->row[index->serial_of[(size_t)(found - index->rows) /
+			index->row_bytes]];
+		row->true_sharing += (double)met->true_sharing;
+		row->false_sharing += (double)met->false_sharing;
+		row->remote += (double)met->remote;
+		blame->has_sharing = true;
+	}
 }

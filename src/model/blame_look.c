@@ -19,7 +19,7 @@
 static int add_hist(const struct loci_blame *blame, enum loci_owner owner, int64_t id,
 	struct loci_hist *into, struct loci_err *err)
 {
-	const struct loci_hist_key key = { .distance = LOCI_DISTANCE_STACK,
+	const struct loci_hist_key key = { .distance = loci_blame_distance(blame, owner),
 		.block_bytes = blame->levels.block_bytes,
 		.owner = owner,
 		.owner_id = id };

@@ -431,6 +431,18 @@ const char *loci_cache_label(const struct loci_cache *cache, char buf[64])
 	return buf;
 }
 
+const char *loci_cache_label_shared(const struct loci_cache *cache, char buf[64])
+{
+	size_t length = strlen(loci_cache_label(cache, buf));
+
+	if (cache->share == LOCI_SHARE_SOME)
+		snprintf(buf + length, 64 - length, ":share%u", cache->share_n);
+	else
+		snprintf(buf + length, 64 - length, "%s",
+			cache->share == LOCI_SHARE_ALL ? ":shared" : ":private");
+	return buf;
+}
+
 const char *loci_cache_label_objects(const struct loci_cache *cache, char buf[64])
 {
 	struct loci_cache plain = *cache;

@@ -72,6 +72,8 @@ int loci_cache_check(const struct loci_cache *cache, struct loci_err *err);
 const char *loci_hierarchy_format(const struct loci_hierarchy *hierarchy, char *buf, size_t size);
 /* One level as a person reads it: "L1 48K/12". Returns buf. */
 const char *loci_cache_label(const struct loci_cache *cache, char buf[64]);
+/* The same with how it is shared: "L3 48M/12:shared", "L2 1M/16:share2". */
+const char *loci_cache_label_shared(const struct loci_cache *cache, char buf[64]);
 /* The same where the unit is object: a line is one, which is not worth saying. */
 const char *loci_cache_label_objects(const struct loci_cache *cache, char buf[64]);
 

@@ -82,14 +82,13 @@ static double tail_in_bin(const struct loci_hist *hist, uint32_t bin, double p, 
 	return sum / n;
 }
 
-/* Finite distances that reach or pass the ways of one of so many random sets. */
-static double binomial_misses(const struct loci_hist *hist, const struct loci_cache *cache)
+double loci_predict_binomial(const struct loci_hist *hist, double sets, double ways)
 {
-	double p = 1 / (double)loci_cache_sets(cache), ways = cache->ways, misses = 0;
+	double misses = 0;
 
 	for (uint32_t i = 0; i < hist->n_bins; i++)
 		if (hist->weight[i] > 0)
-			misses += hist->weight[i] * tail_in_bin(hist, i, p, ways);
+			misses += hist->weight[i] * tail_in_bin(hist, i, 1 / sets, ways);
 	return misses;
 }
 
@@ -98,7 +97,8 @@ static double reaching(
 {
 	return infinite(hist) +
 		(associative ? loci_hist_at_least(hist, loci_cache_blocks(cache), NULL)
-			     : binomial_misses(hist, cache));
+			     : loci_predict_binomial(
+				       hist, (double)loci_cache_sets(cache), cache->ways));
 }
 
 /* Why a set-associative cache cannot be read off a per-set histogram, or NULL if it can. */

@@ -92,6 +92,8 @@ struct loci_predict_input {
 int loci_predict_cache(const struct loci_predict_input *input, const struct loci_cache *cache,
 	const struct loci_predict_options *options, struct loci_prediction *ret,
 	struct loci_err *err);
+/* Finite distances that reach or pass the ways of one of so many random sets. */
+double loci_predict_binomial(const struct loci_hist *hist, double sets, double ways);
 /* Fills hits and hits_estimated of n levels, innermost first. */
 void loci_predict_hits(struct loci_prediction *prediction, size_t n, enum loci_policy policy);
 

@@ -104,6 +104,10 @@ int loci_subject_init(struct loci_subject *subject, struct loci_profile *profile
 			err, ENOENT, "%s holds no stack distances", loci_profile_path(profile));
 	if (r < 0)
 		return r;
+	key.distance = LOCI_DISTANCE_PRIVATE;
+	r = loci_profile_hist(profile, &key, &subject->own, err);
+	if (r < 0 && r != -ENOENT)
+		return r;
 	r = find_machine(subject, machine, err);
 	if (r < 0)
 		return r;

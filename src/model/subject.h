@@ -11,6 +11,8 @@ struct loci_subject {
 	const struct loci_run *run;
 	const struct loci_grain *grain;
 	const struct loci_hist *stack;
+	const struct loci_hist *own; /* of threads, each in its own stack; NULL: none share memory
+				      */
 	bool is_object;
 	bool is_given;                   /* the machine was given, not recorded */
 	struct loci_hierarchy hierarchy; /* no levels: the machine is not known */

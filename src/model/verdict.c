@@ -76,7 +76,7 @@ static void find_steps(struct loci_verdict *v, const struct loci_hist *stack)
 	for (size_t i = 0; i < v->n_knees; i++) {
 		const struct loci_knee *knee = &v->knee[i];
 
-		if (knee->blocks <= v->near.blocks)
+		if (knee->blocks <= v->near.blocks || fits(stack, knee->blocks) <= v->near.share)
 			continue;
 		/* a step that begins below near counts from there */
 		share = fmin(knee->fall, fits(stack, knee->blocks) - v->near.share);
@@ -106,9 +106,30 @@ static void find_conflicts(
 	}
 }
 
+/* What threads take from each other. */
+static void find_sharing(struct loci_verdict *v, const struct loci_subject *subject)
+{
+	struct loci_sharing *sharing = &v->sharing;
+	const struct loci_coherence_row *whole;
+
+	if (!subject->profile ||
+		loci_sharing_new(subject->profile, subject->grain->block_bytes, sharing, NULL) < 0)
+		return; /* the rest of the verdict stands */
+	whole = sharing->whole;
+	if (whole && whole->touches) {
+		v->lost = (double)(whole->true_sharing + whole->false_sharing) /
+			(double)whole->touches;
+		v->lost_false = (double)whole->false_sharing / (double)whole->touches;
+	}
+	v->has_worst = sharing->n_rows > 0;
+	if (v->has_worst)
+		v->worst = sharing->row[0];
+	loci_sharing_fini(sharing);
+}
+
 void loci_verdict(const struct loci_subject *subject, struct loci_verdict *ret)
 {
-	const struct loci_hist *stack = subject->stack;
+	const struct loci_hist *stack = subject->stack, *near = stack;
 	uint64_t edge[LOCI_LEVELS_MAX];
 	unsigned index[LOCI_LEVELS_MAX];
 	struct loci_verdict *v = ret;
@@ -129,11 +150,14 @@ void loci_verdict(const struct loci_subject *subject, struct loci_verdict *ret)
 		v->level[i] = subject->level[index[i]].cache;
 	find_knees(v, subject);
 	v->near = size_of(v, near_blocks(v, stack), 0);
-	v->near.share = fits(stack, v->near.blocks);
-	v->far = farther(stack, v->near.blocks);
+	if (subject->own && v->n_levels && v->level[0].share == LOCI_SHARE_PRIVATE)
+		near = subject->own;
+	v->near.share = fits(near, v->near.blocks);
+	v->far = farther(near, v->near.blocks);
 	v->beyond = v->n_levels ? farther(stack, edge[v->n_levels - 1]) : 0;
 	find_steps(v, stack);
 	find_conflicts(v, subject, index);
+	find_sharing(v, subject);
 	if (loci_culprit_find(subject, &v->culprit, NULL) < 0)
 		v->culprit.is_known = false; /* the rest of the verdict stands */
 	v->kind = longest(stack) == 1 && stack->cold <= 1 ? LOCI_VERDICT_ONE_BLOCK

@@ -6,6 +6,7 @@
 
 #include "model/culprit.h"
 #include "model/curve.h"
+#include "model/sharing.h"
 #include "model/subject.h"
 
 enum loci_verdict_kind {
@@ -47,6 +48,11 @@ struct loci_verdict {
 	struct loci_knee knee[LOCI_VERDICT_KNEES]; /* the effective cache sizes */
 	size_t n_knees;
 	struct loci_culprit culprit; /* where sites were recorded */
+	double lost;                 /* share of touches that miss what another thread wrote .. */
+	double lost_false;           /* .. of which it touches other bytes */
+	struct loci_sharing sharing; /* its worst case alone, in worst, where has_worst */
+	struct loci_sharing_case worst;
+	bool has_worst;
 };
 
 void loci_verdict(const struct loci_subject *subject, struct loci_verdict *ret);

@@ -208,6 +208,11 @@ int loci_by_json_row(struct loci_blame *blame, const struct loci_blame_row *row,
 		json, "share", blame->has_misses ? loci_blame_share(blame, row->misses) : NAN);
 	loci_pair_number(json, "writebacks",
 		blame->has_writebacks && blame->has_misses ? row->writebacks : NAN);
+	if (blame->has_sharing) {
+		loci_pair_number(json, "true_sharing", row->true_sharing);
+		loci_pair_number(json, "false_sharing", row->false_sharing);
+		loci_pair_number(json, "remote", row->remote);
+	}
 	loci_pair_object(json, "level_misses");
 	for (unsigned i = 0; i < levels->n; i++)
 		if (levels->level[i].level_id && blame->has_misses)

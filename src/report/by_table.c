@@ -320,6 +320,30 @@ static void add_all_refs(struct loci_table *table, const struct source *s)
 		has_inner(s) ? loci_units_count(number, s->row->all_refs) : "");
 }
 
+/* What a thread met of others; empty where no threads share memory. */
+static void add_met(struct loci_table *table, const struct source *s, double count)
+{
+	char number[LOCI_UNITS_MAX];
+
+	loci_table_add(table, LOCI_STYLE_PLAIN, "%s",
+		s->blame->has_sharing ? loci_units_count(number, count) : "");
+}
+
+static void add_true(struct loci_table *table, const struct source *s)
+{
+	add_met(table, s, s->row->true_sharing);
+}
+
+static void add_false(struct loci_table *table, const struct source *s)
+{
+	add_met(table, s, s->row->false_sharing);
+}
+
+static void add_remote(struct loci_table *table, const struct source *s)
+{
+	add_met(table, s, s->row->remote);
+}
+
 enum column_id {
 	NAME,
 	PLACE,
@@ -348,6 +372,9 @@ enum column_id {
 	ENTRIES,
 	ALL_MISSES,
 	ALL_REFS,
+	TRUE_SHARING,
+	FALSE_SHARING,
+	REMOTE,
 	END,
 };
 
@@ -385,6 +412,9 @@ static const struct {
 	[ENTRIES] = { "entries", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 4, add_entries },
 	[ALL_MISSES] = { "with inner", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 2, add_all_misses },
 	[ALL_REFS] = { "with inner", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 3, add_all_refs },
+	[TRUE_SHARING] = { "true", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 0, add_true },
+	[FALSE_SHARING] = { "false", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 0, add_false },
+	[REMOTE] = { "remote", LOCI_ALIGN_RIGHT, LOCI_CUT_NONE, 0, 2, add_remote },
 };
 
 #define COLUMNS_MAX 12
@@ -405,7 +435,8 @@ static const enum column_id layouts[LOCI_BLAME_KINDS][COLUMNS_MAX] = {
 	[LOCI_BLAME_CONTEXT] = { NAME, MISSES, SHARE, REFS, DISTANCE, END },
 	[LOCI_BLAME_PAIR] = { USE, REUSE, PAIR_KIND, PAIR_OBJECT, MISSES, SHARE, DISTANCE, CARRIER,
 		END },
-	[LOCI_BLAME_THREAD] = { NAME, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, END },
+	[LOCI_BLAME_THREAD] = { NAME, MISSES, SHARE, REFS, WRITEBACKS, TRUE_SHARING, FALSE_SHARING,
+		REMOTE, DISTANCE, FITS, END },
 	[LOCI_BLAME_PROCESS] = { NAME, MISSES, SHARE, REFS, WRITEBACKS, DISTANCE, FITS, END },
 	[LOCI_BLAME_REGION] = { NAME_FRONT, ENTRIES, MISSES, SHARE, ALL_MISSES, REFS, ALL_REFS,
 		WRITEBACKS, DISTANCE, FITS, END },
@@ -518,6 +549,10 @@ static void print_footnotes(
 			level);
 		loci_text_paragraph(text, LOCI_STYLE_DIM, 2, line);
 	}
+	if (is_shown[TRUE_SHARING])
+		loci_text_paragraph(text, LOCI_STYLE_DIM, 2,
+			"true, false: misses of what another thread wrote, of bytes touched or of "
+			"others of the block; remote: touches of what another touched last");
 	if (is_shown[USED])
 		loci_text_paragraph(text, LOCI_STYLE_DIM, 2,
 			"used: bytes touched, of those brought into the first level");

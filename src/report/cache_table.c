@@ -19,18 +19,11 @@ static const char *policy_name(enum loci_policy policy)
 static const char *label_of(const struct loci_cache_table *table, size_t i, char buf[64])
 {
 	const struct loci_prediction *p = &table->row[i];
-	size_t length;
 
 	if (table->is_object)
 		return loci_cache_label_objects(&p->cache, buf);
-	loci_cache_label(&p->cache, buf);
-	length = strlen(buf);
-	if (p->is_threaded && p->cache.share == LOCI_SHARE_SOME)
-		snprintf(buf + length, 64 - length, ":share%u", p->cache.share_n);
-	else if (p->is_threaded)
-		snprintf(buf + length, 64 - length,
-			p->cache.share == LOCI_SHARE_ALL ? ":shared" : ":private");
-	return buf;
+	return p->is_threaded ? loci_cache_label_shared(&p->cache, buf)
+			      : loci_cache_label(&p->cache, buf);
 }
 
 static void print_head(const struct loci_cache_table *table, const struct loci_text *text)

@@ -107,9 +107,9 @@ static const struct loci_run *approximate(const struct loci_compare *c)
 }
 
 void loci_diff_json(const struct loci_compare *c, const struct loci_moved *moved,
-	const struct loci_ops *before, const struct loci_ops *after,
-	const struct loci_criterion *criteria, const struct loci_criterion_result *results,
-	size_t n_criteria, struct loci_json *json)
+	const struct loci_sharing_moved *sharing, const struct loci_ops *before,
+	const struct loci_ops *after, const struct loci_criterion *criteria,
+	const struct loci_criterion_result *results, size_t n_criteria, struct loci_json *json)
 {
 	loci_json_object(json);
 	loci_pair_format(json, "loci-diff");
@@ -131,6 +131,7 @@ void loci_diff_json(const struct loci_compare *c, const struct loci_moved *moved
 	put_percentiles(c, json);
 	put_bins(c, json);
 	loci_diff_moved_json(moved, json);
+	loci_diff_sharing_json(sharing, json);
 	loci_ops_moved_json(before, after, json);
 	put_criteria(criteria, results, n_criteria, json);
 	loci_json_object_end(json);

@@ -85,7 +85,8 @@ static void print_title(const struct loci_screen *screen)
 	const struct loci_text *text = screen->text;
 	char title[96], right[48], blocks[LOCI_UNITS_MAX + 16];
 
-	snprintf(title, sizeof(title), "stack distance, %s", loci_report_blocks(blocks, subject));
+	snprintf(title, sizeof(title), "stack distance, %s%s", loci_report_blocks(blocks, subject),
+		subject->own ? ", all threads in one stack" : "");
 	snprintf(right, sizeof(right), "%% of %s", loci_report_noun(subject));
 	loci_text_spaces(text, INDENT);
 	loci_text_print(text, LOCI_STYLE_DIM, "%s%*s\n", title,

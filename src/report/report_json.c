@@ -262,6 +262,7 @@ void loci_report_json(const struct loci_subject *subject, struct loci_json *json
 	put_histogram(subject, json);
 	put_levels(subject, json);
 	put_percentiles(subject, json);
+	loci_report_json_threads(subject, json);
 	put_blame(subject, json);
 	loci_json_object_end(json);
 }

@@ -9,6 +9,9 @@
 /* One profile's object, as doc/report.schema.json describes it. */
 void loci_report_json(const struct loci_subject *subject, struct loci_json *json);
 
+/* Its member "threads"; null where none share memory. */
+void loci_report_json_threads(const struct loci_subject *subject, struct loci_json *json);
+
 /* "blocks" and "bytes" of a size, null where no cache is large enough; bytes are null where the
  * unit is object. */
 void loci_report_json_size(

@@ -15,19 +15,29 @@ static void add_share(struct loci_table *table, double part, double whole)
 	loci_table_add(table, LOCI_STYLE_PLAIN, "%s", number);
 }
 
+static const char *label_of(const struct loci_prediction *p, bool is_object, char buf[64])
+{
+	if (is_object)
+		return loci_cache_label_objects(&p->cache, buf);
+	return p->is_threaded ? loci_cache_label_shared(&p->cache, buf)
+			      : loci_cache_label(&p->cache, buf);
+}
+
 static void add_level(struct loci_table *table, const struct loci_prediction *p, bool is_object)
 {
 	char label[64], number[LOCI_UNITS_MAX];
 	const char *mark = p->basis == LOCI_BASIS_EXACT ? "" : "~";
 
-	loci_table_add(table, LOCI_STYLE_BOLD, "%s",
-		is_object ? loci_cache_label_objects(&p->cache, label)
-			  : loci_cache_label(&p->cache, label));
+	loci_table_add(table, LOCI_STYLE_BOLD, "%s", label_of(p, is_object, label));
 	loci_table_add(table, LOCI_STYLE_PLAIN, "%s%s", mark, loci_units_count(number, p->misses));
 	add_share(table, p->misses, p->accesses);
 	add_share(table, p->cold, p->accesses);
 	add_share(table, p->capacity, p->accesses);
 	add_share(table, p->conflict, p->accesses);
+	if (p->coherence > 0)
+		add_share(table, p->coherence, p->accesses);
+	else
+		loci_table_add(table, LOCI_STYLE_PLAIN, "%s", "");
 	if (p->cache.is_tlb)
 		loci_table_add(table, LOCI_STYLE_DIM, "-");
 	else if (is_object)
@@ -73,12 +83,13 @@ static void print_footnotes(const struct loci_screen *screen)
 {
 	const struct loci_subject *subject = screen->subject;
 	char line[512], size[LOCI_UNITS_MAX];
-	bool lacks_writebacks = false, has_anomaly = false;
+	bool lacks_writebacks = false, has_anomaly = false, is_threaded = false;
 
 	for (unsigned i = 0; i < subject->n_levels; i++) {
 		const struct loci_prediction *p = &subject->level[i];
 
 		lacks_writebacks |= !p->has_writebacks && !p->cache.is_tlb;
+		is_threaded |= p->is_threaded;
 		has_anomaly |= p->conflict < -ANOMALY * p->accesses;
 		if (subject->level[i].basis != LOCI_BASIS_EXACT)
 			print_basis(screen, i);
@@ -88,7 +99,11 @@ static void print_footnotes(const struct loci_screen *screen)
 			"conflict below 0: the sets keep part of a loop that LRU loses whole");
 	if (lacks_writebacks && !subject->is_object)
 		loci_text_paragraph(screen->text, LOCI_STYLE_DIM, 2,
-			"moved: without write-backs, since loads and stores were not told apart");
+			is_threaded
+				? "moved: without the write-backs of caches not named at record "
+				  "time"
+				: "moved: without write-backs, since loads and stores were not "
+				  "told apart");
 	if (subject->unjudged[0]) {
 		snprintf(line, sizeof(line),
 			"%s: not judged, the profile has no %s-byte blocks (loci analyse -b)",
@@ -106,6 +121,7 @@ int loci_screen_levels(const struct loci_screen *screen)
 		{ "cold", LOCI_ALIGN_RIGHT },
 		{ "capacity", LOCI_ALIGN_RIGHT },
 		{ "conflict", LOCI_ALIGN_RIGHT },
+		{ "coherence", LOCI_ALIGN_RIGHT },
 		{ "moved", LOCI_ALIGN_RIGHT },
 	};
 	const struct loci_subject *subject = screen->subject;
@@ -118,6 +134,7 @@ int loci_screen_levels(const struct loci_screen *screen)
 	loci_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (unsigned i = 0; i < subject->n_levels; i++)
 		add_level(&table, &subject->level[i], subject->is_object);
+	loci_table_drop_empty(&table);
 	if (subject->n_levels)
 		r = loci_table_print(&table, screen->text, 2);
 	loci_table_fini(&table);

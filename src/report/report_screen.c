@@ -103,7 +103,9 @@ int loci_report_screen(
 	loci_screen_curve(&screen);
 	if (loci_screen_levels(&screen) < 0)
 		return loci_err_nomem(err);
-	r = loci_screen_blame(&screen, wanted, err);
+	r = loci_screen_threads(&screen, err);
+	if (r == 0)
+		r = loci_screen_blame(&screen, wanted, err);
 	if (r < 0)
 		return r;
 	fputc('\n', text->out);

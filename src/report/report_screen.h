@@ -21,6 +21,8 @@ void loci_screen_header(const struct loci_screen *screen);
 void loci_screen_histogram(const struct loci_screen *screen);
 void loci_screen_curve(const struct loci_screen *screen);
 int loci_screen_levels(const struct loci_screen *screen);
+/* Threads and what they share; nothing where none share memory. */
+int loci_screen_threads(const struct loci_screen *screen, struct loci_err *err);
 /* The worst lines and pairs; nothing where none were recorded. *ret_wanted, LOCI_SCREEN_WANTED
  * bytes: what to annotate next, or "". */
 #define LOCI_SCREEN_WANTED 64

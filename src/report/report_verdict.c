@@ -2,6 +2,7 @@
 #include "report/report_verdict.h"
 
 #include "report/owner_name.h"
+#include "report/sharing_table.h"
 #include "report/text.h"
 
 #include <ctype.h>
@@ -13,6 +14,7 @@
 #define NOTABLE     0.01  /* a share worth a sentence */
 #define MINOR       0.001 /* a share not worth a clause */
 #define SCATTERED   0.1   /* of the misses: a line that makes less is not to blame */
+#define LOST        0.005 /* a share lost to other threads worth a sentence */
 #define NAME_BYTES  48    /* of a line or an object */
 
 struct sentence {
@@ -172,7 +174,9 @@ static void say_fits(struct sentence *s)
 	say_share(s, s->verdict->near.share);
 	say(s, " of %s fit in ", loci_report_noun(s->subject));
 	say_size(s, &s->verdict->near);
-	if (s->verdict->cold > 0)
+	if (s->verdict->lost > 0)
+		say(s, "; the rest are first touches or lost to other threads' writes");
+	else if (s->verdict->cold > 0)
 		say(s, "; the rest are first touches");
 	say(s, ".");
 }
@@ -258,6 +262,40 @@ static void say_conflict(struct sentence *s)
 		v->level[v->conflict_level].name);
 }
 
+/* "12 % miss what another thread wrote: false sharing of x, at work.c:10 and work.c:20." */
+static void say_sharing(struct sentence *s)
+{
+	const struct loci_verdict *v = s->verdict;
+	const struct loci_sharing_side *side[] = { &v->worst.writer, &v->worst.misser };
+	char name[2 * LOCI_NAME_MAX], first[LOCI_NAME_MAX] = "";
+
+	if (v->lost < LOST)
+		return;
+	say(s, " ");
+	say_share(s, v->lost);
+	say(s, " miss what another thread wrote");
+	if (!v->has_worst) {
+		say(s, ".");
+		return;
+	}
+	loci_sharing_data(&v->sharing, &v->worst, name, sizeof(name));
+	say(s, ", %s %s sharing of %s",
+		2 * (double)v->worst.misses >= v->lost * (double)v->sharing.whole->touches
+			? "most of it"
+			: "foremost",
+		v->worst.is_false ? "false" : "true", loci_name_clip(name, 2 * NAME_BYTES));
+	for (unsigned i = 0; i < 2; i++) {
+		if (!side[i]->site)
+			continue;
+		loci_name_place(&v->sharing.catalogue, side[i]->site, name, sizeof(name));
+		if (strcmp(name, first))
+			say(s, "%s %s", first[0] ? " and" : " at",
+				loci_name_clip(name, NAME_BYTES));
+		snprintf(first, sizeof(first), "%.500s", name);
+	}
+	say(s, ".");
+}
+
 /* "b walked with stride 6400 B" */
 static void say_walk(struct sentence *s, const struct loci_culprit *culprit)
 {
@@ -334,6 +372,7 @@ const char *loci_report_verdict(const struct loci_subject *subject,
 	if (verdict->kind > LOCI_VERDICT_ALL_NEW) {
 		say_memory(&s);
 		say_conflict(&s);
+		say_sharing(&s);
 	}
 	buf[0] = (char)toupper((unsigned char)buf[0]);
 	return buf;

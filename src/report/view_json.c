@@ -126,6 +126,7 @@ static int put_diff(const struct loci_view_profile *first, const struct loci_vie
 	struct loci_json *json, struct loci_err *err)
 {
 	loci_cleanup(loci_moved_fini) struct loci_moved moved = { 0 };
+	loci_cleanup(loci_sharing_moved_fini) struct loci_sharing_moved sharing = { 0 };
 	struct loci_subject subject[2];
 	struct loci_compare compare;
 	struct loci_err why = { "" };
@@ -158,9 +159,12 @@ static int put_diff(const struct loci_view_profile *first, const struct loci_vie
 	}
 	loci_compare(&subject[0], &subject[1], ROWS_MAX, &compare);
 	r = loci_moved_new(&subject[0], &subject[1], MOVES_MAX, &moved, err);
+	if (r == 0)
+		r = loci_sharing_moved_new(
+			first->profile, other->profile, block_bytes, MOVES_MAX, &sharing, err);
 	if (r < 0)
 		return r;
-	loci_diff_json(&compare, &moved, NULL, NULL, NULL, NULL, 0, json);
+	loci_diff_json(&compare, &moved, &sharing, NULL, NULL, NULL, NULL, 0, json);
 	loci_pair_string(json, "verdict", loci_diff_verdict(&compare, words, sizeof(words)));
 	loci_json_object_end(json);
 	return 0;

@@ -36,6 +36,8 @@ static void drop_first(struct loci_ordered *order, struct loci_order_queue *queu
 	queue->at = 0;
 	if (!queue->first)
 		queue->last = NULL;
+	if (queue->ahead == chunk)
+		queue->ahead = NULL;
 	chunk->next = order->spare;
 	order->spare = chunk;
 	order->n_chunks--;
@@ -122,6 +124,7 @@ struct loci_order_lane *loci_order_lane(struct loci_ordered *order, uint32_t thr
 		return NULL;
 	}
 	lane->thread = thread;
+	lane->pace.ns_per_ref = 1;
 	order->lane[order->n_lanes++] = lane;
 	return lane;
 }
@@ -133,6 +136,7 @@ void loci_order_lanes_fini(struct loci_ordered *order)
 
 		loci_order_queue_fini(order, &lane->queue);
 		loci_threads_fini(&lane->place.cursors);
+		loci_threads_fini(&lane->pace.place.cursors);
 		free(lane->start);
 		free(lane);
 	}
@@ -196,12 +200,28 @@ void loci_order_ready(struct loci_ordered *order, struct loci_order_lane *lane)
 		return;
 	if (lane->where == LANE_AWAY && lane->blocked)
 		order->n_blocked--;
-	if (lane->where != LANE_TURN && lane->clock < order->now)
+	if (order->order == LOCI_ORDER_TIME)
+		loci_order_pace(order, lane);
+	else if (lane->where != LANE_TURN && lane->clock < order->now)
 		lane->clock = order->now;
 	/* from now on there is somebody to take turns with */
 	if (order->turn && order->turn != lane && order->turn->left > (int64_t)order->turn_refs)
 		order->turn->left = order->turn_refs;
 	push(order, lane);
+}
+
+void loci_order_forget_time(struct loci_ordered *order)
+{
+	size_t n = order->n_ready;
+
+	order->order = LOCI_ORDER_REFS;
+	order->lacks_time = true;
+	order->now = 0;
+	for (size_t i = 0; i < order->n_lanes; i++)
+		order->lane[i]->clock = 0;
+	order->n_ready = 0;
+	for (size_t i = 0; i < n; i++)
+		push(order, order->heap[i]);
 }
 
 void loci_order_away(struct loci_ordered *order, struct loci_order_lane *lane)

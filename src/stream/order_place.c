@@ -61,10 +61,8 @@ static void start(const struct loci_ordered *order, struct loci_order_place *pla
 }
 
 /* An address or length of a block that has ranges, or where none is known. */
-static int64_t value(
-	const struct loci_ordered *order, struct loci_order_place *place, uint64_t word)
+static int64_t value(const struct loci_ordered *order, struct loci_cursor *cursor, uint64_t word)
 {
-	struct loci_cursor *cursor = &place->cursors.cursor;
 	uint32_t at = cursor->next;
 	uint64_t blocks;
 
@@ -83,44 +81,82 @@ static int64_t value(
 	return blocks < RANGE_REFS_MAX ? (int64_t)blocks : RANGE_REFS_MAX;
 }
 
-size_t loci_order_count(const struct loci_ordered *order, struct loci_order_place *place,
+/* How many words are addresses, of the first n. */
+static size_t addresses(const uint64_t *words, size_t n)
+{
+	size_t k = 0;
+
+	for (; k + 8 <= n; k += 8) {
+		uint64_t any = 0;
+
+		for (unsigned i = 0; i < 8; i++)
+			any |= words[k + i];
+		if (loci_word_is_marker(any))
+			break;
+	}
+	while (k < n && !loci_word_is_marker(words[k]))
+		k++;
+	return k;
+}
+
+/* Addresses of a plain block, which are nearly all there is: the rest of an execution, or so many
+ * of them as are left. */
+static size_t plain(const struct loci_ordered *order, struct loci_cursor *cursor,
 	const uint64_t *words, size_t n, int64_t *left)
 {
-	struct loci_cursor *cursor = &place->cursors.cursor;
+	const uint32_t *before = order->accesses;
+	uint32_t size = cursor->last - cursor->first, rest = cursor->last - cursor->next;
+	size_t k = addresses(words, n < rest ? n : rest), more;
+	uint32_t whole;
+
+	*left -= before[cursor->next + k] - before[cursor->next];
+	if (k < rest) {
+		cursor->next += (uint32_t)k;
+		return k;
+	}
+	cursor->next = cursor->first;
+	if (*left <= 0 || k == n || loci_word_is_marker(words[k]))
+		return k;
+	/* it begins again */
+	whole = before[cursor->last] - before[cursor->first];
+	more = whole ? ((uint64_t)*left + whole - 1) / whole * size : n - k;
+	more = addresses(words + k, more < n - k ? more : n - k);
+	rest = (uint32_t)(more % size);
+	*left -= (int64_t)(more / size * whole) + before[cursor->first + rest] -
+		before[cursor->first];
+	cursor->next = cursor->first + rest;
+	return k + more;
+}
+
+size_t loci_order_count(const struct loci_ordered *order, struct loci_order_place *place,
+	const uint64_t *words, size_t n, int64_t *ret_left)
+{
+	struct loci_cursor cursor = place->cursors.cursor;
 	const struct loci_block *direct = order->defs.direct;
 	const uint64_t n_direct = order->defs.n_direct;
 	const uint64_t *p = words, *end = words + n;
+	int64_t left = *ret_left;
 
 	while (p < end) {
-		uint32_t k = 0, want;
-
 		if (loci_word_is_marker(*p)) {
 			uint64_t id = *p - loci_mark_word(LOCI_MARK_BLOCK, 0, 0);
 
-			if (id >= n_direct || !direct[id].n_refs || *left <= 0)
+			if (id >= n_direct || !direct[id].n_refs || left <= 0)
 				break;
-			loci_cursor_start(cursor, &direct[id], id);
+			loci_cursor_start(&cursor, &direct[id], id);
 			place->plain = direct[id].n_words == direct[id].n_refs;
 			p++;
 			continue;
 		}
-		if (!place->plain) {
-			*left -= value(order, place, *p++);
-		} else {
-			want = cursor->last - cursor->next;
-			if (want > (size_t)(end - p))
-				want = (uint32_t)(end - p);
-			while (k < want && !loci_word_is_marker(p[k]))
-				k++;
-			p += k;
-			*left -= order->accesses[cursor->next + k] - order->accesses[cursor->next];
-			cursor->next += k;
-			if (cursor->next == cursor->last)
-				cursor->next = cursor->first;
-		}
-		if (*left <= 0 && loci_order_is_between(place))
+		if (place->plain)
+			p += plain(order, &cursor, p, (size_t)(end - p), &left);
+		else
+			left -= value(order, &cursor, *p++);
+		if (left <= 0 && cursor.next == cursor.first && !cursor.half)
 			break;
 	}
+	place->cursors.cursor = cursor;
+	*ret_left = left;
 	return (size_t)(p - words);
 }
 
@@ -151,7 +187,7 @@ int64_t loci_order_count_marker(
 			? 1
 			: (int64_t)(marker[1] * loci_order_run_refs(marker));
 	case LOCI_MARK_WIDE:
-		return n_raw ? value(order, place, marker[1]) : 0;
+		return n_raw ? value(order, &cursors->cursor, marker[1]) : 0;
 	case LOCI_MARK_RESUME:
 		cursors->cursor = (struct loci_cursor){ 0 };
 		if (n_raw)

@@ -306,6 +306,7 @@ static int put_marker(struct loci_ordered *order, const uint64_t *marker)
 
 	if (!lane)
 		return -ENOMEM;
+	order->told_time |= kind == LOCI_MARK_TIME;
 	lane->lives |= refers(kind) || kind == LOCI_MARK_THREAD_START;
 	r = put_fence(order, lane);
 	if (r == 0 && !begins(marker))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside an order: thread_order.c is the source, order_sort.c puts words that arrive into lanes, one for
- * each thread, order_turn.c lets them out in turns, order_lane.c is a lane's memory, order_gate.c
- * what keeps numbers in order, order_pace.c how time passes in a lane. */
+/* Inside an order: thread_order.c is the source, order_sort.c puts words that arrive into lanes,
+ * one for each thread, order_turn.c lets them out in turns, order_lane.c is a lane's memory,
+ * order_gate.c what keeps numbers in order, order_pace.c how time passes in a lane. */
 #ifndef LOCI_STREAM_ORDER_STATE_H
 #define LOCI_STREAM_ORDER_STATE_H
 
@@ -30,12 +30,24 @@ struct loci_order_queue {
 	struct loci_order_chunk *first, *last;
 	size_t at; /* in the first */
 	size_t n_words;
+	struct loci_order_chunk *ahead; /* where the walk ahead is; NULL: at the front */
+	size_t ahead_at;
 };
 
 /* Where a walk along a lane is, for counting references. */
 struct loci_order_place {
 	struct loci_threads cursors; /* one thread, and the code that signals interrupted */
 	bool plain;                  /* the current block has a word for each reference */
+};
+
+/* How time passes in a lane. References are counted from its beginning. */
+struct loci_order_pace {
+	struct loci_order_place place; /* of the walk ahead .. */
+	uint64_t ahead, given;         /* .. and how far it is, and the lane */
+	uint64_t from_ns, from_refs;   /* the last time stamp, .. */
+	uint64_t to_ns, to_refs;       /* .. and the next, if it is known */
+	double ns_per_ref;
+	bool begun, known;
 };
 
 struct loci_order_lane {
@@ -54,7 +66,7 @@ struct loci_order_lane {
 	struct loci_order_lane *next;
 	uint32_t gate;
 	uint64_t number;
-	struct loci_order_pace *pace; /* by time stamps */
+	struct loci_order_pace pace; /* by time stamps */
 };
 
 struct loci_order_gate {
@@ -104,6 +116,7 @@ struct loci_ordered {
 	size_t held, n_chunks; /* words in lanes; chunks in use */
 	uint32_t out_thread;   /* whose words the reader takes them for */
 	bool told_time;        /* there was a time stamp */
+	bool lacks_time;       /* and should have been */
 
 	struct loci_order_gate *gate;
 	size_t n_gates, gates_cap;
@@ -141,6 +154,8 @@ void loci_order_lanes_fini(struct loci_ordered *order);
 /* Among those that are ready. A lane that was away or parked goes on from where the others are. */
 void loci_order_ready(struct loci_ordered *order, struct loci_order_lane *lane);
 struct loci_order_lane *loci_order_first_ready(struct loci_ordered *order); /* and takes it out */
+/* There are no time stamps: by references from here on. */
+void loci_order_forget_time(struct loci_ordered *order);
 /* Not waited for from here on. */
 void loci_order_away(struct loci_ordered *order, struct loci_order_lane *lane);
 
@@ -160,6 +175,13 @@ static inline void loci_order_restart(struct loci_ordered *order)
 	if (order->turn)
 		order->turn->left = order->turn_refs;
 }
+
+/* order_pace.c: brings the lane's clock up to date. False: its next time stamp is not known. */
+bool loci_order_pace(struct loci_ordered *order, struct loci_order_lane *lane);
+/* The lane has given references, or a marker. */
+void loci_order_pace_given(struct loci_ordered *order, struct loci_order_lane *lane, uint64_t refs);
+void loci_order_pace_marker(
+	struct loci_ordered *order, struct loci_order_lane *lane, const uint64_t *marker);
 
 /* order_sort.c: as much of what arrived as may be put into lanes. */
 int loci_order_sort(struct loci_ordered *order, struct loci_err *err);

@@ -45,7 +45,10 @@ static bool give_markers(
 static void advance(struct loci_ordered *order, struct loci_order_lane *lane, int64_t refs)
 {
 	lane->left -= refs;
-	lane->clock += (uint64_t)refs;
+	if (order->order == LOCI_ORDER_TIME)
+		loci_order_pace_given(order, lane, (uint64_t)refs);
+	else
+		lane->clock += (uint64_t)refs;
 	order->now = lane->clock;
 }
 
@@ -158,6 +161,8 @@ static int step(
 	}
 	put(out, marker, n);
 	advance(order, lane, refs);
+	if (order->order == LOCI_ORDER_TIME)
+		loci_order_pace_marker(order, lane, marker);
 	r = heed(order, lane, marker);
 	loci_order_used(order, &lane->queue, n);
 	return r;
@@ -216,6 +221,33 @@ static void begin_turn(struct loci_ordered *order, struct loci_order_lane *lane)
 	order->now = lane->clock;
 }
 
+/* A lane that is empty is waited for, unless it is blocked and others are far enough ahead. */
+static bool is_awaited(const struct loci_ordered *order, const struct loci_order_lane *lane)
+{
+	return lane->lives && !(lane->blocked && order->held >= order->ahead);
+}
+
+/* Of those that are ready; NULL: there is none, or (by time stamps) it has none yet. */
+static struct loci_order_lane *first_to_go(struct loci_ordered *order, bool goes_on)
+{
+	struct loci_order_lane *lane;
+
+	if (order->order == LOCI_ORDER_TIME && goes_on && !order->told_time)
+		loci_order_forget_time(order);
+	while ((lane = loci_order_first_ready(order)) && order->order == LOCI_ORDER_TIME) {
+		uint64_t clock = lane->clock;
+		bool known = loci_order_pace(order, lane);
+
+		if (lane->clock == clock && (known || goes_on || !is_awaited(order, lane)))
+			break;
+		lane->where = LANE_TURN;
+		loci_order_ready(order, lane);
+		if (lane->clock == clock)
+			return NULL;
+	}
+	return lane;
+}
+
 /* The lane that has something to give now; NULL: more has to arrive. */
 static struct loci_order_lane *choose(struct loci_ordered *order)
 {
@@ -227,16 +259,18 @@ static struct loci_order_lane *choose(struct loci_ordered *order)
 		struct loci_order_lane *lane = order->turn;
 
 		if (!lane) {
-			lane = loci_order_first_ready(order);
+			lane = first_to_go(order, goes_on);
 			if (lane)
 				begin_turn(order, lane);
+			else if (order->n_ready)
+				return NULL;
 			else if (!goes_on || !loci_order_give_up(order))
 				return NULL;
 			continue;
 		}
 		if (lane->queue.n_words)
 			return lane;
-		if (lane->lives && !goes_on && !(lane->blocked && order->held >= order->ahead))
+		if (!goes_on && is_awaited(order, lane))
 			return NULL;
 		order->counts.went_on += lane->lives && !lane->blocked && !is_last(order);
 		order->turn = NULL;
@@ -255,6 +289,8 @@ int loci_order_turns(struct loci_ordered *order, struct loci_order_out *out, str
 		lane = choose(order);
 		if (!lane)
 			return 1;
+		if (order->order == LOCI_ORDER_TIME)
+			loci_order_pace(order, lane); /* the walk ahead stays ahead */
 		r = walk(order, lane, out);
 		if (r != 0)
 			return r < 0 ? loci_err_nomem(err) : 0;

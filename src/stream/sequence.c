@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "stream/sequence.h"
 
-#define STRIDE      16 /* words that are looked at together */
-#define HIGH_BITS   48 /* above them stand what a word is, and how many raw words follow */
-#define BLOCK_HIGH  (loci_mark_word(LOCI_MARK_BLOCK, 0, 0) >> HIGH_BITS)
-#define MARKER_HIGH (LOCI_WORD_MARKER >> HIGH_BITS)
+#define STRIDE     16 /* words that are looked at together */
+#define BLOCK_HIGH (loci_mark_word(LOCI_MARK_BLOCK, 0, 0) >> 32)
+#define KIND_HIGH  0xffff0000u /* what a word is, and how many raw words follow */
 
-/* Addresses and BLOCKs are nearly all there is: they are passed over many at a time. */
+/* Two words, the high half of each second. */
+typedef uint32_t two_words __attribute__((vector_size(16), aligned(8), may_alias));
+
 static int is_other(uint64_t word)
 {
-	uint64_t high = word >> HIGH_BITS;
+	return (word >> 63) & ((word >> 32 & KIND_HIGH) != BLOCK_HIGH);
+}
 
-	return (high >= MARKER_HIGH) & (high != BLOCK_HIGH);
+/* Addresses and BLOCKs are nearly all there is: they are passed over many at a time. */
+static int has_other(const uint64_t *words)
+{
+	const two_words kinds = { 0, KIND_HIGH, 0, KIND_HIGH };
+	const two_words blocks = { 1, BLOCK_HIGH, 1, BLOCK_HIGH };
+	two_words others = { 0 };
+
+	for (unsigned i = 0; i < STRIDE; i += 2) {
+		two_words words_2 = *(const two_words *)(words + i);
+
+		others |= words_2 & ~(two_words)((words_2 & kinds) == blocks);
+	}
+	return (others[1] | others[3]) >> 31;
 }
 
 size_t loci_sequence_marker(const uint64_t *words, size_t n_words, size_t at)
 {
-	while (at + STRIDE <= n_words) {
-		int found = 0;
-
-		for (unsigned i = 0; i < STRIDE; i++)
-			found |= is_other(words[at + i]);
-		if (found)
-			break;
+	while (at + STRIDE <= n_words && !has_other(words + at))
 		at += STRIDE;
-	}
 	while (at < n_words && !is_other(words[at]))
 		at++;
 	return at;

@@ -2,6 +2,8 @@
 #include "stream/order_state.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +99,14 @@ static ssize_t finish(struct loci_ordered *order, struct loci_order_out *out, st
 	}
 	if (out->n)
 		return (ssize_t)out->n;
+	if (!order->source.note[0] && order->lacks_time)
+		snprintf(order->source.note, sizeof(order->source.note),
+			"there are no time stamps: threads are ordered by references");
+	else if (!order->source.note[0] && order->counts.given_up)
+		snprintf(order->source.note, sizeof(order->source.note),
+			"%" PRIu64 " events that others waited for were not recorded: the order of "
+			"threads is right but for those",
+			order->counts.given_up);
 	if (order->failed && err)
 		*err = order->failure;
 	return order->failed;

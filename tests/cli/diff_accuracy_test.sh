@@ -2,7 +2,7 @@
 # loci diff --accuracy: agreement of two profiles' distances, shared and private, by hand.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/profiles.sh"
-. "$SRC/tests/cli/threads.sh"
+. "$SRC/tests/cli/thread_profiles.sh"
 
 # figure NAME: of the row of distances $row in the document out
 figure() {

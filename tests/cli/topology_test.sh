@@ -3,7 +3,7 @@
 # shared cache; by hand, and against plain SQL over the profile.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/profiles.sh"
-. "$SRC/tests/cli/threads.sh"
+. "$SRC/tests/cli/thread_profiles.sh"
 
 # json EXPRESSION: true of the JSON in out
 json() {

@@ -44,8 +44,11 @@ struct log {
 	uint64_t address;
 	uint64_t *quiet; /* where words begin that go nowhere, but were executed */
 	uint64_t counter[COUNTERS];
-	uint64_t run[LOCI_RAW_MAX]; /* raw words of a RUN .. */
-	unsigned n_run, n_raw;      /* .. so far, and at its end */
+	uint64_t run[LOCI_RAW_MAX];   /* raw words of a RUN .. */
+	unsigned n_run, n_raw;        /* .. so far, and at its end */
+	uint64_t n_atomics, n_synced; /* SYNCs: given a number, and seen in the words */
+	bool is_atomic;               /* an operation is on its way */
+	bool is_sync;                 /* the raw words are a SYNC's */
 	uint64_t runs;
 };
 
@@ -93,6 +96,12 @@ static void take_marker(struct log *log, uint64_t word)
 {
 	uint64_t id = loci_word_payload(word);
 	bool is_run = loci_word_kind(word) == LOCI_MARK_RUN;
+	log->is_sync = loci_word_kind(word) == LOCI_MARK_SYNC;
+	if (log->is_sync) {
+		log->n_run = 0;
+		log->n_raw = loci_word_n_raw(word);
+		return;
+	}
 	if ((loci_word_kind(word) != LOCI_MARK_BLOCK && !is_run) ||
 		(loci_word_n_raw(word) != 0) != is_run || id >= n_known) {
 		complain(log, "not a block", word);
@@ -172,13 +181,18 @@ static void take_raw(struct log *log, uint64_t word)
 	log->run[log->n_run++] = word;
 	if (log->n_run < log->n_raw)
 		return;
-	take_run(log);
+	if (!log->is_sync)
+		take_run(log);
+	else if (log->n_raw != 2 || log->run[1] != ++log->n_synced)
+		complain(log, "a number is missing", log->run[1]);
 	log->n_run = log->n_raw = 0;
 }
 
 static void drain(struct log *log)
 {
 	struct log before = { .traced = log->traced };
+	if (log->is_atomic)
+		complain(log, "an atomic operation without an end", 0);
 	pthread_mutex_lock(&lock);
 	log->block = NULL;
 	for (uint64_t *at = log->quiet ? log->quiet : log->words; at < log->state.cursor; at++)
@@ -190,6 +204,8 @@ static void drain(struct log *log)
 			take_address(log, *at);
 	if (log->quiet)
 		log->traced = before.traced;
+	if (log->n_synced != log->n_atomics)
+		complain(log, "numbers are missing", log->n_atomics);
 	pthread_mutex_unlock(&lock);
 	if (log->state.cursor > log->words + WORDS)
 		complain(log, "more words than there was room for", 0);
@@ -362,18 +378,57 @@ __attribute__((visibility("hidden"))) void log_counters(
 	pthread_mutex_unlock(&lock);
 }
 
-/* All registers but r11 are the caller's. */
-#define KEEPING(name, function)                                                         \
+static uint64_t *put_number(uint64_t *at, uint64_t address, enum loci_sync kind)
+{
+	*at++ = loci_mark_word(LOCI_MARK_SYNC, 2, kind);
+	*at++ = address;
+	*at++ = ++own->n_atomics;
+	return at;
+}
+
+uint64_t *log_atomic(uint64_t *at, uint64_t address, uint64_t kind);
+__attribute__((visibility("hidden"))) uint64_t *log_atomic(
+	uint64_t *at, uint64_t address, uint64_t kind)
+{
+	if (at < own->state.cursor || at > own->words + WORDS)
+		complain(own, "words elsewhere", (uint64_t)at);
+	if (own->is_atomic)
+		complain(own, "an atomic operation within another", address);
+	own->is_atomic = true;
+	if (kind != LOCI_CC_ATOMIC_STORE)
+		at = put_number(at, address, LOCI_SYNC_ACQUIRE);
+	*at++ = address;
+	if (kind == LOCI_CC_ATOMIC_MODIFY)
+		*at++ = address;
+	if (kind != LOCI_CC_ATOMIC_LOAD)
+		at = put_number(at, address, LOCI_SYNC_RELEASE);
+	own->state.cursor = at;
+	return at;
+}
+
+void log_atomic_end(void);
+__attribute__((visibility("hidden"))) void log_atomic_end(void)
+{
+	if (!own->is_atomic)
+		complain(own, "the end of no atomic operation", 0);
+	own->is_atomic = false;
+}
+
+/* All registers but r11 are the caller's, and where there is a result rax. */
+#define KEEPING(name, function) KEEPING_BUT(name, function, "popq %rax\n")
+#define KEEPING_BUT(name, function, last)                                               \
 	__asm__(".text\n.globl " name "\n.type " name ", @function\n" name ":\n"        \
 		"pushq %rbp\n movq %rsp, %rbp\n pushq %rax\n pushq %rcx\n pushq %rdx\n" \
 		"pushq %rsi\n pushq %rdi\n pushq %r8\n pushq %r9\n pushq %r10\n"        \
 		"call " function "\n"                                                   \
 		"popq %r10\n popq %r9\n popq %r8\n popq %rdi\n popq %rsi\n"             \
-		"popq %rdx\n popq %rcx\n popq %rax\n popq %rbp\n ret\n"                 \
+		"popq %rdx\n popq %rcx\n" last "popq %rbp\n ret\n"                      \
 		".size " name ", . - " name "\n")
 KEEPING("__loci_room", "log_room");
 KEEPING("__loci_define", "log_define");
 KEEPING("__loci_counters", "log_counters");
+KEEPING_BUT("__loci_atomic_begin", "log_atomic", "addq $8, %rsp\n");
+KEEPING("__loci_atomic_end", "log_atomic_end");
 
 struct loci_cc_state *__loci_mark(void)
 {

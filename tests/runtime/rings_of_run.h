@@ -172,6 +172,22 @@ static inline void run_start(struct one_run *run, const char *program, const cha
 	unsetenv(LOCI_RUN_VARIABLE);
 }
 
+#ifdef TOOL_DIR
+/* The same under Valgrind. */
+static inline void run_start_any(struct one_run *run, const char *program, const char *scenario)
+{
+	char option[300];
+	char *argv[] = { (char *)"valgrind", (char *)"-q", (char *)"--vgdb=no",
+		(char *)"--trace-children=no", (char *)"--tool=loci", option, (char *)program,
+		(char *)scenario, run->totals_path, NULL };
+
+	snprintf(option, sizeof(option), "--run-dir=%s", loci_rundir_path(run->dir));
+	setenv("VALGRIND_LIB", TOOL_DIR, 1);
+	CHECK(posix_spawnp(&run->pid, argv[0], NULL, NULL, argv, environ) == 0);
+	unsetenv("VALGRIND_LIB");
+}
+#endif
+
 static inline void run_finish(struct one_run *run)
 {
 	while (waitpid(run->pid, &run->status, WNOHANG) == 0) {

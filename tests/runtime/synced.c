@@ -462,12 +462,15 @@ static void results(void)
 {
 	struct timespec soon;
 	pthread_t thread;
+	int r;
 
 	init_mutexes();
 	MUST(pthread_create(&thread, NULL, die_with_it, NULL) == 0);
-	MUST(pthread_join(thread, NULL) == 0);
-	MUST(pthread_mutex_lock(&mutex[ROBUST]) == EOWNERDEAD);
+	while ((r = pthread_mutex_lock(&mutex[ROBUST])) == 0)
+		MUST(pthread_mutex_unlock(&mutex[ROBUST]) == 0);
+	MUST(r == EOWNERDEAD);
 	tell_write(ROBUST);
+	MUST(pthread_join(thread, NULL) == 0);
 	MUST(pthread_mutex_consistent(&mutex[ROBUST]) == 0);
 	MUST(pthread_mutex_unlock(&mutex[ROBUST]) == 0);
 	MUST(pthread_mutex_lock(&mutex[CHECKED]) == 0);
@@ -559,6 +562,7 @@ static void in_child(void)
 	counter[JOINED] = 0;
 	tell_write(JOINED);
 	MUST(pthread_create(&thread, NULL, be_joined, (void *)(uintptr_t)JOINED) == 0);
+	MUST(sem_post(&gone) == 0); /* of which the parent has taken numbers */
 	MUST(pthread_join(thread, NULL) == 0);
 	tell_write(JOINED);
 	memset(counter, 0, sizeof(counter));

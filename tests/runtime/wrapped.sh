@@ -14,9 +14,9 @@ if [ -z "$list" ] || [ "$archive" != "$list" ]; then
 	echo "libloci-rt.a has [$archive]" >&2
 	failures=1
 fi
-# What only the shared one can be in front of: the loader, C++, what a static exit ends in; and what gcc
+# What only the shared one can be in front of: the loader, C++, OpenMP, what a static exit ends in; and what gcc
 # calls.
-extra='^(dlclose|quick_exit|bsd_signal|_Zn[wa]m.*|__loci_[a-z_]*|__tsan_[a-z0-9_]*|__wrap_[a-z_]*)$'
+extra='^(__cxa_guard_[a-z]*|GOMP_[a-z_]*|__kmpc_[a-z_]*|omp_[a-z_]*|ompt_start_tool|dlclose|quick_exit|bsd_signal|_Zn[wa]m.*|__loci_[a-z_]*|__tsan_[a-z0-9_]*|__wrap_[a-z_]*)$'
 others=$("$1" -D --defined-only "$2/libloci-rt.so" | awk '{ print $3 }' | grep -vE "$extra" | sort -u)
 if [ "$others" != "$list" ]; then
 	echo "libloci-rt.so: has [$others], wrapped.txt [$list]" >&2

@@ -173,3 +173,19 @@ uint32_t loci_emit_ref(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at,
 	loci_emit_store_word(emit, length, loci_emit_away(emit, cursor, at + 1));
 	return 2;
 }
+
+LLVMValueRef loci_emit_atomic(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at,
+	const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
+{
+	LLVMTypeRef taken[] = { emit->pointer, emit->word, emit->word };
+	LLVMValueRef argument[] = { loci_emit_away(emit, cursor, at), address_of(emit, ref, copy),
+		loci_emit_number(emit, ref->atomic) };
+	LLVMTypeRef type = LLVMFunctionType(emit->pointer, taken, 3, 0);
+	return loci_emit_call_keeping(emit, "__loci_atomic_begin", type, argument, 3);
+}
+
+void loci_emit_atomic_end(struct loci_emit *emit)
+{
+	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(emit->context), NULL, 0, 0);
+	loci_emit_call_keeping(emit, "__loci_atomic_end", type, NULL, 0);
+}

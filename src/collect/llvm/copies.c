@@ -8,6 +8,7 @@
 #include "collect/llvm/order.h"
 #include "collect/llvm/outside.h"
 #include "collect/llvm/runs.h"
+#include "collect/runtime/cc_abi.h"
 
 #include <stdlib.h>
 
@@ -89,7 +90,17 @@ static void append_piece(struct copying *copying, const struct loci_plan_piece *
 		loci_emit_marker(emit, cursor, at++, piece->block);
 	for (uint32_t i = 0; i < piece->n_refs; i++) {
 		const struct loci_plan_ref *ref = &plan->ref[piece->first_ref + i];
-		loci_emit_before(emit, loci_ir_copy_of(copying->copy, ref->instruction));
+		LLVMValueRef instruction = loci_ir_copy_of(copying->copy, ref->instruction);
+		if (ref->atomic) {
+			loci_emit_before(emit, LLVMGetNextInstruction(instruction));
+			loci_emit_atomic_end(emit);
+			loci_emit_before(emit, instruction);
+			cursor = loci_emit_atomic(emit, cursor, at, ref, copying->copy);
+			at = 0;
+			i += ref->atomic == LOCI_CC_ATOMIC_MODIFY;
+			continue;
+		}
+		loci_emit_before(emit, instruction);
 		at += loci_emit_ref(emit, cursor, at, ref, copying->copy);
 	}
 	loci_emit_set_cursor(emit, cursor, at);

@@ -392,8 +392,8 @@ LLVMValueRef loci_emit_call(struct loci_emit *emit, const char *name, LLVMTypeRe
 	return call(emit, declare(emit, name, type, false), type, argument, n);
 }
 
-void loci_emit_call_keeping(struct loci_emit *emit, const char *name, LLVMTypeRef type,
+LLVMValueRef loci_emit_call_keeping(struct loci_emit *emit, const char *name, LLVMTypeRef type,
 	LLVMValueRef *argument, unsigned n)
 {
-	call(emit, declare(emit, name, type, true), type, argument, n);
+	return call(emit, declare(emit, name, type, true), type, argument, n);
 }

@@ -77,7 +77,7 @@ LLVMValueRef loci_emit_call(struct loci_emit *emit, const char *name, LLVMTypeRe
 	LLVMValueRef *argument, unsigned n);
 
 /* .. that keeps registers (preserve_most) */
-void loci_emit_call_keeping(struct loci_emit *emit, const char *name, LLVMTypeRef type,
+LLVMValueRef loci_emit_call_keeping(struct loci_emit *emit, const char *name, LLVMTypeRef type,
 	LLVMValueRef *argument, unsigned n);
 /* Address of a member of struct loci_cc_thread, by its number. */
 LLVMValueRef loci_emit_thread_field(struct loci_emit *emit, unsigned number);
@@ -92,6 +92,13 @@ void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, 
  * NULL: where the plan has them. */
 uint32_t loci_emit_ref(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at,
 	const struct loci_plan_ref *ref, const struct loci_ir_copy *copy);
+
+/* Appends the words of an atomic operation, both references of one that modifies, and returns the
+ * new end, which is in memory. */
+LLVMValueRef loci_emit_atomic(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at,
+	const struct loci_plan_ref *ref, const struct loci_ir_copy *copy);
+/* Right after the operation. */
+void loci_emit_atomic_end(struct loci_emit *emit);
 
 /* state = __loci_mark() before a call that may return twice, __loci_landed(state) after it. */
 LLVMValueRef loci_emit_mark(struct loci_emit *emit);

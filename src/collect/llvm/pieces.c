@@ -7,15 +7,41 @@
 #include "collect/llvm/executions.h"
 #include "collect/llvm/outside.h"
 
+/* An atomic operation is a piece of its own. */
+static bool is_atomic(const struct loci_plan *plan, const struct loci_plan_piece *piece)
+{
+	return piece->n_refs && plan->ref[piece->first_ref].atomic;
+}
+
 static void append(
 	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_plan_piece *piece)
 {
 	uint32_t at = 0;
 	LLVMValueRef cursor = loci_emit_get_cursor(emit);
 	loci_emit_marker(emit, cursor, at++, piece->block);
+	if (is_atomic(plan, piece)) {
+		cursor = loci_emit_atomic(emit, cursor, at, &plan->ref[piece->first_ref], NULL);
+		loci_emit_set_cursor(emit, cursor, 0);
+		return;
+	}
 	for (uint32_t i = 0; i < piece->n_refs; i++)
 		at += loci_emit_ref(emit, cursor, at, &plan->ref[piece->first_ref + i], NULL);
 	loci_emit_set_cursor(emit, cursor, at);
+}
+
+/* Nothing has changed the budget since the words were appended, if they were. */
+static void end_atomic(struct loci_emit *emit, LLVMValueRef operation)
+{
+	LLVMBasicBlockRef before = LLVMGetInstructionParent(operation);
+	LLVMBasicBlockRef after = loci_ir_split_before(LLVMGetNextInstruction(operation));
+	LLVMBasicBlockRef ending = LLVMInsertBasicBlockInContext(emit->context, after, "");
+
+	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
+	loci_emit_at_end(emit, before);
+	loci_emit_branch_copy(emit, ending, after);
+	loci_emit_at_end(emit, ending);
+	loci_emit_atomic_end(emit);
+	LLVMBuildBr(emit->builder, after);
 }
 
 /* The block to go to where nothing is appended. */
@@ -60,6 +86,8 @@ static void make(struct loci_emit *emit, const struct loci_plan *plan,
 	loci_emit_at_end(emit, tracing);
 	append(emit, plan, piece);
 	LLVMBuildBr(emit->builder, after);
+	if (is_atomic(plan, piece))
+		end_atomic(emit, last);
 }
 
 void loci_pieces_make(struct loci_emit *emit, const struct loci_plan *plan,

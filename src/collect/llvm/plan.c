@@ -17,7 +17,11 @@
 
 static uint32_t words_of(const struct loci_plan_ref *ref)
 {
-	return ref->size_bytes == 0 ? 2 : 1;
+	if (ref->atomic == LOCI_CC_ATOMIC_MODIFY)
+		return 2 * (1 + LOCI_CC_ATOMIC_WORDS);
+	if (ref->flags & LOCI_REF_MODIFY)
+		return 0; /* stands with the other half */
+	return (ref->size_bytes == 0 ? 2 : 1) + (ref->atomic ? LOCI_CC_ATOMIC_WORDS : 0);
 }
 
 struct making {
@@ -125,12 +129,18 @@ static void take_instruction(struct making *making, LLVMValueRef instruction)
 	struct loci_plan_sync sync;
 
 	loci_references_add(&making->references, instruction);
+	const struct loci_plan_ref *ref = making->references.ref;
+	bool has_refs = making->references.n > first;
+	if (has_refs && making->by_piece && ref[first].atomic)
+		making->is_open = false;
 	for (size_t i = first; i < making->references.n; i++)
 		take_ref(making, i);
 	take_action(making, instruction);
-	/* What a function finds in its buffers is asked before it is called. */
-	if (making->by_piece && making->references.n > first &&
-		making->references.ref[making->references.n - 1].length_kind == LOCI_LENGTH_SPAN)
+	/* What a function finds in its buffers is asked before it is called; an atomic operation is
+	 * one with its words. */
+	if (has_refs && making->by_piece &&
+		(ref[first].atomic ||
+			ref[making->references.n - 1].length_kind == LOCI_LENGTH_SPAN))
 		making->is_open = false;
 	if (!sync_of(instruction, &sync))
 		return;

@@ -6,6 +6,7 @@
 #include "collect/llvm/callee.h"
 #include "collect/llvm/numbers.h"
 #include "collect/llvm/spans.h"
+#include "collect/runtime/cc_abi.h"
 #include "stream/stream.h"
 
 #include <string.h>
@@ -58,13 +59,22 @@ static void add_access(struct loci_references *references, LLVMValueRef instruct
 			.flags = (uint16_t)(flags | type_flags(type)) });
 }
 
+/* So many references of an atomic operation have just been added, or none. */
+static void mark_atomic(struct loci_references *references, size_t first, enum loci_cc_atomic kind)
+{
+	if (references->n > first)
+		references->ref[first].atomic = kind;
+}
+
 static void add_modify(struct loci_references *references, LLVMValueRef instruction)
 {
+	size_t first = references->n;
 	LLVMValueRef address = LLVMGetOperand(instruction, 0);
 	LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(instruction, 1));
 	unsigned flags = LOCI_REF_ATOMIC | LOCI_REF_MODIFY;
 	add_access(references, instruction, address, type, LOCI_OP_LOAD, flags);
 	add_access(references, instruction, address, type, LOCI_OP_STORE, flags);
+	mark_atomic(references, first, LOCI_CC_ATOMIC_MODIFY);
 }
 
 static void add_bulk(struct loci_references *references, LLVMValueRef call, unsigned address,
@@ -218,20 +228,32 @@ static void add_call(struct loci_references *references, LLVMValueRef call)
 		loci_spans_add(references, call, name);
 }
 
+/* One that is only whole (unordered) says nothing of others. */
+static bool is_ordered(LLVMValueRef access)
+{
+	LLVMAtomicOrdering ordering = LLVMGetOrdering(access);
+	return ordering != LLVMAtomicOrderingNotAtomic && ordering != LLVMAtomicOrderingUnordered;
+}
+
 void loci_references_add(struct loci_references *references, LLVMValueRef instruction)
 {
+	size_t first = references->n;
 	bool atomic = false;
 	switch (LLVMGetInstructionOpcode(instruction)) {
 	case LLVMLoad:
 		atomic = LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic;
 		add_access(references, instruction, LLVMGetOperand(instruction, 0),
 			LLVMTypeOf(instruction), LOCI_OP_LOAD, atomic ? LOCI_REF_ATOMIC : 0);
+		if (is_ordered(instruction))
+			mark_atomic(references, first, LOCI_CC_ATOMIC_LOAD);
 		break;
 	case LLVMStore:
 		atomic = LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic;
 		add_access(references, instruction, LLVMGetOperand(instruction, 1),
 			LLVMTypeOf(LLVMGetOperand(instruction, 0)), LOCI_OP_STORE,
 			atomic ? LOCI_REF_ATOMIC : 0);
+		if (is_ordered(instruction))
+			mark_atomic(references, first, LOCI_CC_ATOMIC_STORE);
 		break;
 	case LLVMAtomicRMW:
 	case LLVMAtomicCmpXchg:

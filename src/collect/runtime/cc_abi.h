@@ -49,6 +49,12 @@
  * __loci_runs is 0. The counting copy takes all its references before it begins where the budget is
  *no less, and tests nothing within.
  *
+ * Atomic operations. In the tracing copy the words of an atomic operation, a load, a store or one
+ *that does both, are appended by __loci_atomic_begin, which stores the cursor too and returns it:
+ *where threads are to be ordered that is with a SYNC before what it reads and one after what it
+ *writes, six words at most beside the references, and until __loci_atomic_end, right after the
+ *operation, nobody else does one on that memory. So the numbers are in the order of the operations.
+ *
  * Sites. The number of a reference in the stream is the run-time address of its struct loci_cc_site
  * in the section of definitions; less the module's load bias it is an address in the file, from
  * which the reader of symbols takes file, line and all else. The code address of a block (DEFINE's
@@ -302,6 +308,13 @@ _Static_assert(sizeof(struct loci_cc_term) == 8, "layout is fixed");
 #define LOCI_CC_COUNTERS         "loci_cnt"
 #define LOCI_CC_COUNTERS_UNKNOWN 0xc000000000000000u
 
+enum loci_cc_atomic {
+	LOCI_CC_ATOMIC_LOAD = 1,
+	LOCI_CC_ATOMIC_STORE = 2,
+	LOCI_CC_ATOMIC_MODIFY = 3, /* a load and a store of the same memory */
+};
+#define LOCI_CC_ATOMIC_WORDS 3 /* beside those of each reference, at most */
+
 /* Functions of the runtime that the code calls. Those marked keep all registers but the flags, r11
  * and vectors (LLVM's preserve_most). They must be bound before they are called (nonlazybind): the
  * loader's lazy way does not keep r10. */
@@ -321,6 +334,11 @@ void __loci_define(struct loci_cc_function *function);
 /* preserve_most: makes known where the function's and this thread's counters are. Arguments are in
  * rdi and rsi. */
 void __loci_counters(struct loci_cc_function *function, uint64_t *counters);
+/* preserve_most, but for rax: `at` is where the next word goes, in the room that is there.
+ * Arguments are in rdi, rsi and rdx; kind is an enum loci_cc_atomic. */
+uint64_t *__loci_atomic_begin(uint64_t *at, uint64_t address, uint64_t kind);
+/* preserve_most: may be called without the other. */
+void __loci_atomic_end(void);
 /* Before a call that may return twice, and after it: the state that was current comes back, when a
  * signal handler was left by longjmp. */
 struct loci_cc_state *__loci_mark(void);

@@ -2,6 +2,7 @@
 /* Signal handlers run on a level of their own. The kernel is given an entry of ours for each
  * function that the program installs, bound to it for ever, so that installing stays one atomic
  * step, and what the kernel says is installed can be translated back. */
+#include "collect/runtime/atomics.h"
 #include "collect/runtime/deferring.h"
 #include "collect/runtime/level.h"
 #include "collect/runtime/sync.h"
@@ -98,6 +99,7 @@ void rt_on_signal(int signal, siginfo_t *info, void *context, unsigned number)
 	if (!busy) {
 		run(thread, handler, signal, info, context);
 	} else if (!rt_put_off(thread, signal, info, context, entry)) {
+		busy -= rt_atomic_let_go(thread);
 		thread->busy = 0;
 		run(thread, handler, signal, info, context);
 		thread->busy = busy;

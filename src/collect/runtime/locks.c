@@ -14,6 +14,8 @@ static int taken(struct rt_thread *thread, const volatile void *lock, int result
 {
 	if (result == 0 || result == EOWNERDEAD)
 		rt_sync(thread, rt_stripe(lock), LOCI_SYNC_ACQUIRE);
+	if (result == EOWNERDEAD)
+		rt_sync_inherit(thread);
 	return result;
 }
 

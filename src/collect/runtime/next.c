@@ -3,6 +3,7 @@
 #include "collect/runtime/wrap.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -10,10 +11,22 @@
 __attribute__((visibility("hidden"))) extern const struct rt_real __start_loci_real[],
 	__stop_loci_real[];
 
-/* A C++ library that came by dlopen is not in the order in which the next one is looked for. */
+/* Of libraries that a process may have or not: looked for when first asked for. One that came by
+ * dlopen is not in the order in which the next one is looked for. */
+static bool is_elsewheres(const char *name)
+{
+	static const char *const begin[] = { "_Z", "__cxa_", "GOMP_", "__kmpc_", "omp_" };
+	bool found = false;
+
+	for (unsigned i = 0; i < sizeof(begin) / sizeof(*begin); i++)
+		found |= !strncmp(name, begin[i], strlen(begin[i]));
+	return found;
+}
+
 static void *look_elsewhere(const char *name)
 {
-	static const char *const library[] = { "libstdc++.so.6", "libc++.so.1", "libc++abi.so.1" };
+	static const char *const library[] = { "libstdc++.so.6", "libc++.so.1", "libc++abi.so.1",
+		"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so" };
 	void *found = NULL;
 
 	for (unsigned i = 0; i < sizeof(library) / sizeof(*library) && !found; i++) {
@@ -33,7 +46,7 @@ void *rt_next(const struct rt_real *real)
 		function = dlvsym(RTLD_NEXT, real->name, "GLIBC_2.3.2");
 	if (!function)
 		function = dlsym(RTLD_NEXT, real->name);
-	if (!function && real->name[0] == '_' && real->name[1] == 'Z')
+	if (!function && is_elsewheres(real->name))
 		function = look_elsewhere(real->name);
 	if (function)
 		__atomic_store_n(real->function, function, __ATOMIC_RELEASE);
@@ -43,7 +56,7 @@ void *rt_next(const struct rt_real *real)
 void rt_next_all(void)
 {
 	for (const struct rt_real *real = __start_loci_real; real < __stop_loci_real; real++)
-		if (!*real->function && !(real->name[0] == '_' && real->name[1] == 'Z'))
+		if (!*real->function && !is_elsewheres(real->name))
 			rt_next(real);
 }
 #else

@@ -37,6 +37,8 @@ enum rt_mode {
 	RT_TRACE,
 };
 
+struct rt_stripe;
+
 struct rt_level {
 	struct loci_ring_producer ring;
 	struct loci_cc_state *live; /* in the ring's header; NULL: no ring */
@@ -61,14 +63,17 @@ struct rt_thread {
 	bool has_jumped;  /* out of a handler */
 	bool is_told;     /* its maker has written CREATE */
 	uint32_t blocked_depth;
-	bool is_blocked; /* BLOCKED was written */
-	uint32_t busy;   /* signals are to wait (deferring.h) */
-	int put_off;     /* the one that does; 0: none */
+	uint32_t omp_waits; /* of OpenMP that it is in */
+	bool is_blocked;    /* BLOCKED was written */
+	uint32_t busy;      /* signals are to wait (deferring.h) */
+	int put_off;        /* the one that does; 0: none */
 	bool put_off_informs;
 	uint64_t put_off_mask; /* signals that were blocked when it came */
 	siginfo_t put_off_info;
-	unsigned rounds;    /* of destructors of thread-specific data that have passed */
-	uint64_t fork_mask; /* signals that were blocked before fork */
+	bool is_atomic;         /* an atomic operation of the program's is on its way .. */
+	struct rt_stripe *held; /* .. and has this lock (atomics.c) */
+	unsigned rounds;        /* of destructors of thread-specific data that have passed */
+	uint64_t fork_mask;     /* signals that were blocked before fork */
 	void *(*start)(void *);
 	int (*start_c11)(void *);
 	void *argument;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What instrumented code calls without giving up its registers: LLVM's preserve_most, for which all
- * general registers but r11 are the callee's to keep, and the vectors are the caller's. */
+ * general registers but r11 are the callee's to keep, and the vectors are the caller's; and rax, where
+ * there is a result. */
 
 	.text
 
-	.macro keeping name, function
+	.macro keeping name, function, gives=0
 	.globl	\name
 	.type	\name, @function
 	.p2align 4
@@ -34,7 +35,11 @@
 	popq	%rsi
 	popq	%rdx
 	popq	%rcx
+	.if	\gives
+	addq	$8, %rsp
+	.else
 	popq	%rax
+	.endif
 	popq	%rbp
 	.cfi_def_cfa %rsp, 8
 	ret
@@ -45,6 +50,8 @@
 	keeping __loci_room, rt_room
 	keeping __loci_define, rt_define
 	keeping __loci_counters, rt_counters
+	keeping __loci_atomic_begin, rt_atomic_begin, 1
+	keeping __loci_atomic_end, rt_atomic_end
 
 /* Entries for signal handlers: which one it is tells the handler. See handlers.c. */
 	.globl	rt_handler_entries

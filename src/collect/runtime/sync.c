@@ -97,6 +97,17 @@ void rt_sync_began(struct rt_thread *thread)
 	rt_sync_time(thread);
 }
 
+void rt_sync_finish(struct rt_thread *thread)
+{
+	rt_sync(thread, rt_stripe(&rt.threads), LOCI_SYNC_RELEASE);
+	rt_sync(thread, rt_stripe((void *)pthread_self()), LOCI_SYNC_THREAD_FINISH);
+}
+
+void rt_sync_inherit(struct rt_thread *thread)
+{
+	rt_sync(thread, rt_stripe(&rt.threads), LOCI_SYNC_ACQUIRE);
+}
+
 void rt_sync_time(struct rt_thread *thread)
 {
 	uint64_t raw[1] = { rt_now_ns() };

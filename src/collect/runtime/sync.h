@@ -68,6 +68,9 @@ void rt_sync(struct rt_thread *thread, struct rt_stripe *stripe, enum loci_sync 
 /* Of another thread, or this one: CREATE is its first, BEGIN its second. Once each. */
 void rt_sync_create(struct rt_thread *thread, struct rt_thread *child);
 void rt_sync_began(struct rt_thread *thread);
+/* It ends, and with it what it holds of locks whose owner may die. */
+void rt_sync_finish(struct rt_thread *thread);
+void rt_sync_inherit(struct rt_thread *thread); /* the lock's owner has ended */
 
 /* Around what may wait: the recorder has all that was written, and does not wait for more. A
  * handler may jump out of it. */

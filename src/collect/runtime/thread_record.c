@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Threads as the runtime knows them, and how much they count. */
+#include "collect/runtime/atomics.h"
 #include "collect/runtime/level.h"
 #include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
@@ -66,6 +67,7 @@ struct rt_thread *rt_thread_take(uint32_t parent)
 	thread->recording = thread->has_jumped = thread->is_told = thread->is_blocked = false;
 	thread->busy = 0;
 	thread->put_off = 0;
+	thread->omp_waits = 0;
 	thread->new_site = 0;
 	thread->marks.depth = thread->marks.beyond = 0;
 	for (unsigned i = 0; i < RT_LEVELS; i++)
@@ -191,7 +193,7 @@ static void tell_end(struct rt_thread *thread)
 		rt_unlock();
 	}
 	if (rt_synced && thread->recording)
-		rt_sync(thread, rt_stripe((void *)pthread_self()), LOCI_SYNC_THREAD_FINISH);
+		rt_sync_finish(thread);
 	raw[0] = rt_now_ns();
 	raw[1] = rt_next_sequence();
 	rt_mark(thread, LOCI_MARK_THREAD_EXIT, thread->id, 2, raw);
@@ -201,6 +203,7 @@ void rt_thread_end(struct rt_thread *thread)
 {
 	uint64_t mask = rt_block();
 
+	rt_atomic_let_go(thread);
 	for (; thread->depth; thread->depth--)
 		rt_level_leave(&thread->level[thread->depth]);
 	rt_marks_leave(thread);

@@ -2,8 +2,11 @@
 /* Atomic operations: what gcc's -fsanitize=thread calls instead of making them. They are made here,
  * in the order asked for or a stronger one; on x86-64 only stores and fences differ. One that
  * changes memory is a load and a store. */
+#include "collect/runtime/atomics.h"
 #include "collect/runtime/tsan.h"
 #include "collect/runtime/wrap.h"
+
+#include <errno.h>
 
 typedef uint8_t a8;
 typedef uint16_t a16;
@@ -14,23 +17,57 @@ typedef unsigned __int128 a128;
 /* Bits 0..15 of an order; above them the compiler may put hints. */
 #define ORDER_MASK 0xffff
 
-static void load_or_store(
-	uintptr_t back, const volatile void *address, const struct rt_shape *shape)
+/* Makes room, and the place known; 0: no words are wanted. */
+static __attribute__((noinline)) uint64_t make_ready(uintptr_t back, const struct rt_shape *shape)
 {
-	uint64_t word = (uintptr_t)address;
+	struct loci_cc_thread *thread = &__loci_thread;
+	int error = errno;
+	uint64_t marker = rt_place_find(back);
 
-	if (__builtin_expect(__loci_thread.budget >= 0, 1))
-		__loci_thread.budget--;
-	else
-		rt_plain_refer(back, shape, &word, 1);
+	if (thread->state->cursor > thread->state->limit)
+		rt_room();
+	if (thread->budget < 0 && !marker)
+		marker = rt_place_define(back, shape);
+	errno = error;
+	if (thread->budget >= 0 || thread->state->cursor > thread->state->limit)
+		return 0;
+	return marker;
 }
 
-static void modify(uintptr_t back, const volatile void *address, const struct rt_shape *shape)
+/* Whether the operation is to end with rt_atomic_end. */
+static __attribute__((noinline)) bool begin_tracing(
+	uintptr_t back, uint64_t address, const struct rt_shape *shape, enum loci_cc_atomic kind)
 {
-	if (__builtin_expect(__loci_thread.budget >= 0, 1))
-		__loci_thread.budget -= 2;
-	else
-		rt_tsan_refer_twice(back, (uintptr_t)address, (uintptr_t)address, shape);
+	const struct loci_cc_state *state = __loci_thread.state;
+	uint64_t marker = rt_place_find(back);
+
+	if (__builtin_expect(loci_word_is_marker(address), 0)) {
+		rt_plain_refer(back, shape, (uint64_t[]){ address, address }, shape->n_refs);
+		return false;
+	}
+	if (__builtin_expect(state->cursor > state->limit || !marker, 0))
+		marker = make_ready(back, shape);
+	__loci_thread.budget -= shape->n_counted;
+	if (!marker)
+		return false;
+	*__loci_thread.state->cursor = marker;
+	rt_atomic_begin(__loci_thread.state->cursor + 1, address, kind);
+	return true;
+}
+
+static bool begin(uintptr_t back, const volatile void *address, const struct rt_shape *shape,
+	enum loci_cc_atomic kind)
+{
+	if (__builtin_expect(__loci_thread.budget < 0, 0))
+		return begin_tracing(back, (uintptr_t)address, shape, kind);
+	__loci_thread.budget -= shape->n_counted;
+	return false;
+}
+
+static void end(bool is_traced)
+{
+	if (__builtin_expect(is_traced, 0))
+		rt_atomic_end();
 }
 
 #define MODIFIES (LOCI_REF_ATOMIC | LOCI_REF_MODIFY)
@@ -41,17 +78,19 @@ static void modify(uintptr_t back, const volatile void *address, const struct rt
 			RT_REF(bytes, LOCI_OP_STORE, MODIFIES) } \
 	}
 
-#define FETCH(bits, name, expression)                                          \
-	RT_PUBLIC a##bits __tsan_atomic##bits##_##name(                        \
-		volatile a##bits *address, a##bits value, int order);          \
-	RT_PUBLIC a##bits __tsan_atomic##bits##_##name(                        \
-		volatile a##bits *address, a##bits value, int order)           \
-	{                                                                      \
-		static const struct rt_shape shape = SHAPE_MODIFY((bits) / 8); \
-                                                                               \
-		(void)order;                                                   \
-		modify(RT_BACK, address, &shape);                              \
-		return expression;                                             \
+#define FETCH(bits, name, expression)                                                    \
+	RT_PUBLIC a##bits __tsan_atomic##bits##_##name(                                  \
+		volatile a##bits *address, a##bits value, int order);                    \
+	RT_PUBLIC a##bits __tsan_atomic##bits##_##name(                                  \
+		volatile a##bits *address, a##bits value, int order)                     \
+	{                                                                                \
+		static const struct rt_shape shape = SHAPE_MODIFY((bits) / 8);           \
+		bool is_traced = begin(RT_BACK, address, &shape, LOCI_CC_ATOMIC_MODIFY); \
+		a##bits result = expression;                                             \
+                                                                                         \
+		(void)order;                                                             \
+		end(is_traced);                                                          \
+		return result;                                                           \
 	}
 
 #define COMPARE(bits, name)                                                                    \
@@ -61,11 +100,13 @@ static void modify(uintptr_t back, const volatile void *address, const struct rt
 		a##bits *expected, a##bits value, int order, int order_failed)                 \
 	{                                                                                      \
 		static const struct rt_shape shape = SHAPE_MODIFY((bits) / 8);                 \
+		bool is_traced = begin(RT_BACK, address, &shape, LOCI_CC_ATOMIC_MODIFY);       \
+		bool is_done = EXCHANGED_##bits(address, expected, value);                     \
                                                                                                \
 		(void)order;                                                                   \
 		(void)order_failed;                                                            \
-		modify(RT_BACK, address, &shape);                                              \
-		return EXCHANGED_##bits(address, expected, value);                             \
+		end(is_traced);                                                                \
+		return is_done;                                                                \
 	}
 
 #define EVERY(bits)                                                                               \
@@ -74,10 +115,12 @@ static void modify(uintptr_t back, const volatile void *address, const struct rt
 	{                                                                                         \
 		static const struct rt_shape shape =                                              \
 			RT_SHAPE_ONE((bits) / 8, LOCI_OP_LOAD, LOCI_REF_ATOMIC);                  \
+		bool is_traced = begin(RT_BACK, address, &shape, LOCI_CC_ATOMIC_LOAD);            \
+		a##bits result = LOADED_##bits(address);                                          \
                                                                                                   \
 		(void)order;                                                                      \
-		load_or_store(RT_BACK, address, &shape);                                          \
-		return LOADED_##bits(address);                                                    \
+		end(is_traced);                                                                   \
+		return result;                                                                    \
 	}                                                                                         \
 	RT_PUBLIC void __tsan_atomic##bits##_store(                                               \
 		volatile a##bits *address, a##bits value, int order);                             \
@@ -87,8 +130,10 @@ static void modify(uintptr_t back, const volatile void *address, const struct rt
 		static const struct rt_shape shape =                                              \
 			RT_SHAPE_ONE((bits) / 8, LOCI_OP_STORE, LOCI_REF_ATOMIC);                 \
                                                                                                   \
-		load_or_store(RT_BACK, address, &shape);                                          \
+		bool is_traced = begin(RT_BACK, address, &shape, LOCI_CC_ATOMIC_STORE);           \
+                                                                                                  \
 		STORE_##bits(address, value, order);                                              \
+		end(is_traced);                                                                   \
 	}                                                                                         \
 	FETCH(bits, exchange, CHANGED_##bits(address, value))                                     \
 	FETCH(bits, fetch_add, FETCHED_##bits(add, address, was + value))                         \
@@ -105,11 +150,12 @@ static void modify(uintptr_t back, const volatile void *address, const struct rt
 		a##bits expected, a##bits value, int order, int order_failed)                     \
 	{                                                                                         \
 		static const struct rt_shape shape = SHAPE_MODIFY((bits) / 8);                    \
+		bool is_traced = begin(RT_BACK, address, &shape, LOCI_CC_ATOMIC_MODIFY);          \
                                                                                                   \
 		(void)order;                                                                      \
 		(void)order_failed;                                                               \
-		modify(RT_BACK, address, &shape);                                                 \
 		EXCHANGED_##bits(address, &expected, value);                                      \
+		end(is_traced);                                                                   \
 		return expected;                                                                  \
 	}
 

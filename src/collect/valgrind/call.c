@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "collect/valgrind/call.h"
 #include "collect/valgrind/call_table.h"
+#include "collect/valgrind/entry.h"
 #include "collect/valgrind/mapping.h"
+#include "collect/valgrind/ordering.h"
 #include "collect/valgrind/out.h"
 #include "collect/valgrind/thread.h"
 
 #define N_CALLS     (sizeof(call_table) / sizeof(call_table[0]))
 #define MAX_PENDING 16
 #define N_ARGUMENTS 3
+#define OWNER_DIED  130 /* EOWNERDEAD: the mutex is taken all the same */
 /* Stack pointers further apart than this are on different stacks. */
 #define STACK_BYTES (1ul << 30)
 
@@ -119,14 +122,41 @@ static void tell_resize(const struct pending *call, Addr address)
 	}
 }
 
-static void tell_sync(UInt say, Addr object)
+static void tell_sync(UInt say, UWord object)
 {
-	uint64_t raw[2] = { object, 0 };
+	if (say)
+		ordering_tell(say - 1, object);
+}
 
-	if (!say)
+static UWord object_of(const struct pending *call)
+{
+	return call->kind->object ? call->argument[call->kind->object] : call->kind->fixed;
+}
+
+/* A task of libomp: its function stands behind a pointer. */
+static Addr routine_of(const struct pending *call)
+{
+	Addr argument = call->kind->routine ? call->argument[call->kind->routine] : 0;
+
+	if (!call->kind->points)
+		return argument;
+	argument += sizeof(Addr);
+	return VG_(am_is_valid_for_client)(argument, sizeof(Addr), VKI_PROT_READ)
+		? *(const Addr *)argument
+		: 0;
+}
+
+/* The kind that is said of a function which the program hands over to be run. */
+static void call_watch(Addr code, enum call_run run)
+{
+	struct call_kind *kind;
+
+	if (!code || !entry_may_watch(code))
 		return;
-	raw[1] = mapping_sequence();
-	out_mark(LOCI_MARK_SYNC, say - 1, 2, raw);
+	kind = VG_(malloc)("loci.routine", sizeof(*kind));
+	*kind = run_kind[run];
+	kind->code = code;
+	entry_watch(code, kind);
 }
 
 static void at_entry(const struct pending *call)
@@ -138,16 +168,28 @@ static void at_entry(const struct pending *call)
 		tell_free(call->argument[kind->object]);
 		break;
 	case CALL_SYNC:
-		tell_sync(kind->enter, call->argument[kind->object]);
-		if (kind->other && kind->other != kind->object)
+		tell_sync(kind->enter, object_of(call));
+		if (kind->other)
 			tell_sync(SAY(RELEASE), call->argument[kind->other]);
+		if (kind->routine)
+			call_watch(routine_of(call), kind->runs);
+		break;
+	case CALL_GIVE:
+		call_watch(routine_of(call), kind->runs);
+		tell_sync(kind->enter, routine_of(call));
+		break;
+	case CALL_ROUTINE:
+		tell_sync(kind->enter, kind->code);
+		if (kind->fixed) /* what it depends on has ended */
+			tell_sync(kind->enter, kind->fixed);
 		break;
 	default:
 		break;
 	}
 }
 
-static void at_return(const struct pending *call, UWord result)
+/* is_within: another call is pending, which this one is made from. */
+static void at_return(const struct pending *call, UWord result, Bool is_within)
 {
 	const struct call_kind *kind = call->kind;
 	UWord object = call->argument[kind->object];
@@ -165,13 +207,24 @@ static void at_return(const struct pending *call, UWord result)
 		tell_resize(call, result);
 		break;
 	case CALL_SYNC:
-		if (result != 0 && !kind->always)
+		if (result == OWNER_DIED && kind->leave == SAY(ACQUIRE))
+			tell_sync(SAY(ACQUIRE), FIXED_ENDED);
+		else if (result != 0 && !kind->always)
 			break;
-		tell_sync(kind->leave, object);
-		/* Whoever ran a pthread_once's function releases what the others acquire. */
 		if (kind->other)
-			tell_sync(kind->other == kind->object ? SAY(RELEASE) : SAY(ACQUIRE),
-				call->argument[kind->other]);
+			tell_sync(SAY(ACQUIRE), call->argument[kind->other]);
+		tell_sync(kind->leave, object_of(call));
+		break;
+	case CALL_GIVE:
+		tell_sync(kind->leave, routine_of(call));
+		break;
+	case CALL_ROUTINE: /* what is done once is released before the others are let go */
+		if (kind->fixed)
+			tell_sync(kind->leave, kind->fixed);
+		else if (kind->enter)
+			tell_sync(kind->leave, kind->code);
+		else if (is_within)
+			tell_sync(kind->leave, object_of(call - 1));
 		break;
 	case CALL_JOIN:
 		if (result == 0 && thread_of_pthread(object))
@@ -180,6 +233,13 @@ static void at_return(const struct pending *call, UWord result)
 	default:
 		break;
 	}
+}
+
+/* It was left otherwise. Where a wait was cancelled its mutex is held again. */
+static void at_unwound(const struct pending *call)
+{
+	if (call->kind->class == CALL_SYNC && call->kind->other)
+		tell_sync(SAY(ACQUIRE), call->argument[call->kind->other]);
 }
 
 static Bool is_heap(const struct call_kind *kind)
@@ -192,7 +252,7 @@ static Bool is_part(const struct thread_calls *calls, const struct call_kind *ki
 {
 	const struct pending *top = &calls->of[calls->n - 1];
 
-	return calls->n && (is_heap(top->kind) || !is_heap(kind));
+	return calls->n && !top->kind->holds && (is_heap(top->kind) || !is_heap(kind));
 }
 
 void call_enter(void *guest_state, const struct call_kind *kind)
@@ -204,7 +264,7 @@ void call_enter(void *guest_state, const struct call_kind *kind)
 	Addr frame = guest->guest_RSP;
 
 	while (calls->n && is_above(frame, calls->of[calls->n - 1].frame))
-		calls->n--;
+		at_unwound(&calls->of[--calls->n]);
 	if (calls->n < MAX_PENDING && !is_part(calls, kind)) {
 		call = &calls->of[calls->n++];
 		call->kind = kind;
@@ -228,9 +288,11 @@ void call_return(void *guest_state)
 		const struct pending *call = &calls->of[calls->n - 1];
 
 		if (frame == call->frame)
-			at_return(call, guest->guest_RAX);
+			at_return(call, guest->guest_RAX, calls->n > 1);
 		else if (!is_above(frame, call->frame))
 			break;
+		else
+			at_unwound(call);
 		calls->n--;
 	}
 	publish(guest_state, calls);

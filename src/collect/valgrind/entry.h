@@ -11,4 +11,8 @@ Bool entry_is_at(Addr code, const struct call_kind **ret_kind);
 /* A direct call goes there. */
 void entry_is_called(Addr code);
 
+/* The function there is of that kind from here on, if it is not of one already. */
+Bool entry_may_watch(Addr code);
+void entry_watch(Addr code, const struct call_kind *kind);
+
 #endif

@@ -7,6 +7,7 @@
 #include "collect/valgrind/marks.h"
 #include "collect/valgrind/modules.h"
 #include "collect/valgrind/options.h"
+#include "collect/valgrind/ordering.h"
 #include "collect/valgrind/out.h"
 #include "collect/valgrind/thread.h"
 #include "collect/valgrind/watchable.h"
@@ -31,6 +32,8 @@ void image_begin(void)
 /* A stream that begins in the middle of a process's life. */
 static void begin_anew(void)
 {
+	ordering_begin();
+	mapping_begin();
 	image_begin();
 	module_tell_all();
 	mapping_tell_all();
@@ -75,6 +78,7 @@ static void before_exec(ThreadId tid, Addr path)
 static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args)
 {
 	(void)n_args;
+	thread_calls(tid, True);
 	switch (number) {
 	case __NR_execve:
 		before_exec(tid, args[0]);
@@ -98,6 +102,7 @@ static Bool is_fork(UInt number, const UWord *args)
 static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, SysRes result)
 {
 	(void)n_args;
+	thread_calls(tid, False);
 	if (exec_pending && number == __NR_execve) {
 		exec_pending = False;
 		if (exec_unwatched) {

@@ -20,6 +20,11 @@ uint64_t mapping_sequence(void)
 	return ++sequence;
 }
 
+void mapping_begin(void)
+{
+	sequence = 0;
+}
+
 Addr mapping_syscall_site(ThreadId tid)
 {
 	return tid == VG_INVALID_THREADID ? 0 : VG_(get_IP)(tid) - SYSCALL_BYTES;

@@ -11,6 +11,7 @@ void mapping_init(void); /* registers its callbacks */
 void mapping_tell_all(void);
 /* The next number in the order of events of the process. */
 uint64_t mapping_sequence(void);
+void mapping_begin(void); /* a new stream: from 1 again */
 /* The system call instruction that the thread has just executed; 0 without a thread. */
 Addr mapping_syscall_site(ThreadId tid);
 /* Starts of the segments that the program has, and how many; good until the next call. */

@@ -5,12 +5,15 @@
 #include "collect/valgrind/fault.h"
 #include "collect/valgrind/mapping.h"
 #include "collect/valgrind/marks.h"
+#include "collect/valgrind/ordering.h"
 #include "collect/valgrind/out.h"
 #include "collect/valgrind/random.h"
 
 struct thread {
 	UInt id; /* the stream's; 0: none */
 	UInt parent;
+	Bool is_calling; /* the kernel */
+	Bool is_blocked; /* there, and BLOCKED was told */
 };
 
 static struct {
@@ -29,13 +32,47 @@ uint64_t thread_time_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static void tell_time(void)
+{
+	uint64_t raw[1] = { thread_time_ns() };
+
+	out_mark(LOCI_MARK_TIME, 0, 1, raw);
+}
+
+/* Another thread runs: if this one is in the kernel it has to wait there, else its time was up. */
+static void leave(struct thread *thread)
+{
+	if (!thread->id || thread->id != threads.current)
+		return;
+	tell_time();
+	if (!thread->is_calling || thread->is_blocked)
+		return;
+	thread->is_blocked = True;
+	out_mark(LOCI_MARK_BLOCKED, 0, 0, NULL);
+}
+
 void thread_is_current(ThreadId tid)
 {
-	threads.latest = tid;
-	if (threads.of[tid].id == threads.current)
+	struct thread *thread = &threads.of[tid];
+
+	if (thread->id == threads.current) {
+		threads.latest = tid;
 		return;
-	threads.current = threads.of[tid].id;
+	}
+	leave(&threads.of[threads.latest]);
+	threads.latest = tid;
+	threads.current = thread->id;
 	out_mark(LOCI_MARK_SWITCH, threads.current, 0, NULL);
+	if (thread->is_blocked)
+		out_mark(LOCI_MARK_RUNNING, 0, 0, NULL);
+	thread->is_blocked = False;
+	if (threads.n_ids > 1)
+		tell_time();
+}
+
+void thread_calls(ThreadId tid, Bool begins)
+{
+	threads.of[tid].is_calling = begins;
 }
 
 ThreadId thread_latest(void)
@@ -82,22 +119,16 @@ void thread_tell(void)
 	thread_is_current(tid);
 }
 
-static void tell_sync(enum loci_sync kind, UInt id)
-{
-	uint64_t raw[2] = { id, mapping_sequence() };
-
-	out_mark(LOCI_MARK_SYNC, kind, 2, raw);
-}
-
 static void on_create(ThreadId parent, ThreadId child)
 {
 	struct thread *thread = &threads.of[child];
 
 	thread->id = new_id();
+	thread->is_calling = thread->is_blocked = False;
 	thread->parent = parent == VG_INVALID_THREADID ? 0 : threads.of[parent].id;
 	if (thread->parent) {
 		thread_is_current(parent);
-		tell_sync(LOCI_SYNC_THREAD_CREATE, thread->id);
+		ordering_tell(LOCI_SYNC_THREAD_CREATE, thread->id);
 	}
 	call_forget(child);
 	marks_begin(child);
@@ -114,7 +145,7 @@ static void on_first_instruction(ThreadId tid)
 	tell_start(thread);
 	thread_is_current(tid);
 	if (thread->parent) {
-		tell_sync(LOCI_SYNC_THREAD_BEGIN, thread->id);
+		ordering_tell(LOCI_SYNC_THREAD_BEGIN, thread->id);
 	} else {
 		random_fix(VG_(get_SP)(tid));
 		control_begin();
@@ -127,7 +158,8 @@ static void on_exit(ThreadId tid)
 
 	thread_is_current(tid);
 	fault_commit(tid); /* a fatal one */
-	tell_sync(LOCI_SYNC_THREAD_FINISH, threads.of[tid].id);
+	ordering_tell(LOCI_SYNC_RELEASE, FIXED_ENDED);
+	ordering_tell(LOCI_SYNC_THREAD_FINISH, threads.of[tid].id);
 	raw[0] = thread_time_ns();
 	raw[1] = mapping_sequence();
 	out_mark(LOCI_MARK_THREAD_EXIT, threads.of[tid].id, 2, raw);

@@ -11,6 +11,8 @@ void thread_init(void); /* registers its callbacks */
 
 /* What follows belongs to the thread. */
 void thread_is_current(ThreadId tid);
+/* It enters or leaves the kernel. */
+void thread_calls(ThreadId tid, Bool begins);
 /* The thread that ran last. */
 ThreadId thread_latest(void);
 /* The stream's id of the thread whose thread control block is at that address, which is what

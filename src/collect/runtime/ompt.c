@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What an OpenMP library tells tools (OMPT; OpenMP API 5.0, chapter 4), libomp foremost: it looks
+ * for ompt_start_tool in the process. Regions, barriers and tasks; what is released is told before
+ * others are let go, what is acquired after. The names and numbers are the specification's. */
+#include "collect/runtime/openmp.h"
+
+#ifndef LOCI_RT_STATIC
+typedef union {
+	uint64_t value;
+	void *pointer;
+} data_t;
+
+enum {
+	ON_PARALLEL_BEGIN = 3,
+	ON_PARALLEL_END = 4,
+	ON_TASK_CREATE = 5,
+	ON_TASK_SCHEDULE = 6,
+	ON_IMPLICIT_TASK = 7,
+	ON_SYNC_REGION_WAIT = 16,
+	ON_SYNC_REGION = 23,
+};
+
+enum { SCOPE_BEGIN = 1 };
+enum { TASK_YIELD = 2, TASK_SWITCH = 7 }; /* why it is left: it has not ended */
+
+typedef void callback(void);
+typedef callback *lookup_function(const char *name);
+typedef int set_callback_function(int event, callback *function);
+
+static void on_parallel_begin(data_t *task, const void *frame, data_t *parallel, unsigned requested,
+	int flags, const void *from)
+{
+	struct rt_thread *thread = rt_openmp_thread();
+
+	(void)task, (void)frame, (void)parallel, (void)requested, (void)flags, (void)from;
+	if (thread)
+		rt_team_release(thread, LOCI_SYNC_RELEASE);
+}
+
+static void on_parallel_end(data_t *parallel, data_t *task, int flags, const void *from)
+{
+	struct rt_thread *thread = rt_sync_thread();
+
+	(void)parallel, (void)task, (void)flags, (void)from;
+	if (thread)
+		rt_team_leave(thread);
+}
+
+static void on_implicit_task(
+	int endpoint, data_t *parallel, data_t *task, unsigned n, unsigned index, int flags)
+{
+	struct rt_thread *thread = endpoint == SCOPE_BEGIN ? rt_sync_thread() : NULL;
+
+	(void)parallel, (void)task, (void)n, (void)index, (void)flags;
+	if (thread)
+		rt_task_begin(thread);
+}
+
+static void on_sync_region(int kind, int endpoint, data_t *parallel, data_t *task, const void *from)
+{
+	struct rt_thread *thread = rt_sync_thread();
+
+	(void)kind, (void)parallel, (void)task, (void)from;
+	if (thread && endpoint == SCOPE_BEGIN)
+		rt_team_release(thread, LOCI_SYNC_BARRIER_ARRIVE);
+	else if (thread)
+		rt_team_leave(thread);
+}
+
+/* Tasks may run while a thread waits: it waits again after them. */
+static void on_sync_region_wait(
+	int kind, int endpoint, data_t *parallel, data_t *task, const void *from)
+{
+	struct rt_thread *thread = rt_sync_thread();
+
+	(void)kind, (void)parallel, (void)task, (void)from;
+	if (!thread)
+		return;
+	if (endpoint == SCOPE_BEGIN) {
+		thread->omp_waits++;
+		rt_sync_blocked(thread);
+	} else {
+		thread->omp_waits -= thread->omp_waits > 0;
+		rt_sync_running(thread);
+	}
+}
+
+static void on_task_create(data_t *task, const void *frame, data_t *made, int flags,
+	int has_dependences, const void *from)
+{
+	struct rt_thread *thread = rt_openmp_thread();
+
+	(void)task, (void)frame, (void)made, (void)flags, (void)has_dependences, (void)from;
+	if (thread)
+		rt_team_release(thread, LOCI_SYNC_RELEASE);
+}
+
+static void on_task_schedule(data_t *prior, int status, data_t *next)
+{
+	struct rt_thread *thread = rt_sync_thread();
+	bool ends = status != TASK_YIELD && status != TASK_SWITCH;
+
+	(void)prior, (void)next;
+	if (thread && ends)
+		rt_task_end(thread, thread->omp_waits > 0);
+	else if (thread)
+		rt_task_begin(thread);
+}
+
+static int initialize(lookup_function *lookup, int device, data_t *data)
+{
+	set_callback_function *set = (set_callback_function *)lookup("ompt_set_callback");
+
+	(void)device, (void)data;
+	if (!set)
+		return 0;
+	set(ON_PARALLEL_BEGIN, (callback *)on_parallel_begin);
+	set(ON_PARALLEL_END, (callback *)on_parallel_end);
+	set(ON_TASK_CREATE, (callback *)on_task_create);
+	set(ON_TASK_SCHEDULE, (callback *)on_task_schedule);
+	set(ON_IMPLICIT_TASK, (callback *)on_implicit_task);
+	set(ON_SYNC_REGION, (callback *)on_sync_region);
+	set(ON_SYNC_REGION_WAIT, (callback *)on_sync_region_wait);
+	return 1; /* stay */
+}
+
+static void finalize(data_t *data)
+{
+	(void)data;
+}
+
+struct start {
+	int (*initialize)(lookup_function *lookup, int device, data_t *data);
+	void (*finalize)(data_t *data);
+	data_t data;
+};
+
+/* NULL: no tool of ours; the library goes on looking. */
+RT_PUBLIC struct start *ompt_start_tool(unsigned version, const char *runtime);
+RT_PUBLIC struct start *ompt_start_tool(unsigned version, const char *runtime)
+{
+	static struct start start = { initialize, finalize, { 0 } };
+
+	(void)version, (void)runtime;
+	return rt_mode() == RT_TRACE ? &start : NULL;
+}
+#endif
