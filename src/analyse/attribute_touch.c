@@ -125,6 +125,13 @@ static int find(struct loci_attribution *a, const struct loci_code_ref *ref, uin
 	return 0;
 }
 
+int loci_touch_find(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
+	struct loci_err *err)
+{
+	return loci_touch_holds(a, &a->rows.site[ref->site], address) ? 0
+								      : find(a, ref, address, err);
+}
+
 /* How a reference lies in blocks of one size. */
 struct extent {
 	uint64_t last;   /* byte */

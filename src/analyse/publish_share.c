@@ -60,6 +60,8 @@ int loci_publish_private(struct loci_publication *p, enum loci_owner owner, int6
 	for (uint32_t i = 0; i < hist.n_bins; i++)
 		hist.weight[i] *= weight;
 	hist.coherence = (double)(met.true_sharing + met.false_sharing);
+	if (loci_publish_square(p, &hist) < 0)
+		return loci_err_nomem(err);
 	r = loci_profile_put_hist(p->profile, &key, &hist, err);
 	if (r < 0 || !(met.true_sharing || met.false_sharing || met.remote))
 		return r;

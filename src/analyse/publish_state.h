@@ -54,6 +54,9 @@ void loci_counts_add_context(
 int loci_publish_counts(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
 	struct loci_counts *counts, bool histogram, struct loci_err *err);
 
+/* What makes it one of samples, if there are any. 0 or -ENOMEM. */
+int loci_publish_square(const struct loci_publication *p, struct loci_hist *hist);
+
 /* The histogram alone, at the block size that is so many after the first. */
 int loci_publish_side(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
 	unsigned side, const struct loci_counts *counts, struct loci_err *err);
