@@ -237,6 +237,10 @@ function siteGroups(profile, by) {
 	return profile.siteGroups[by];
 }
 
+export function sitesOfFile(profile, source) {
+	return siteGroups(profile, "file").get(source) ?? [];
+}
+
 function groupsOf(profile, by, rows) {
 	return groupBy(rows, by === "line" ? (row) => lineKey(profile, row) : (row) => GROUPS[by].key(profile, row));
 }

@@ -5,16 +5,17 @@
 import { choice, el, empty, facts, replace } from "./dom.js";
 import { Grid } from "./grid.js";
 import { smallHistogram, sizeText } from "./chart.js";
-import { TREES, accessesOf, causeOf, childrenOf, distanceOf, histOf, restNode, treeOf, walkOf } from "./blame.js";
+import { TREES, accessesOf, causeOf, childrenOf, distanceOf, histOf, restNode, sitesOfFile, treeOf, walkOf } from "./blame.js";
 import { causeText, strideText } from "./overview.js";
 import { cacheLabel, count, percent } from "./units.js";
 import { fileName } from "./document.js";
 
+// What a tree is sorted by, as a number; names are compared.
 const SORTS = {
-	name: (a, b) => (a.name < b.name ? 1 : a.name > b.name ? -1 : 0),
-	misses: (a, b) => a.misses - b.misses || a.refs - b.refs,
-	refs: (a, b) => a.refs - b.refs,
-	ratio: (a, b) => ratioOf(a) - ratioOf(b),
+	misses: (node) => node.misses,
+	refs: (node) => node.refs,
+	ratio: (node) => ratioOf(node),
+	distance: (node, profile, lens) => distanceOf(profile, lens, node),
 };
 
 function ratioOf(node) {
@@ -26,6 +27,31 @@ export function heatCell(cell, share, text) {
 	cell.classList.add("heat");
 	cell.style.setProperty("--share", `${Math.min(100, 100 * share).toFixed(1)}%`);
 	cell.textContent = text;
+}
+
+function newLines(profile, source) {
+	const text = profile.text.get(source);
+	const { sites } = profile;
+	const lines = new Map();
+	const rows = [];
+
+	for (const site of sitesOfFile(profile, source)) {
+		const line = sites.line[site];
+
+		if (!line) continue;
+		if (!lines.has(line)) lines.set(line, { number: line, text: "", misses: 0, refs: 0, sites: [] });
+		lines.get(line).refs += sites.refs[site];
+		lines.get(line).sites.push(site);
+	}
+	for (const [number, words] of text ?? []) {
+		if (!lines.has(number)) lines.set(number, { number, text: "", misses: 0, refs: 0, sites: [] });
+		lines.get(number).text = words.replaceAll("\t", "    ");
+	}
+	for (const row of [...lines.values()].sort((a, b) => a.number - b.number)) {
+		if (rows.length && row.number > rows.at(-1).number + 1) rows.push({ number: 0, text: "\u22ee", misses: 0, refs: 0, sites: [] });
+		rows.push(row);
+	}
+	return rows;
 }
 
 export class CodeView {
@@ -107,7 +133,6 @@ export class CodeView {
 		this.top = treeOf(profile, lens, by);
 		this.rest = restNode(profile, lens, table);
 		if (query) this.top = this.filter(this.top, query);
-		this.lineHeat = null;
 		replace(
 			this.bar,
 			choice("tree by", TREES.map((value) => ({ value, name: value })), by, (value) => app.show({ by: value })),
@@ -133,19 +158,26 @@ export class CodeView {
 	sortAll() {
 		const given = this.app.store.get("sort") ?? "misses";
 		const key = given.replace(/^-/, "");
-		const { profile, lens } = this.app;
 
-		this.ascending = given.startsWith("-");
-		this.compare = key === "distance" ? (a, b) => distanceOf(profile, lens, a) - distanceOf(profile, lens, b) : (SORTS[key] ?? SORTS.misses);
-		this.tree.setSort(SORTS[key] || key === "distance" ? key : "misses", this.ascending);
+		this.sortKey = SORTS[key] || key === "name" ? key : "misses";
+		this.ascending = given.startsWith("-") !== (key === "name");
+		this.tree.setSort(this.sortKey, this.ascending);
 		this.sortNodes(this.top);
 		this.flatten();
 	}
 
 	sortNodes(nodes) {
+		const { profile, lens } = this.app;
 		const sign = this.ascending ? 1 : -1;
 
-		nodes.sort((a, b) => sign * this.compare(a, b));
+		if (this.sortKey === "name") {
+			nodes.sort((a, b) => sign * (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+		} else {
+			const value = SORTS[this.sortKey];
+
+			for (const node of nodes) node.key = value(node, profile, lens);
+			nodes.sort((a, b) => sign * (a.key - b.key) || b.refs - a.refs);
+		}
 		for (const node of nodes) if (node.open && node.children) this.sortNodes(node.children);
 	}
 
@@ -176,7 +208,7 @@ export class CodeView {
 	}
 
 	chooseLine(line) {
-		if (line.sites?.length) this.app.show({ sel: `line:${line.sites[0]}` });
+		if (line.sites.length) this.app.show({ sel: `line:${line.sites[0]}` });
 	}
 
 	// Finds what the address says is chosen, opens the tree down to it, and shows it everywhere.
@@ -274,52 +306,46 @@ export class CodeView {
 		return site >= 0 ? { source: sites.source[site], line: sites.line[site] } : { source: -1, line: 0 };
 	}
 
-	heatOf(source) {
+	// The lines of a source that the profile knows, each with its sites; which cache is looked at
+	// changes their misses alone.
+	linesOf(source) {
 		const { profile, lens } = this.app;
 		const { sites } = profile;
 		const misses = lens.misses("sites");
-		const lines = new Map();
 
-		for (let i = 0; i < sites.n; i++) {
-			if (sites.source[i] !== source || !sites.line[i]) continue;
-			const line = lines.get(sites.line[i]) ?? { misses: 0, refs: 0, sites: [] };
+		this.files ??= new Map();
+		if (!this.files.has(source)) this.files.set(source, { rows: newLines(profile, source), lens: null });
+		const file = this.files.get(source);
 
-			line.misses += misses[i];
-			line.refs += sites.refs[i];
-			line.sites.push(i);
-			lines.set(sites.line[i], line);
+		if (file.lens !== lens) {
+			file.lens = lens;
+			file.hottest = 1e-9;
+			for (const row of file.rows) {
+				row.misses = 0;
+				for (const site of row.sites) row.misses += misses[site];
+				if (row.misses > file.hottest) file.hottest = row.misses;
+			}
 		}
-		return lines;
+		return file;
 	}
 
 	showSource(node) {
 		const { profile } = this.app;
 		const { source, line } = this.placeOf(node);
-		const text = profile.text.get(source);
 
 		if (source < 0) {
 			this.title.textContent = "no source known";
 			this.sourceNote.textContent = node ? `${node.name}: built without -g, or its place is not known` : "";
 			this.source.setRows([]);
-			this.lineHeat = null;
 			return;
 		}
-		if (this.lineHeat?.source !== source) {
-			const heat = this.heatOf(source);
-			const numbers = [...new Set([...heat.keys(), ...(text?.keys() ?? [])])].sort((a, b) => a - b);
-			const rows = [];
+		const { rows, hottest } = this.linesOf(source);
 
-			this.hottest = Math.max(...[...heat.values()].map((entry) => entry.misses), 1e-9);
-			for (const number of numbers) {
-				if (rows.length && number > rows.at(-1).number + 1) rows.push({ number: 0, text: "\u22ee", misses: 0, refs: 0 });
-				rows.push({ number, text: (text?.get(number) ?? "").replaceAll("\t", "    "), misses: 0, refs: 0, ...heat.get(number) });
-			}
-			this.lineHeat = { source, rows };
-			this.title.textContent = fileName(profile.sources.path[source]);
-			this.title.title = profile.sources.path[source];
-			this.sourceNote.textContent = text ? "" : "the profile holds no text of this file: figures by line";
-		}
-		this.source.setRows(this.lineHeat.rows, this.lineHeat.rows.findIndex((row) => row.number === line));
+		this.hottest = hottest;
+		this.title.textContent = fileName(profile.sources.path[source]);
+		this.title.title = profile.sources.path[source];
+		this.sourceNote.textContent = profile.text.has(source) ? "" : "the profile holds no text of this file: figures by line";
+		this.source.setRows(rows, rows.findIndex((row) => row.number === line));
 	}
 
 	showMetrics(node) {

@@ -5,6 +5,7 @@
 import { el } from "./dom.js";
 
 export const ROW = 24; // pixels; page.css knows it too
+const LEAST = { wide: 170, middle: 120, "line-number": 62, "source-text": 420 }; // below, it scrolls
 let grids = 0;
 
 export class Grid {
@@ -26,6 +27,7 @@ export class Grid {
 			el("div", { role: "rowgroup", class: "grid-top" }, this.header),
 			this.body,
 		);
+		this.element.style.setProperty("--least", `${columns.reduce((sum, column) => sum + (LEAST[column.class] ?? 84), 0)}px`);
 		this.body.addEventListener("click", (event) => this.click(event));
 		this.body.addEventListener("dblclick", () => this.onopen?.(this.rows[this.selected]));
 		new ResizeObserver(() => this.draw()).observe(this.element);

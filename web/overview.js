@@ -9,6 +9,12 @@ import { BASES } from "./predict.js";
 import { bytes, cacheBlocks, cacheFault, cacheLabel, cacheSets, count, formatHierarchy, parseSize, percent, size, stride } from "./units.js";
 
 const WORTH_A_CARD = 1e-9;
+const COLLECTORS = {
+	any: "by loci's Valgrind tool",
+	cc: "by code that loci cc compiled",
+	gcc: "by code that loci gcc compiled",
+	import: "from a trace",
+};
 const HINTS = {
 	"hits here": "what the levels inside miss and this one has",
 	first: "of all: blocks that were never touched before",
@@ -399,7 +405,7 @@ export class OverviewView {
 			{ class: "panel" },
 			el("h2", null, "How sure is this?"),
 			facts([
-				["recorded", `${run.mode ?? "unknown"}${run.collector ? `, by ${run.collector}` : ""}${run.merged > 1 ? `, ${run.merged} runs added up` : ""}`],
+				["recorded", `${run.mode ?? "unknown"}${run.collector ? `, ${COLLECTORS[run.collector] ?? run.collector}` : ""}${run.merged > 1 ? `, ${run.merged} runs added up` : ""}`],
 				["distances", grain.sampling_rate < 1 ? `of a sample of the blocks (${percent(grain.sampling_rate)}): miss ratios \u00b1${report.error_points.toPrecision(2)} points (95 %)` : "of every reference that was recorded: exact"],
 				report.approximate ? ["code", "approximate: the compiler told what it happened to know"] : null,
 				run.lost ? ["lost", `${count(run.lost)} references are missing`] : null,

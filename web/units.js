@@ -30,7 +30,9 @@ export function bytes(value) {
 
 // A step through memory, which people compare with the size of an element or a row: in full.
 export function stride(value) {
-	return `${value.toLocaleString("en-US").replaceAll(",", "\u202f")}\u00a0B`;
+	const text = Math.abs(value) < 1e4 ? String(value) : value.toLocaleString("en-US").replaceAll(",", "\u202f");
+
+	return `${text}\u00a0B`;
 }
 
 export function count(value) {

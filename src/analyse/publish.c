@@ -20,9 +20,7 @@ void loci_counts_add_row(struct loci_counts *counts, const struct loci_ledger *l
 		const struct loci_level_tally *from =
 			&ledger->row_levels.tally[(size_t)row * ledger->n_levels + i];
 
-		counts->level[i].first_hits += from->first_hits;
-		counts->level[i].misses += from->misses;
-		counts->level[i].writebacks += from->writebacks;
+		loci_level_tally_add(&counts->level[i], from);
 	}
 }
 
@@ -74,9 +72,11 @@ int loci_publish_counts(struct loci_publication *p, enum loci_owner owner, int64
 			.owner_id = owner_id,
 			.first_hits = level->first_hits,
 			.misses = level->misses,
-			.writebacks = level->writebacks };
+			.writebacks = level->writebacks,
+			.coherence = level->coherence,
+			.transfers = level->transfers };
 
-		if (row.first_hits || row.misses || row.writebacks)
+		if (row.first_hits || row.misses || row.writebacks || row.transfers)
 			r = loci_profile_put_level_count(p->profile, &row, err);
 	}
 	return r;

@@ -220,9 +220,9 @@ static int end_members(struct loci_share *share, const struct loci_batch *batch)
 	int r = 0;
 
 	for (size_t k = 0; k < batch->n_ended; k++) {
-		loci_coherent_end(share->threads, batch->ended[k]);
+		loci_coherent_end(share->threads, batch->ended[k].member);
 		for (unsigned i = 0; r == 0 && i < share->options.n_groups; i++)
-			r = end_in_group(share, i, batch->ended[k]);
+			r = end_in_group(share, i, batch->ended[k].member);
 	}
 	return r;
 }

@@ -37,6 +37,20 @@ static int make_parts(struct loci_levels_shared *shared, const struct loci_level
 	return r;
 }
 
+/* Does a touch that missed these levels miss some part altogether, so that others may have taken
+ * its block from there? */
+static bool misses_a_part(const struct loci_levels_shared *shared, unsigned missed)
+{
+	for (unsigned i = 0; i < shared->n_parts; i++) {
+		const struct loci_shared_part *part = &shared->part[i];
+		unsigned levels = ((1u << part->n) - 1) << part->first;
+
+		if (part->threads != LOCI_SHARED_BY_ALL && (missed & levels) == levels)
+			return true;
+	}
+	return false;
+}
+
 int loci_levels_shared_new(const struct loci_levels_sharing *level, unsigned n_levels,
 	enum loci_isa isa, struct loci_levels_shared **ret, struct loci_err *err)
 {
@@ -55,6 +69,10 @@ int loci_levels_shared_new(const struct loci_levels_sharing *level, unsigned n_l
 		return r;
 	if (loci_stack_map_init(&shared->map, &tuning) < 0)
 		return loci_err_nomem(err);
+	for (unsigned missed = 0; missed < 256; missed++)
+		shared->misses_a_part[missed] = misses_a_part(shared, missed);
+	/* All levels are missed: is there a part that others may have taken something from? */
+	shared->is_coherent = shared->misses_a_part[255];
 	*ret = shared;
 	shared = NULL;
 	return 0;
@@ -151,45 +169,108 @@ static int begin(struct loci_levels_shared *shared, uint32_t number, struct loci
 	return 0;
 }
 
-/* Did a touch miss some part altogether, so that others may have taken its block from there? */
-static bool missed_a_part(const struct loci_levels_shared *shared, uint8_t missed)
+/* Touches of one block one after the other become one: of these only the first can miss, and only
+ * the first write matters. */
+static void collapse(struct loci_shared_runs *runs, const struct loci_levels_shared_batch *batch,
+	size_t from, size_t to)
 {
-	for (unsigned i = 0; i < shared->n_parts; i++) {
-		const struct loci_shared_part *part = &shared->part[i];
-		unsigned levels = ((1u << part->n) - 1) << part->first;
+	size_t n = 0;
 
-		if (part->threads != LOCI_SHARED_BY_ALL && (missed & levels) == levels)
-			return true;
+	for (size_t i = from; i < to; n++) {
+		uint64_t block = batch->block[i], bytes = 0;
+		size_t write = to;
+
+		runs->first[n] = (uint32_t)i;
+		for (; i < to && batch->block[i] == block; i++) {
+			bytes |= batch->bytes[i];
+			if (batch->is_write[i] && write == to)
+				write = i;
+		}
+		runs->block[n] = block;
+		runs->bytes[n] = bytes;
+		runs->is_write[n] = write < to;
+		runs->write[n] = (uint32_t)write;
+		runs->owner[n] = batch->owner[runs->first[n]];
 	}
-	return false;
+	runs->n = n;
 }
 
+/* Their caches hear of the runs. What each part says goes to the touches it is about. */
 static int feed_parts(struct loci_levels_shared *shared, uint32_t member,
-	const struct loci_levels_shared_batch *batch, size_t from, size_t n)
+	const struct loci_levels_shared_batch *batch)
 {
-	struct loci_levels_eviction evicted[LOCI_SHARED_PIECE];
+	struct loci_shared_runs *runs = &shared->runs;
 
-	memset(batch->ret_missed + from, 0, n);
-	memset(batch->ret_dirty + from, 0, n);
+	memset(runs->missed, 0, runs->n);
 	for (unsigned i = 0; i < shared->n_parts; i++) {
 		const struct loci_shared_part *part = &shared->part[i];
-		struct loci_levels_batch some = { .block = batch->block + from,
-			.is_write = batch->is_write + from,
-			.bytes = batch->bytes + from,
-			.owner = batch->owner + from,
-			.n = n,
-			.ret_missed = shared->missed,
-			.ret_dirty = shared->dirty,
-			.ret_evicted = evicted };
+		struct loci_levels_batch some = { .block = runs->block,
+			.is_write = runs->is_write,
+			.bytes = runs->bytes,
+			.owner = runs->owner,
+			.n = runs->n,
+			.ret_missed = runs->part_missed,
+			.ret_dirty = runs->part_dirty,
+			.ret_evicted = runs->evicted };
 
 		loci_levels_feed(part->group[loci_shared_group(part, member)], &some);
-		for (size_t k = 0; k < n; k++) {
-			batch->ret_missed[from + k] |= (uint8_t)(shared->missed[k] << part->first);
-			batch->ret_dirty[from + k] |= (uint8_t)(shared->dirty[k] << part->first);
+		for (size_t k = 0; k < runs->n; k++) {
+			runs->missed[k] |= (uint8_t)(runs->part_missed[k] << part->first);
+			if (runs->part_dirty[k])
+				batch->ret_dirty[runs->write[k]] |=
+					(uint8_t)(runs->part_dirty[k] << part->first);
 		}
 		for (size_t k = 0; i == 0 && k < some.n_evicted; k++)
-			if (loci_shared_add_evicted(shared, evicted[k]) < 0)
+			if (loci_shared_add_evicted(shared, runs->evicted[k]) < 0)
 				return -ENOMEM;
+	}
+	for (size_t k = 0; k < runs->n; k++)
+		batch->ret_missed[runs->first[k]] = runs->missed[k];
+	return 0;
+}
+
+/* Does the directory have to hear of a run? */
+static bool concerns_others(
+	const struct loci_levels_shared *shared, const struct loci_shared_member *member, size_t k)
+{
+	const struct loci_shared_runs *runs = &shared->runs;
+	uint64_t block = runs->block[k];
+
+	return shared->misses_a_part[runs->missed[k]] ||
+		(runs->is_write[k] && member->known[loci_shared_known_at(block)] != block);
+}
+
+#define AHEAD 32 /* runs whose entries are asked for */
+
+static int look_at_runs(struct loci_levels_shared *shared, uint32_t number,
+	const struct loci_levels_shared_batch *batch, struct loci_err *err)
+{
+	const struct loci_shared_member *member = shared->member[number];
+	const struct loci_shared_runs *runs = &shared->runs;
+
+	for (size_t k = 0; k < runs->n; k++) {
+		struct loci_shared_look look = { .block = runs->block[k],
+			.member = number,
+			.is_write = runs->is_write[k],
+			.missed = runs->missed[k] };
+
+		if (k % AHEAD == 0)
+			for (size_t i = k; i < k + AHEAD && i < runs->n; i++)
+				if (concerns_others(shared, member, i))
+					loci_shared_expect(shared, runs->block[i]);
+		if (k % shared->map.chunk == 0) {
+			int r = loci_shared_make_room(shared, err);
+
+			if (r < 0)
+				return r;
+		}
+		if (!concerns_others(shared, member, k))
+			continue;
+		if (loci_shared_look(shared, &look) < 0)
+			return loci_err_nomem(err);
+		batch->ret_coherence[runs->first[k]] = look.coherence;
+		if (look.is_write)
+			batch->ret_transfer[runs->write[k]] = look.transfer;
 	}
 	return 0;
 }
@@ -200,29 +281,12 @@ static int feed_turn(struct loci_levels_shared *shared, uint32_t member,
 	int r = begin(shared, member, err);
 
 	for (size_t n; r == 0 && from < to; from += n) {
-		const uint64_t *known = shared->member[member]->known;
-
 		n = to - from < LOCI_SHARED_PIECE ? to - from : LOCI_SHARED_PIECE;
-		if (feed_parts(shared, member, batch, from, n) < 0)
+		collapse(&shared->runs, batch, from, from + n);
+		if (feed_parts(shared, member, batch) < 0)
 			return loci_err_nomem(err);
-		for (size_t i = from; r == 0 && i < from + n; i++) {
-			struct loci_shared_look look = { .block = batch->block[i],
-				.member = member,
-				.is_write = batch->is_write[i],
-				.missed = batch->ret_missed[i] };
-
-			if ((i - from) % shared->map.chunk == 0)
-				r = loci_shared_make_room(shared, err);
-			if (r == 0 &&
-				(missed_a_part(shared, look.missed) ||
-					(look.is_write &&
-						known[loci_shared_known_at(look.block)] !=
-							look.block)) &&
-				loci_shared_look(shared, &look) < 0)
-				r = loci_err_nomem(err);
-			batch->ret_coherence[i] = look.coherence;
-			batch->ret_transfer[i] = look.transfer;
-		}
+		if (shared->is_coherent)
+			r = look_at_runs(shared, member, batch, err);
 	}
 	return r;
 }
@@ -234,6 +298,10 @@ int loci_levels_shared_feed(struct loci_levels_shared *shared,
 
 	shared->n_evicted = 0;
 	shared->has_touches |= batch->n > 0;
+	memset(batch->ret_missed, 0, batch->n);
+	memset(batch->ret_dirty, 0, batch->n);
+	memset(batch->ret_coherence, 0, batch->n);
+	memset(batch->ret_transfer, 0, batch->n);
 	for (size_t i = 0; r == 0 && i < batch->n_turns; i++) {
 		size_t to = i + 1 < batch->n_turns ? batch->turn_touch[i + 1] : batch->n;
 

@@ -40,6 +40,19 @@ struct loci_shared_member {
 	bool has_ended;
 };
 
+/* Of a piece: runs of touches of one block. */
+struct loci_shared_runs {
+	size_t n;
+	uint64_t block[LOCI_SHARED_PIECE], bytes[LOCI_SHARED_PIECE];
+	uint32_t first[LOCI_SHARED_PIECE], write[LOCI_SHARED_PIECE]; /* touches of the batch */
+	uint32_t owner[LOCI_SHARED_PIECE];
+	uint8_t is_write[LOCI_SHARED_PIECE];
+	/* found */
+	uint8_t missed[LOCI_SHARED_PIECE], part_missed[LOCI_SHARED_PIECE],
+		part_dirty[LOCI_SHARED_PIECE];
+	struct loci_levels_eviction evicted[LOCI_SHARED_PIECE];
+};
+
 struct loci_levels_shared {
 	struct loci_shared_part part[LOCI_LEVELS];
 	unsigned n_parts, n_levels;
@@ -55,7 +68,9 @@ struct loci_levels_shared {
 	size_t n_evicted, evicted_room;
 	uint32_t drained; /* caches of the first part */
 	bool has_touches;
-	uint8_t missed[LOCI_SHARED_PIECE], dirty[LOCI_SHARED_PIECE];
+	bool is_coherent;        /* some part has more than one cache */
+	bool misses_a_part[256]; /* by levels missed */
+	struct loci_shared_runs runs;
 };
 
 static inline uint32_t loci_shared_group(const struct loci_shared_part *part, uint32_t member)
@@ -77,6 +92,12 @@ int loci_shared_add_evicted(
 
 /* levels_directory.c. Room for a chunk of touches. */
 int loci_shared_make_room(struct loci_levels_shared *shared, struct loci_err *err);
+/* Asks memory for the entry of a block. */
+static inline void loci_shared_expect(const struct loci_levels_shared *shared, uint64_t block)
+{
+	__builtin_prefetch(
+		shared->map.bucket + loci_stack_home(loci_stack_hash(block), shared->map.n_homes));
+}
 /* A touch that the directory must know of. */
 struct loci_shared_look {
 	uint64_t block;

@@ -209,6 +209,8 @@ static const struct column level_count_columns[] = {
 	COLUMN(level_count, "first_hits", U64, first_hits, FOLD(SUM)),
 	COLUMN(level_count, "misses", U64, misses, FOLD(SUM)),
 	COLUMN(level_count, "writebacks", U64_NULL, writebacks, FOLD(SUM)),
+	COLUMN(level_count, "coherence", U64_NULL, coherence, LATER, FOLD(SUM)),
+	COLUMN(level_count, "transfers", U64_NULL, transfers, LATER, FOLD(SUM)),
 };
 
 static const struct column block_columns[] = {
@@ -336,7 +338,7 @@ static bool is_nothing(enum table_id id, const void *row)
 	const struct loci_level_count_row *count = row;
 
 	return id == TABLE_level_count && !count->first_hits && !count->misses &&
-		!count->writebacks;
+		!count->writebacks && !count->transfers;
 }
 
 static int put(

@@ -158,6 +158,8 @@ struct loci_level_count_row {
 				  PAIR, REGION, PHASE */
 	int64_t owner_id;
 	uint64_t first_hits, misses, writebacks;
+	uint64_t coherence; /* of misses: lost to another thread's write */
+	uint64_t transfers; /* writes that took a dirty line from another's cache */
 };
 
 /* Straight-line code whose operations are counted; what stands in the two after it, it does each

@@ -329,7 +329,10 @@ CREATE TABLE level_count ( -- an owner that met nothing at a level has no row
 	owner_id INTEGER NOT NULL,
 	first_hits NUMERIC NOT NULL, -- touches whose first level to hit was this one
 	misses NUMERIC NOT NULL,
-	writebacks NUMERIC,
+	writebacks NUMERIC,     -- lines made dirty there, each of which leaves it once
+	coherence NUMERIC,      -- of misses: another thread's write had taken the line
+	transfers NUMERIC,      -- writes that took a dirty line from another's cache, which is
+	                        -- among writebacks and not written back
 	PRIMARY KEY (level_id, owner, owner_id)
 ) WITHOUT ROWID;
 

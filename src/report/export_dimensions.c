@@ -224,6 +224,8 @@ static const struct member level_count_members[] = {
 	MEMBER(level_count, "first_hits", COUNT, first_hits),
 	MEMBER(level_count, "misses", COUNT, misses),
 	MEMBER(level_count, "writebacks", COUNT, writebacks),
+	MEMBER(level_count, "coherence", COUNT, coherence),
+	MEMBER(level_count, "transfers", COUNT, transfers),
 };
 
 static const struct member block_members[] = {
