@@ -26,7 +26,7 @@ static void put_site(struct loci_profile *profile, int64_t id, struct loci_err *
 
 	/* a few sites have almost everything */
 	site[id].refs = (double)(id % 100 ? 1 + id % 7 : 10000000 + id);
-	site[id].misses[0] = (double)(id % 50 == 1 ? 500000 + id : id % 3);
+	site[id].misses[0] = (double)(id % 50 == 1 ? 500000 >> id / 500 : id % 3 / 2);
 	site[id].misses[1] = (double)(id == 77 ? 90000 : 0);
 	CHECK(loci_profile_put_site(profile,
 		      &(struct loci_site_row){ .id = id,
@@ -88,6 +88,8 @@ static void put_names(struct loci_profile *profile, struct loci_err *err)
 			      .use_site_id = 2,
 			      .reuse_site_id = 3,
 			      .object_id = 600,
+			      .use_context_id = 300,
+			      .reuse_context_id = 301,
 			      .kind = "RAR",
 			      .refs = 5 },
 		      err) == 0);
@@ -209,7 +211,9 @@ int main(void)
 	CHECK(shown.object.n_shown >= 2 && shown.object.n_shown < OBJECTS);
 	for (int64_t id = 1; id <= 5; id++)
 		CHECK(loci_shown_place(&shown, context, id) != LOCI_HIDDEN);
-	CHECK(shown.context.n_shown < 600);
+	CHECK(loci_shown_place(&shown, context, 300) != LOCI_HIDDEN);
+	CHECK(loci_shown_place(&shown, context, 301) != LOCI_HIDDEN);
+	CHECK(shown.context.n_shown < 20);
 	CHECK(loci_shown_place(&shown, function, 41) != LOCI_HIDDEN);
 	CHECK(shown.source.n_shown == 3 && shown.module.n_shown == 0 && shown.pair.n_shown == 1);
 	CHECK(loci_shown_place(&shown, site, 0) == LOCI_HIDDEN);

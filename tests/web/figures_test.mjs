@@ -103,7 +103,9 @@ function ownContexts(nodes) {
 
 const [first] = paths;
 const coded = profiles.get(first);
-const blamed = [...coded.levels.map((level) => ({ level, options: ["--level", level.name] })), { level: parseHierarchy("X=2K/4")[0], options: ["--cache", "X=2K/4"] }, { level: parseHierarchy("X=1536")[0], options: ["--cache", "X=1536"] }];
+const blamed = [...coded.levels.map((level) => ({ level, options: ["--level", level.name] })), { level: parseHierarchy("X=2K/4")[0], options: ["--cache", "X=2K/4"] }, { level: parseHierarchy("X=1536")[0], options: ["--cache", "X=1536"] },
+	// few sets of many ways: the binomial's series for large variances
+	{ level: parseHierarchy("X=1835008/7168")[0], options: ["--cache", "X=1835008/7168"] }];
 
 for (const { level, options } of blamed)
 	test(`who misses ${level.name} of ${level.size_bytes} bytes in ${first}`, () => {
@@ -139,6 +141,15 @@ for (const { level, options } of blamed)
 				assert.ok(row.spatial_use === null ? walk.spatial === null : near(walk.spatial, row.spatial_use), `${by} ${row.name}: spatial use`);
 			}
 		}
+		// lines of an object are spots: the first of them stand in the report
+		const spots = treeOf(coded, lens, "object").flatMap((node) => childrenOf(coded, lens, node));
+
+		if (options[0] === "--cache")
+			for (const spot of json("report", first, ...options).profiles[0].blame.lines)
+				assert.ok(
+					spots.some((node) => node.name === spot.name && coded.objectName(node.object) === spot.object.name && near(node.misses, spot.misses) && node.refs === spot.references),
+					`${spot.name} at ${spot.object.name}: ${spot.misses} misses`,
+				);
 		// what is below adds up to what is above
 		for (const by of ["function", "file", "module"])
 			for (const node of treeOf(coded, lens, by)) assert.ok(near(childrenOf(coded, lens, node).reduce((sum, child) => sum + child.misses, 0), node.misses));
