@@ -137,8 +137,8 @@ function edges(group, { axis, caches, results, blockBytes, y, top, bottom, label
 		const blocks = cache.size_bytes / cache.line_bytes;
 		const x = axis.x(blocks);
 		const result = results?.[i];
-		const row = x - lastLabel < 58 ? 1 : 0;
-		const label = `${cache.name} ${sizeText(profile, blocks, blockBytes)}`;
+		const row = x - lastLabel < (labels === "short" ? 26 : 70) ? 1 : 0;
+		const label = labels === "short" ? cache.name : `${cache.name} ${sizeText(profile, blocks, blockBytes)}`;
 		const edge = svg("g", { class: "edge" }, svg("line", { x1: x, x2: x, y1: top, y2: bottom, class: "edge-line" }));
 
 		lastLabel = row ? -Infinity : x;
@@ -198,7 +198,7 @@ export function smallHistogram({ profile, hist, blockBytes, caches, width = 320,
 
 	bars(root, { axis, hists: [hist], top: 30, bottom: height - 22, profile, blockBytes, title: "" });
 	xAxis(root, axis, height - 22, profile, blockBytes, "");
-	edges(root, { axis, caches, blockBytes, top: 18, bottom: height - 22, labels: true, profile });
+	edges(root, { axis, caches, blockBytes, top: 18, bottom: height - 22, labels: "short", profile });
 	return root;
 }
 

@@ -58,7 +58,9 @@ export class ThreadsView {
 			replace(this.element, empty("One thread", "This program ran in one thread: there is nothing to share.", "Profiles of programs with several show each of them here."));
 			return;
 		}
-		const threads = profile.threads.map((thread) => ({ ...thread, histogram: thread.private ?? thread.histogram, label: `thread ${thread.id}${thread.pid ? ` of process ${thread.pid}` : ""}${thread.command ? ` (${thread.command})` : ""}` }));
+		const processes = new Set(profile.threads.map((thread) => thread.pid)).size;
+		const label = (thread) => `thread ${thread.id}${processes > 1 && thread.pid ? ` of process ${thread.pid}${thread.command ? ` (${thread.command})` : ""}` : ""}`;
+		const threads = profile.threads.map((thread) => ({ ...thread, histogram: thread.private ?? thread.histogram, label: label(thread) }));
 
 		threads.sort((a, b) => b.refs - a.refs);
 		replace(

@@ -5,7 +5,7 @@
 //
 // DIR holds node_modules of web/package-lock.json. The working directory holds pages that
 // viewer_browser_test.sh made: demo.html (two profiles with code and data), hostile.html, large.html
-// (a hundred thousand sites), bare.html (a trace), and LARGE_FACTOR times the time that a page of a
+// (a hundred thousand sites), bare.html (a trace), others.html and objects.html (odd ones), and LARGE_FACTOR times the time that a page of a
 // quiet machine may take is what they get. SHOTS=DIR keeps pictures to look at.
 
 import assert from "node:assert/strict";
@@ -272,6 +272,30 @@ test("what a profile lacks is said", async () => {
 		await page.evaluate((fragment) => (location.hash = fragment), `#${view}`);
 		await settle(page);
 		assert.ok(await page.locator(".empty h2").isVisible(), view);
+	}
+	await close(page);
+});
+
+test("profiles of all kinds, and addresses that somebody made up", async () => {
+	for (const file of ["others.html", "objects.html"]) {
+		const page = await open(file);
+		const { length } = documentOfFile(file).profiles;
+
+		for (let p = 0; p < length; p++)
+			for (const view of VIEWS) {
+				await page.evaluate((fragment) => (location.hash = fragment), `#${view}&p=${p}`);
+				await settle(page);
+				assert.ok((await page.locator("main").innerText()).trim().length > 20, `${file} ${p} ${view}`);
+				await shoot(page, `${file}-${p}-${view}`);
+			}
+		await close(page);
+	}
+	const page = await open("demo.html", "#nonsense&p=99&cache=what&level=L9&sort=-x&by=y&sel=z:1&q=%00%zz");
+
+	for (const fragment of ["#code&sel=line:99999", "#code&by=object&sel=spot:9.9999", "#code&by=context&sel=context:99999", "#code&sel=object:99999&by=loop", "#pairs&sel=pair:99999&sort=distance", "#data&sel=object:99999&q=nothing-has-this-name", "#code&q=nothing-has-this-name", "#overview&cache=L1=64,L2=1G/3", "#diff&with=7", "#__proto__&constructor=1", "#code&level=DTLB&cache=L1=1K,DTLB=4e@4K"]) {
+		await page.evaluate((next) => (location.hash = next), fragment);
+		await settle(page);
+		assert.ok((await page.locator("main").innerText()).trim().length > 20, fragment);
 	}
 	await close(page);
 });
