@@ -81,7 +81,7 @@ export function bars(group, { axis, hists, top, bottom, profile, blockBytes, tit
 			group.append(
 				svg(
 					"rect",
-					{ x: from + 1 + which * width, y: bottom - Math.max(1, height(row.share)), width: Math.max(1, width), height: Math.max(1, height(row.share)), class: `bar series-${which}` },
+					{ x: from + 1 + which * width, y: bottom - Math.max(1, height(row.share)), width: Math.max(1, width), height: Math.max(1, height(row.share)), class: `bar series-${which % 6}` },
 					svg("title", null, `${sizeText(profile, row.low, blockBytes)} to ${sizeText(profile, row.high, blockBytes)}: ${percent(row.share)}`),
 				),
 			);
@@ -92,7 +92,7 @@ export function bars(group, { axis, hists, top, bottom, profile, blockBytes, tit
 			group.append(
 				svg(
 					"rect",
-					{ x: axis.right + 8 + which * width, y: bottom - Math.max(1, height(colds[which])), width, height: Math.max(1, height(colds[which])), class: `bar cold series-${which}` },
+					{ x: axis.right + 8 + which * width, y: bottom - Math.max(1, height(colds[which])), width, height: Math.max(1, height(colds[which])), class: `bar cold series-${which % 6}` },
 					svg("title", null, `never touched before: ${percent(colds[which])}`),
 				),
 			);
@@ -123,7 +123,7 @@ function curves(group, { axis, hists, top, bottom, errors, title }) {
 
 			group.append(svg("path", { d: up, class: "interval" }), svg("path", { d: down, class: "interval" }));
 		}
-		group.append(svg("path", { d: curvePath(axis, hist, y), class: `curve series-${which}` }));
+		group.append(svg("path", { d: curvePath(axis, hist, y), class: `curve series-${which % 6}` }));
 	});
 	return y;
 }

@@ -5,6 +5,8 @@ import { choice, el, empty, replace, table } from "./dom.js";
 import { distanceChart, sizeText } from "./chart.js";
 import { bytes, cacheLabel, count, percent } from "./units.js";
 
+const SERIES = 6; // page.css has as many
+
 // "-87.5 %", "+3.2 %", "same", "new", "gone", "x 12".
 export function changeText(before, after) {
 	if (before === null || after === null) return "\u2013";
@@ -75,7 +77,7 @@ export class DiffView {
 	}
 
 	key(profiles) {
-		return profiles.map((profile, i) => [el("span", { class: `swatch series-${i}`, "aria-hidden": "true" }), el("code", null, profile.name), "  "]);
+		return profiles.map((profile, i) => [el("span", { class: `swatch series-${i % SERIES}`, "aria-hidden": "true" }), el("code", null, profile.name), "  "]);
 	}
 
 	drawChart() {
@@ -107,8 +109,8 @@ export class DiffView {
 		const amount = (value) => (value === null ? "\u221e" : count(value));
 		const room = (value) => (value === null ? "\u221e" : sizeText(before, value, diff.block_bytes));
 		const rows = [
-			["references", ...changeCell(diff.references, amount)],
-			["distinct memory", ...changeCell(diff.blocks, room)],
+			["references", ...changeCell(diff.references, amount).slice(0, 3), ""], // fewer may be better, or less work
+			["distinct memory", ...changeCell(diff.blocks, room).slice(0, 3), ""],
 			...diff.levels.flatMap((level) => [
 				[`${cacheLabel(level, isObject)} misses`, ...changeCell(level.misses, amount)],
 				level.moved_bytes ? [`${level.name} moved`, ...changeCell(level.moved_bytes, bytes)] : null,

@@ -142,6 +142,7 @@ export class OverviewView {
 
 	sizeCard() {
 		const { profile } = this.app;
+		const text = (blocks) => `${sizeText(profile, blocks, profile.block)}${profile.isObject ? " objects" : ""}`;
 		const { verdict } = profile.report;
 		const { next, near } = verdict;
 		const what = profile.noun;
@@ -151,8 +152,8 @@ export class OverviewView {
 				"div",
 				{ class: "card" },
 				el("span", { class: "card-title" }, "The cache size"),
-				el("span", { class: "card-name" }, near ? sizeText(profile, near.blocks, profile.block) : "any"),
-				el("span", { class: "card-text" }, near ? `holds ${percent(near.share)} of the ${what}; a larger one gains little` : "nothing is reused"),
+				el("span", { class: "card-name" }, near ? text(near.blocks) : "none"),
+				el("span", { class: "card-text" }, near ? `holds ${percent(near.share)} of the ${what}; a larger one gains little` : "nothing is used twice: no cache of any size helps"),
 			);
 		const holder = next.fits ? `; ${next.fits} is that large` : "; no cache of this machine is that large";
 
@@ -160,8 +161,8 @@ export class OverviewView {
 			"div",
 			{ class: "card" },
 			el("span", { class: "card-title" }, "The cache size"),
-			el("span", { class: "card-name" }, sizeText(profile, next.blocks, profile.block)),
-			el("span", { class: "card-text" }, `holds ${percent(next.share)} more of the ${what} than ${near.level ?? sizeText(profile, near.blocks, profile.block)} does${holder}`),
+			el("span", { class: "card-name" }, text(next.blocks)),
+			el("span", { class: "card-text" }, `holds ${percent(next.share)} more of the ${what} than ${near.level ?? text(near.blocks)} does${holder}`),
 		);
 	}
 
