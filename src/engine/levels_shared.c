@@ -78,13 +78,29 @@ int loci_levels_shared_new(const struct loci_levels_sharing *level, unsigned n_l
 	return 0;
 }
 
+static void free_cache(struct loci_shared_cache *cache)
+{
+	loci_levels_free(cache->levels);
+	free(cache->newest.block);
+	free(cache->newest.is);
+	*cache = (struct loci_shared_cache){ .levels = NULL };
+}
+
+static uint64_t cache_bytes(const struct loci_shared_cache *cache)
+{
+	if (!cache->levels)
+		return sizeof(*cache);
+	return sizeof(*cache) + loci_levels_bytes(cache->levels) +
+		cache->newest.sets * (sizeof(*cache->newest.block) + sizeof(*cache->newest.is));
+}
+
 void loci_levels_shared_free(struct loci_levels_shared *shared)
 {
 	if (!shared)
 		return;
 	for (unsigned i = 0; i < shared->n_parts; i++) {
 		for (uint32_t k = 0; k < shared->part[i].n_groups; k++)
-			loci_levels_free(shared->part[i].group[k]);
+			free_cache(&shared->part[i].group[k]);
 		free(shared->part[i].group);
 	}
 	for (uint32_t i = 0; i < shared->n_members; i++)
@@ -140,6 +156,32 @@ static struct loci_shared_member *new_member(void)
 	return member;
 }
 
+/* The newest block of a set of its first level is the newest of its set in all, if these divide the
+ * blocks further. Who wants to know bytes wants to hear of every touch. */
+static bool may_know_newest(const struct loci_shared_part *part)
+{
+	for (unsigned i = 0; i < part->n; i++)
+		if (part->geometry[i].sets % part->geometry[0].sets)
+			return false;
+	return part->first > 0;
+}
+
+static int new_cache(const struct loci_levels_shared *shared, const struct loci_shared_part *part,
+	struct loci_shared_cache *cache, struct loci_err *err)
+{
+	uint64_t sets = part->geometry[0].sets;
+	struct loci_shared_newest *newest = &cache->newest;
+	int r = loci_levels_new(part->geometry, part->n, shared->isa, &cache->levels, err);
+
+	if (r < 0 || !may_know_newest(part))
+		return r;
+	newest->sets = sets;
+	newest->mask = sets & (sets - 1) ? 0 : sets - 1;
+	newest->block = calloc(sets, sizeof(*newest->block));
+	newest->is = calloc(sets, sizeof(*newest->is));
+	return newest->block && newest->is ? 0 : loci_err_nomem(err);
+}
+
 /* Its caches, too. */
 static int begin(struct loci_levels_shared *shared, uint32_t number, struct loci_err *err)
 {
@@ -160,135 +202,13 @@ static int begin(struct loci_levels_shared *shared, uint32_t number, struct loci
 		if (loci_shared_reach(&part->group, &part->n_groups, group, sizeof(*part->group)) <
 			0)
 			return loci_err_nomem(err);
-		if (part->group[group])
+		if (part->group[group].levels)
 			continue;
-		r = loci_levels_new(part->geometry, part->n, shared->isa, &part->group[group], err);
+		r = new_cache(shared, part, &part->group[group], err);
 		if (r < 0)
 			return r;
 	}
 	return 0;
-}
-
-/* Touches of one block one after the other become one: of these only the first can miss, and only
- * the first write matters. */
-static void collapse(struct loci_shared_runs *runs, const struct loci_levels_shared_batch *batch,
-	size_t from, size_t to)
-{
-	size_t n = 0;
-
-	for (size_t i = from; i < to; n++) {
-		uint64_t block = batch->block[i], bytes = 0;
-		size_t write = to;
-
-		runs->first[n] = (uint32_t)i;
-		for (; i < to && batch->block[i] == block; i++) {
-			bytes |= batch->bytes[i];
-			if (batch->is_write[i] && write == to)
-				write = i;
-		}
-		runs->block[n] = block;
-		runs->bytes[n] = bytes;
-		runs->is_write[n] = write < to;
-		runs->write[n] = (uint32_t)write;
-		runs->owner[n] = batch->owner[runs->first[n]];
-	}
-	runs->n = n;
-}
-
-/* Their caches hear of the runs. What each part says goes to the touches it is about. */
-static int feed_parts(struct loci_levels_shared *shared, uint32_t member,
-	const struct loci_levels_shared_batch *batch)
-{
-	struct loci_shared_runs *runs = &shared->runs;
-
-	memset(runs->missed, 0, runs->n);
-	for (unsigned i = 0; i < shared->n_parts; i++) {
-		const struct loci_shared_part *part = &shared->part[i];
-		struct loci_levels_batch some = { .block = runs->block,
-			.is_write = runs->is_write,
-			.bytes = runs->bytes,
-			.owner = runs->owner,
-			.n = runs->n,
-			.ret_missed = runs->part_missed,
-			.ret_dirty = runs->part_dirty,
-			.ret_evicted = runs->evicted };
-
-		loci_levels_feed(part->group[loci_shared_group(part, member)], &some);
-		for (size_t k = 0; k < runs->n; k++) {
-			runs->missed[k] |= (uint8_t)(runs->part_missed[k] << part->first);
-			if (runs->part_dirty[k])
-				batch->ret_dirty[runs->write[k]] |=
-					(uint8_t)(runs->part_dirty[k] << part->first);
-		}
-		for (size_t k = 0; i == 0 && k < some.n_evicted; k++)
-			if (loci_shared_add_evicted(shared, runs->evicted[k]) < 0)
-				return -ENOMEM;
-	}
-	for (size_t k = 0; k < runs->n; k++)
-		batch->ret_missed[runs->first[k]] = runs->missed[k];
-	return 0;
-}
-
-/* Does the directory have to hear of a run? */
-static bool concerns_others(
-	const struct loci_levels_shared *shared, const struct loci_shared_member *member, size_t k)
-{
-	const struct loci_shared_runs *runs = &shared->runs;
-	uint64_t block = runs->block[k];
-
-	return shared->misses_a_part[runs->missed[k]] ||
-		(runs->is_write[k] && member->known[loci_shared_known_at(block)] != block);
-}
-
-#define AHEAD 32 /* runs whose entries are asked for */
-
-static int look_at_runs(struct loci_levels_shared *shared, uint32_t number,
-	const struct loci_levels_shared_batch *batch, struct loci_err *err)
-{
-	const struct loci_shared_member *member = shared->member[number];
-	const struct loci_shared_runs *runs = &shared->runs;
-
-	for (size_t k = 0; k < runs->n; k++) {
-		struct loci_shared_look look = { .block = runs->block[k],
-			.member = number,
-			.is_write = runs->is_write[k],
-			.missed = runs->missed[k] };
-
-		if (k % AHEAD == 0)
-			for (size_t i = k; i < k + AHEAD && i < runs->n; i++)
-				if (concerns_others(shared, member, i))
-					loci_shared_expect(shared, runs->block[i]);
-		if (k % shared->map.chunk == 0) {
-			int r = loci_shared_make_room(shared, err);
-
-			if (r < 0)
-				return r;
-		}
-		if (!concerns_others(shared, member, k))
-			continue;
-		if (loci_shared_look(shared, &look) < 0)
-			return loci_err_nomem(err);
-		batch->ret_coherence[runs->first[k]] = look.coherence;
-		if (look.is_write)
-			batch->ret_transfer[runs->write[k]] = look.transfer;
-	}
-	return 0;
-}
-
-static int feed_turn(struct loci_levels_shared *shared, uint32_t member,
-	struct loci_levels_shared_batch *batch, size_t from, size_t to, struct loci_err *err)
-{
-	int r = begin(shared, member, err);
-
-	for (size_t n; r == 0 && from < to; from += n) {
-		n = to - from < LOCI_SHARED_PIECE ? to - from : LOCI_SHARED_PIECE;
-		collapse(&shared->runs, batch, from, from + n);
-		if (feed_parts(shared, member, batch) < 0)
-			return loci_err_nomem(err);
-		if (shared->is_coherent)
-			r = look_at_runs(shared, member, batch, err);
-	}
-	return r;
 }
 
 int loci_levels_shared_feed(struct loci_levels_shared *shared,
@@ -305,7 +225,10 @@ int loci_levels_shared_feed(struct loci_levels_shared *shared,
 	for (size_t i = 0; r == 0 && i < batch->n_turns; i++) {
 		size_t to = i + 1 < batch->n_turns ? batch->turn_touch[i + 1] : batch->n;
 
-		r = feed_turn(shared, batch->turn_member[i], batch, batch->turn_touch[i], to, err);
+		r = begin(shared, batch->turn_member[i], err);
+		if (r == 0)
+			r = loci_shared_feed_turn(shared, batch->turn_member[i], batch,
+				batch->turn_touch[i], to, err);
 	}
 	batch->evicted = shared->evicted;
 	batch->n_evicted = shared->n_evicted;
@@ -330,7 +253,7 @@ int loci_levels_shared_adopt(struct loci_levels_shared *shared, uint32_t member,
 			return loci_err_nomem(err);
 		for (size_t k = 0; k < n; k++)
 			line[k].dirty = (uint8_t)((line[k].dirty & wanted) >> part->first);
-		loci_levels_restore(part->group[group], line, n);
+		loci_levels_restore(part->group[group].levels, line, n);
 		if (part->threads != LOCI_SHARED_BY_ALL)
 			r = loci_shared_add_holders(shared, i, group, line, n, err);
 		free(line);
@@ -354,12 +277,12 @@ int loci_levels_shared_end(struct loci_levels_shared *shared, uint32_t number,
 
 		if (part->threads != 1)
 			continue;
-		while (i == 0 && (n = loci_levels_drain(part->group[number], evicted, 64)) > 0)
+		while (i == 0 &&
+			(n = loci_levels_drain(part->group[number].levels, evicted, 64)) > 0)
 			for (size_t k = 0; k < n; k++)
 				if (loci_shared_add_evicted(shared, evicted[k]) < 0)
 					r = loci_err_nomem(err);
-		loci_levels_free(part->group[number]);
-		part->group[number] = NULL;
+		free_cache(&part->group[number]);
 	}
 	if (number < shared->n_members && shared->member[number])
 		shared->member[number]->has_ended = true;
@@ -376,9 +299,9 @@ size_t loci_levels_shared_drain(
 	for (; shared->drained < part->n_groups; shared->drained++) {
 		size_t n;
 
-		if (!part->group[shared->drained])
+		if (!part->group[shared->drained].levels)
 			continue;
-		n = loci_levels_drain(part->group[shared->drained], evicted, cap);
+		n = loci_levels_drain(part->group[shared->drained].levels, evicted, cap);
 		if (n)
 			return n;
 	}
@@ -393,8 +316,7 @@ uint64_t loci_levels_shared_bytes(const struct loci_levels_shared *shared)
 
 	for (unsigned i = 0; i < shared->n_parts; i++)
 		for (uint32_t k = 0; k < shared->part[i].n_groups; k++)
-			if (shared->part[i].group[k])
-				bytes += loci_levels_bytes(shared->part[i].group[k]);
+			bytes += cache_bytes(&shared->part[i].group[k]);
 	for (uint32_t i = 0; i < shared->n_members; i++)
 		bytes += sizeof(void *) + (shared->member[i] ? sizeof(**shared->member) : 0);
 	return bytes;

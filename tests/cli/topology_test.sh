@@ -121,6 +121,9 @@ for level in 1 2; do
 	json "t(1)[$level - 1]['hits'] == $(first $level thread 1)"
 done
 json 'l[1]["hits"] > l[0]["misses"] - l[1]["misses"]' # what hits inside and would miss outside
+# the outer one alone hits whatever it holds
+expect 0 loci cache named.loci --cache L2=1K:shared --json
+json 'l[0]["hits"] == l[0]["accesses"] - l[0]["misses"] > 0'
 expect 0 loci cache named.loci --cache L1=256,L2=2K:shared --json
 json 'l[1]["hits_estimated"]'
 
