@@ -51,7 +51,14 @@ export class DiffView {
 		const { doc, show } = this.app;
 
 		if (doc.profiles.length < 2) {
-			replace(this.element, empty("One profile", "There is nothing to compare it with.", "loci html before.loci after.loci makes a page of both."));
+			replace(
+				this.element,
+				empty(
+					"One profile",
+					"There is nothing to compare it with.",
+					"loci html before.loci after.loci makes a page of both.",
+				),
+			);
 			return;
 		}
 		const [before] = doc.profiles;
@@ -65,8 +72,24 @@ export class DiffView {
 		this.diff = diff;
 		replace(
 			this.element,
-			doc.profiles.length > 2 ? el("div", { class: "pane-bar" }, choice("compared with the first", doc.profiles.slice(1).map((profile, i) => ({ value: String(i + 1), name: profile.name })), String(this.other), (value) => show({ with: value }))) : null,
-			el("section", { class: "verdict" }, el("p", { class: "subject" }, this.key(doc.profiles)), el("h2", { class: "headline" }, verdict ?? "")),
+			doc.profiles.length > 2
+				? el(
+						"div",
+						{ class: "pane-bar" },
+						choice(
+							"compared with the first",
+							doc.profiles.slice(1).map((profile, i) => ({ value: String(i + 1), name: profile.name })),
+							String(this.other),
+							(value) => show({ with: value }),
+						),
+					)
+				: null,
+			el(
+				"section",
+				{ class: "verdict" },
+				el("p", { class: "subject" }, this.key(doc.profiles)),
+				el("h2", { class: "headline" }, verdict ?? ""),
+			),
 			el("section", { class: "panel", "aria-label": "distances of both" }, this.chart),
 			el("section", { class: "panel" }, this.totals(diff, before, after)),
 			this.moved("Lines whose misses moved most", diff.lines),
@@ -77,7 +100,11 @@ export class DiffView {
 	}
 
 	key(profiles) {
-		return profiles.map((profile, i) => [el("span", { class: `swatch series-${i % SERIES}`, "aria-hidden": "true" }), el("code", null, profile.name), "  "]);
+		return profiles.map((profile, i) => [
+			el("span", { class: `swatch series-${i % SERIES}`, "aria-hidden": "true" }),
+			el("code", null, profile.name),
+			"  ",
+		]);
 	}
 
 	drawChart() {
@@ -115,14 +142,51 @@ export class DiffView {
 				[`${cacheLabel(level, isObject)} misses`, ...changeCell(level.misses, amount)],
 				level.moved_bytes ? [`${level.name} moved`, ...changeCell(level.moved_bytes, bytes)] : null,
 			]),
-			...diff.percentiles.map((entry) => [`cache that holds ${entry.percent} %`, ...changeCell(entry.blocks, room)]),
+			...diff.percentiles.map((entry) => [
+				`cache that holds ${entry.percent} %`,
+				...changeCell(entry.blocks, room),
+			]),
 		].filter(Boolean);
 
-		return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "totals" }, table("In figures", [{ title: "" }, { title: before.name, number: true }, { title: after.name, number: true }, { title: "change", number: true }, { title: "" }], rows, { class: "diff" }));
+		return el(
+			"div",
+			{ class: "scroll", tabindex: "0", role: "region", "aria-label": "totals" },
+			table(
+				"In figures",
+				[
+					{ title: "" },
+					{ title: before.name, number: true },
+					{ title: after.name, number: true },
+					{ title: "change", number: true },
+					{ title: "" },
+				],
+				rows,
+				{ class: "diff" },
+			),
+		);
 	}
 
 	moved(caption, rows) {
 		if (!rows?.length) return null;
-		return el("section", { class: "panel" }, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table(caption, [{ title: "" }, { title: "before", number: true }, { title: "after", number: true }, { title: "change", number: true }, { title: "" }], rows.map((row) => [row.name, ...changeCell(row.misses, (value) => count(value ?? 0))]), { class: "diff" })));
+		return el(
+			"section",
+			{ class: "panel" },
+			el(
+				"div",
+				{ class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+				table(
+					caption,
+					[
+						{ title: "" },
+						{ title: "before", number: true },
+						{ title: "after", number: true },
+						{ title: "change", number: true },
+						{ title: "" },
+					],
+					rows.map((row) => [row.name, ...changeCell(row.misses, (value) => count(value ?? 0))]),
+					{ class: "diff" },
+				),
+			),
+		);
 	}
 }
