@@ -48,7 +48,7 @@ bench-cc: # what loci cc costs: counting, streaming, recording, compiling; half 
 bench-threads: # what threads cost, exactly and sampled, and how near samples come; twenty minutes
 	@scripts/deps.sh bench
 	@$(SH) scripts/build.sh $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLOCI_SANITIZE=
-	@$(SH) bench/threads.sh $(BUILD) $(BUILD)/bench/threads
+	@$(SH) bench/thread_costs.sh $(BUILD) $(BUILD)/bench/threads
 
 lint: # layering, formatting, clang-tidy
 	@scripts/deps.sh lint

@@ -3,10 +3,10 @@
  * nothing of each other, turn by turn on the same streams; and caches that are private to threads
  * against those of one thread. CPU time a touch on one thread, median of interleaved runs.
  *
- *	coherent_bench [-n TOUCHES] [-r RUNS] [-o plain|coherent|levels|shared]
+ *	coherent_bench [-n TOUCHES] [-r RUNS] [-s STREAM] [-o plain|coherent|levels|shared]
  *
- * -o does only one of them, once, on the first stream: for counting instructions. Exits with 1 if a
- * bar is missed. */
+ * -o does only one of them, once, on the first stream or that with the number given: for counting
+ * instructions. Exits with 1 if a bar is missed. */
 #include "base/cleanup.h"
 #include "engine/coherent.h"
 #include "engine/levels_shared.h"
@@ -89,7 +89,20 @@ static const struct stream {
 	{ "little sharing", 10, 50, 20000, 3 },
 	{ "read shared", 300, 2, 20000, 6 },
 	{ "ping-pong", 50, 500, 64, 6 },
+	/* One thread writes all of it first, and the others go over their parts again and again. */
+	{ "handed over", 1000, 333, 100000, 6 },
 };
+
+/* Eight words of a block one after the other, in the first quarter by the first thread. */
+static uint64_t handed_over(size_t i, size_t n, uint64_t n_shared, uint32_t *member)
+{
+	size_t at = i / TURN / THREADS * TURN + i % TURN;
+
+	if (i < n / 4)
+		*member = 0;
+	return i < n / 4 ? i / 8 % n_shared
+			 : *member * n_shared / THREADS + at / 8 % (n_shared / THREADS);
+}
 
 static void make(struct touches *t, const struct stream *stream)
 {
@@ -102,14 +115,16 @@ static void make(struct touches *t, const struct stream *stream)
 		uint32_t member = (uint32_t)(i / TURN % THREADS);
 		bool is_shared = rnd(1000) < stream->per_mille_shared;
 
+		t->block[i] = is_shared ? rnd(stream->n_shared) : next_block(&thread[member]);
+		if (stream->per_mille_shared == 1000)
+			t->block[i] = handed_over(i, t->n, stream->n_shared, &member);
 		if (i % TURN == 0) {
 			t->turn_touch[t->n_turns] = (uint32_t)i;
 			t->turn_member[t->n_turns++] = member;
 		}
-		t->block[i] = is_shared ? rnd(stream->n_shared) : next_block(&thread[member]);
 		t->is_write[i] = rnd(1000) < (is_shared ? stream->per_mille_written : 333);
-		t->bytes[i] = 0xffull << 8 * rnd(8);
-		t->use[i] = rnd(1000);
+		t->bytes[i] = 0xffull << 8 * (i % 8);
+		t->use[i] = i / 8 % 1000;
 		t->owner[i] = (uint32_t)(i % 1000);
 	}
 }
@@ -259,7 +274,7 @@ int main(int argc, char **argv)
 {
 	struct touches t = { .n = 4000000 };
 	const char *only = NULL;
-	unsigned runs = 5;
+	unsigned runs = 5, which = 0;
 	bool good = true;
 
 	for (int at = 1; at < argc; at += 2) {
@@ -269,8 +284,10 @@ int main(int argc, char **argv)
 			runs = (unsigned)atoi(argv[at + 1]);
 		else if (at + 1 < argc && !strcmp(argv[at], "-o"))
 			only = argv[at + 1];
+		else if (at + 1 < argc && !strcmp(argv[at], "-s"))
+			which = (unsigned)atoi(argv[at + 1]) % LOCI_ARRAY_SIZE(streams);
 		else
-			die("usage: coherent_bench [-n TOUCHES] [-r RUNS] [-o ENGINE]");
+			die("usage: coherent_bench [-n TOUCHES] [-r RUNS] [-s STREAM] [-o ENGINE]");
 	}
 	if (!t.n || t.n > UINT32_MAX || !runs || runs > MAX_RUNS)
 		die("touches must be at least 1, runs 1 to 9");
@@ -287,7 +304,7 @@ int main(int argc, char **argv)
 		t.kind[i] = allocate(t.n, 1);
 	for (unsigned i = 0; only && i < LOCI_ARRAY_SIZE(engines); i++)
 		if (!strcmp(only, engines[i].name)) {
-			make(&t, &streams[0]);
+			make(&t, &streams[which]);
 			engines[i].run(&t);
 		}
 	for (unsigned i = 0; !only && i < LOCI_ARRAY_SIZE(streams); i++)

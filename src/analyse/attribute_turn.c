@@ -93,7 +93,7 @@ int loci_attribution_open_relay(struct loci_attribution *a, struct loci_err *err
 	loci_relay_use use[LOCI_RELAY_USERS];
 	unsigned n = 0;
 
-	if (a->measure.levels)
+	if (a->measure.n_levels)
 		use[n++] = loci_measure_simulate;
 	if (a->measure.share)
 		use[n++] = loci_measure_share;
@@ -110,9 +110,9 @@ static int share_from_here(struct loci_attribution *a, struct loci_err *err)
 
 	sum_near(a, near);
 	leave_recents(a, near);
-	if (loci_measure_first_member(&a->measure, a->rows.n, near) < 0)
-		return loci_err_nomem(err);
-	r = open_share(a, err);
+	r = loci_measure_first_member(&a->measure, a->rows.n, near, a->options, a->shift, err);
+	if (r == 0)
+		r = open_share(a, err);
 	a->threaded = r == 0;
 	return r;
 }
@@ -131,7 +131,7 @@ static int begin_sharing(struct loci_attribution *a, struct loci_err *err)
 		return r;
 	loci_attribution_begin(a);
 	if (has_ended(a, 0))
-		a->batch->ended[a->batch->n_ended++] = 0;
+		a->batch->ended[a->batch->n_ended++] = (struct loci_turn){ 0, 0 };
 	return 0;
 }
 
@@ -168,7 +168,8 @@ int loci_attribution_leave(struct loci_attribution *a, size_t thread, struct loc
 	if (a->threaded && a->batch->n_ended == LOCI_BATCH_TURNS)
 		r = loci_attribution_flush(a, err);
 	if (a->threaded && r == 0)
-		a->batch->ended[a->batch->n_ended++] = m->of[thread] - 1;
+		a->batch->ended[a->batch->n_ended++] =
+			(struct loci_turn){ (uint32_t)a->batch->n, m->of[thread] - 1 };
 	m->of[thread] = 0;
 	if (m->toucher == thread)
 		m->toucher = SIZE_MAX;

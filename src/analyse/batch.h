@@ -72,8 +72,8 @@ struct loci_batch {
 	uint64_t own[LOCI_BATCH], written[LOCI_BATCH];
 	size_t n_turns; /* the first for the batch's first touch; none: all are of one thread */
 	struct loci_turn turn[LOCI_BATCH_TURNS];
-	size_t n_ended, n_members;        /* members so far */
-	uint32_t ended[LOCI_BATCH_TURNS]; /* members that touch nothing more after the batch */
+	size_t n_ended, n_members;                /* members so far */
+	struct loci_turn ended[LOCI_BATCH_TURNS]; /* who touches nothing more, from this touch on */
 	uint8_t missed[LOCI_BATCH + LOCI_BATCH_PAD]; /* levels; of who simulates them */
 	uint32_t second[LOCI_BATCH]; /* which are the second halves of references over two blocks */
 	struct loci_loop_event event[LOCI_BATCH_EVENTS];

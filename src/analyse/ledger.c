@@ -196,9 +196,7 @@ static int add_contexts(struct loci_ledger *ledger, struct loci_ledger_maps *map
 			if ((i + 1) * n_levels > process->measure.context_levels.cap)
 				break;
 			from = &process->measure.context_levels.tally[i * n_levels + k];
-			to->first_hits += from->first_hits;
-			to->misses += from->misses;
-			to->writebacks += from->writebacks;
+			loci_level_tally_add(to, from);
 		}
 	}
 	return 0;
@@ -268,9 +266,7 @@ static int add_row_counts(struct loci_ledger *ledger, const struct loci_ledger_m
 		const struct loci_level_tally *from =
 			&process->measure.row_levels.tally[i * n_levels + k];
 
-		to->first_hits += from->first_hits;
-		to->misses += from->misses;
-		to->writebacks += from->writebacks;
+		loci_level_tally_add(to, from);
 	}
 	return 0;
 }

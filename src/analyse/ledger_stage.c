@@ -36,9 +36,7 @@ static int add_counts(struct loci_ledger_marked *marked, uint32_t id,
 		const struct loci_level_tally *level = &levels->tally[stage * n_levels + k];
 		struct loci_level_tally *to = &marked->levels.tally[(size_t)id * n_levels + k];
 
-		to->first_hits += level->first_hits;
-		to->misses += level->misses;
-		to->writebacks += level->writebacks;
+		loci_level_tally_add(to, level);
 	}
 	return 0;
 }

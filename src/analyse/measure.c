@@ -23,6 +23,7 @@ void loci_measure_fini(struct loci_measure *measure)
 	loci_share_free(measure->share);
 	loci_pairs_fini(&measure->pairs);
 	loci_levels_free(measure->levels);
+	loci_levels_shared_free(measure->shared_levels);
 	free(measure->row_levels.tally);
 	free(measure->context_levels.tally);
 	free(measure->stage_levels.tally);
@@ -256,7 +257,7 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 		loci_spread_reserve(&measure->members, batch->n_members) < 0 ||
 		prepare_near(measure, batch->n) < 0)
 		return loci_err_nomem(err);
-	if (!measure->levels)
+	if (!measure->n_levels)
 		memset(batch->missed, 0, batch->n);
 	r = measure->recent ? feed_recent(measure, batch, err) : feed(measure, batch, err);
 	if (r < 0)
@@ -279,8 +280,9 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 	return r < 0 ? loci_err_nomem(err) : 0;
 }
 
-int loci_measure_first_member(
-	struct loci_measure *measure, size_t n_rows, const uint64_t near[LOCI_RECENT])
+int loci_measure_first_member(struct loci_measure *measure, size_t n_rows,
+	const uint64_t near[LOCI_RECENT], const struct loci_analyse_options *options,
+	unsigned shift, struct loci_err *err)
 {
 	uint64_t bins[UINT8_MAX + 1] = { 0 };
 	int r = loci_spread_reserve(&measure->members, 1);
@@ -292,7 +294,9 @@ int loci_measure_first_member(
 	for (unsigned i = 0; r == 0 && i <= UINT8_MAX; i++)
 		if (bins[i])
 			r = loci_spread_far_add(&measure->members.far[0], i, bins[i]);
-	return r < 0 ? r : loci_measure_first_levels(measure);
+	if (r < 0)
+		return loci_err_nomem(err);
+	return measure->levels ? loci_measure_share_levels(measure, options, shift, err) : 0;
 }
 
 int loci_measure_share(void *data, struct loci_batch *batch, struct loci_err *err)
@@ -304,6 +308,6 @@ int loci_measure_share(void *data, struct loci_batch *batch, struct loci_err *er
 
 void loci_measure_finish(struct loci_measure *measure)
 {
-	if (measure->levels)
+	if (measure->n_levels)
 		loci_measure_drain(measure);
 }

@@ -12,6 +12,7 @@
 #include "analyse/share.h"
 #include "analyse/spread.h"
 #include "engine/levels.h"
+#include "engine/levels_shared.h"
 
 struct loci_measure_stack {
 	struct loci_loop_entry *entry;
@@ -20,7 +21,18 @@ struct loci_measure_stack {
 
 struct loci_level_tally {
 	uint64_t first_hits, misses, writebacks;
+	uint64_t coherence, transfers; /* of misses; of writes: where there are threads */
 };
+
+static inline void loci_level_tally_add(
+	struct loci_level_tally *to, const struct loci_level_tally *from)
+{
+	to->first_hits += from->first_hits;
+	to->misses += from->misses;
+	to->writebacks += from->writebacks;
+	to->coherence += from->coherence;
+	to->transfers += from->transfers;
+}
 
 /* n_levels each, by owner. */
 struct loci_level_tallies {
@@ -39,9 +51,10 @@ struct loci_measure {
 	struct loci_pairs pairs;
 	struct loci_measure_stack *stack; /* of running loops, by number */
 	size_t n_stacks, stack_cap;
-	uint32_t current;           /* of them */
-	uint64_t clock;             /* at a touch not long ago */
-	struct loci_levels *levels; /* NULL: none */
+	uint32_t current;                         /* of them */
+	uint64_t clock;                           /* at a touch not long ago */
+	struct loci_levels *levels;               /* NULL: none, or the next */
+	struct loci_levels_shared *shared_levels; /* once there are threads */
 	unsigned n_levels;
 	struct loci_level_tallies row_levels, context_levels, stage_levels, member_levels;
 	uint64_t *used_bytes; /* by row: of the blocks it brought into the first level */
@@ -49,7 +62,8 @@ struct loci_measure {
 	struct loci_piece_cell *cell; /* by number; NULL: not asked for */
 	size_t cell_cap;
 	uint32_t owner[LOCI_BATCH];
-	uint8_t dirty[LOCI_BATCH + LOCI_BATCH_PAD]; /* levels */
+	uint8_t dirty[LOCI_BATCH + LOCI_BATCH_PAD]; /* levels, as are the next two */
+	uint8_t coherence[LOCI_BATCH], transfer[LOCI_BATCH + LOCI_BATCH_PAD];
 	struct loci_levels_eviction evicted[LOCI_BATCH];
 	uint64_t distance[LOCI_BATCH];
 	uint64_t last_use[LOCI_BATCH];
@@ -70,9 +84,11 @@ int loci_measure_use(void *measure, struct loci_batch *batch, struct loci_err *e
 /* What all rows met so far, by level. */
 void loci_measure_sum_levels(
 	const struct loci_measure *measure, struct loci_level_tally sum[LOCI_LEVELS]);
-/* What was measured so far is of member 0; near: touches that no histogram has. 0 or -ENOMEM. */
-int loci_measure_first_member(
-	struct loci_measure *measure, size_t n_rows, const uint64_t near[LOCI_RECENT]);
+/* There will be more threads. What was measured so far is of member 0; near: touches that no
+ * histogram has. The caches are from here on those of the threads. */
+int loci_measure_first_member(struct loci_measure *measure, size_t n_rows,
+	const uint64_t near[LOCI_RECENT], const struct loci_analyse_options *options,
+	unsigned shift, struct loci_err *err);
 
 /* After the last batch. */
 void loci_measure_finish(struct loci_measure *measure);
@@ -81,6 +97,7 @@ void loci_measure_finish(struct loci_measure *measure);
 int loci_measure_open_levels(struct loci_measure *measure,
 	const struct loci_analyse_options *options, unsigned shift, struct loci_err *err);
 void loci_measure_drain(struct loci_measure *measure);
-int loci_measure_first_levels(struct loci_measure *measure); /* 0 or -ENOMEM */
+int loci_measure_share_levels(struct loci_measure *measure,
+	const struct loci_analyse_options *options, unsigned shift, struct loci_err *err);
 
 #endif

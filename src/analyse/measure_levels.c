@@ -5,6 +5,27 @@
 #include "analyse/grow.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int geometry_of(const struct loci_level_row *level, unsigned shift,
+	struct loci_levels_geometry *ret, struct loci_err *err)
+{
+	uint64_t blocks = level->size_bytes >> shift;
+
+	if (level->line_bytes != 1ull << shift)
+		return loci_err_set(err, EINVAL,
+			"%s has lines of %" PRIu64
+			" bytes; caches are simulated with those of the first block size, %llu",
+			level->name, level->line_bytes, 1ull << shift);
+	if (!blocks || level->ways > UINT32_MAX || blocks > UINT32_MAX)
+		return loci_err_set(err, EINVAL, "%s holds no block, or too many", level->name);
+	ret->ways = (uint32_t)(level->ways ? level->ways : blocks);
+	ret->sets = blocks / ret->ways;
+	if (!ret->sets)
+		return loci_err_set(err, EINVAL, "%s has more ways than blocks", level->name);
+	return 0;
+}
 
 int loci_measure_open_levels(struct loci_measure *measure,
 	const struct loci_analyse_options *options, unsigned shift, struct loci_err *err)
@@ -16,26 +37,21 @@ int loci_measure_open_levels(struct loci_measure *measure,
 	if (options->n_levels > LOCI_LEVELS)
 		return loci_err_set(err, EINVAL, "at most %d caches at once", LOCI_LEVELS);
 	for (size_t i = 0; i < options->n_levels; i++) {
-		const struct loci_level_row *level = &options->levels[i];
-		uint64_t blocks = level->size_bytes >> shift;
+		int r = geometry_of(&options->levels[i], shift, &geometry[i], err);
 
-		if (level->line_bytes != 1ull << shift)
-			return loci_err_set(err, EINVAL,
-				"%s has lines of %" PRIu64
-				" bytes; caches are simulated with those of the first block size, "
-				"%llu",
-				level->name, level->line_bytes, 1ull << shift);
-		if (!blocks || level->ways > UINT32_MAX || blocks > UINT32_MAX)
-			return loci_err_set(
-				err, EINVAL, "%s holds no block, or too many", level->name);
-		geometry[i].ways = (uint32_t)(level->ways ? level->ways : blocks);
-		geometry[i].sets = blocks / geometry[i].ways;
-		if (!geometry[i].sets)
-			return loci_err_set(
-				err, EINVAL, "%s has more ways than blocks", level->name);
+		if (r < 0)
+			return r;
 	}
 	measure->n_levels = (unsigned)options->n_levels;
 	return loci_levels_new(geometry, measure->n_levels, LOCI_ISA_BEST, &measure->levels, err);
+}
+
+/* How many threads share each cache of a level, as the profile words it; 0: all. */
+static uint32_t threads_of(const char *share)
+{
+	if (share && !strncmp(share, "share", 5) && share[5] >= '1' && share[5] <= '9')
+		return (uint32_t)strtoul(share + 5, NULL, 10);
+	return share && !strcmp(share, "shared") ? 0 : 1;
 }
 
 bool loci_measure_may_be_recent(const struct loci_analyse_options *options, unsigned shift)
@@ -59,9 +75,22 @@ static int reserve_tallies(struct loci_level_tallies *tallies, size_t n)
 	return loci_grow(&tallies->tally, &tallies->cap, n, sizeof(*tallies->tally));
 }
 
-static void tally(
-	struct loci_level_tally *level, unsigned n_levels, unsigned missed, unsigned dirty)
+/* What a touch did, by level. */
+struct met {
+	unsigned missed, dirty, coherence, transfer;
+};
+
+static struct met met_by(
+	const struct loci_measure *measure, const struct loci_batch *batch, size_t i)
 {
+	return (struct met){ batch->missed[i], measure->dirty[i],
+		measure->coherence[i] & batch->missed[i], measure->transfer[i] };
+}
+
+static void tally(struct loci_level_tally *level, unsigned n_levels, struct met met)
+{
+	unsigned missed = met.missed, dirty = met.dirty;
+
 	if (missed) {
 		unsigned hit = (unsigned)__builtin_ctz(~missed);
 
@@ -72,16 +101,21 @@ static void tally(
 		level[__builtin_ctz(missed)].misses++;
 	for (; dirty; dirty &= dirty - 1)
 		level[__builtin_ctz(dirty)].writebacks++;
+	for (unsigned lost = met.coherence; lost; lost &= lost - 1)
+		level[__builtin_ctz(lost)].coherence++;
+	for (unsigned taken = met.transfer; taken; taken &= taken - 1)
+		level[__builtin_ctz(taken)].transfers++;
 }
 
 /* Hits of the first level are not counted one by one: they are what is left of the touches. */
 static void count(struct loci_measure *measure, const struct loci_batch *batch, size_t i)
 {
-	unsigned n = measure->n_levels, missed = batch->missed[i], dirty = measure->dirty[i];
+	struct met met = met_by(measure, batch, i);
+	unsigned n = measure->n_levels;
 	uint64_t use = batch->use[i];
 
-	tally(measure->row_levels.tally + (size_t)loci_use_row(use) * n, n, missed, dirty);
-	tally(measure->context_levels.tally + (size_t)loci_use_context(use) * n, n, missed, dirty);
+	tally(measure->row_levels.tally + (size_t)loci_use_row(use) * n, n, met);
+	tally(measure->context_levels.tally + (size_t)loci_use_context(use) * n, n, met);
 }
 
 /* Most touches neither miss nor make anything dirty: eight are asked at once. */
@@ -89,16 +123,18 @@ static void count_all(struct loci_measure *measure, struct loci_batch *batch)
 {
 	memset(batch->missed + batch->n, 0, LOCI_BATCH_PAD);
 	memset(measure->dirty + batch->n, 0, LOCI_BATCH_PAD);
+	memset(measure->transfer + batch->n, 0, LOCI_BATCH_PAD);
 	for (size_t i = 0; i < batch->n; i += sizeof(uint64_t)) {
-		uint64_t missed, dirty;
+		uint64_t missed, dirty, any;
 
 		memcpy(&missed, batch->missed + i, sizeof(missed));
 		memcpy(&dirty, measure->dirty + i, sizeof(dirty));
-		for (size_t k = i; missed | dirty; k++) {
-			if ((missed | dirty) & UINT8_MAX)
+		memcpy(&any, measure->transfer + i, sizeof(any));
+		any |= missed | dirty;
+		for (size_t k = i; any; k++) {
+			if (any & UINT8_MAX)
 				count(measure, batch, k);
-			missed >>= 8;
-			dirty >>= 8;
+			any >>= 8;
 		}
 	}
 }
@@ -114,8 +150,8 @@ static void count_stages(struct loci_measure *measure, const struct loci_batch *
 		size_t end = k + 1 < batch->n_stage_events ? batch->stage[k + 1].touch : batch->n;
 
 		for (size_t i = batch->stage[k].touch; i < end; i++)
-			if (batch->missed[i] | measure->dirty[i])
-				tally(level, n, batch->missed[i], measure->dirty[i]);
+			if (batch->missed[i] | measure->dirty[i] | measure->transfer[i])
+				tally(level, n, met_by(measure, batch, i));
 	}
 }
 
@@ -130,8 +166,8 @@ static void count_members(struct loci_measure *measure, const struct loci_batch 
 		size_t end = k + 1 < batch->n_turns ? batch->turn[k + 1].touch : batch->n;
 
 		for (size_t i = batch->turn[k].touch; i < end; i++)
-			if (batch->missed[i] | measure->dirty[i])
-				tally(level, n, batch->missed[i], measure->dirty[i]);
+			if (batch->missed[i] | measure->dirty[i] | measure->transfer[i])
+				tally(level, n, met_by(measure, batch, i));
 	}
 }
 
@@ -144,33 +180,45 @@ void loci_measure_sum_levels(
 		for (unsigned k = 0; k < n; k++) {
 			const struct loci_level_tally *from = &measure->row_levels.tally[i + k];
 
-			sum[k].first_hits += from->first_hits;
-			sum[k].misses += from->misses;
-			sum[k].writebacks += from->writebacks;
+			loci_level_tally_add(&sum[k], from);
 		}
 }
 
-int loci_measure_first_levels(struct loci_measure *measure)
+/* What all met so far is the first member's, and so are the caches' contents. */
+int loci_measure_share_levels(struct loci_measure *measure,
+	const struct loci_analyse_options *options, unsigned shift, struct loci_err *err)
 {
+	struct loci_levels_sharing level[LOCI_LEVELS];
 	struct loci_level_tally sum[LOCI_LEVELS] = { 0 };
+	int r = 0;
 
 	if (reserve_tallies(&measure->member_levels, measure->n_levels) < 0)
-		return -ENOMEM;
+		return loci_err_nomem(err);
 	loci_measure_sum_levels(measure, sum);
-	for (unsigned i = 0; i < measure->n_levels; i++)
+	for (unsigned i = 0; r == 0 && i < measure->n_levels; i++) {
 		measure->member_levels.tally[i] = sum[i];
-	return 0;
+		level[i].threads = threads_of(options->levels[i].share);
+		r = geometry_of(&options->levels[i], shift, &level[i].geometry, err);
+	}
+	if (r == 0)
+		r = loci_levels_shared_new(
+			level, measure->n_levels, LOCI_ISA_BEST, &measure->shared_levels, err);
+	if (r == 0)
+		r = loci_levels_shared_adopt(measure->shared_levels, 0, measure->levels, err);
+	loci_levels_free(measure->levels);
+	measure->levels = NULL;
+	return r;
 }
 
-static void use_bytes(struct loci_measure *measure, size_t n)
+static void use_bytes(
+	struct loci_measure *measure, const struct loci_levels_eviction *evicted, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		measure->used_bytes[measure->evicted[i].owner] += measure->evicted[i].used_bytes;
+		measure->used_bytes[evicted[i].owner] += evicted[i].used_bytes;
 }
 
-int loci_measure_simulate(void *data, struct loci_batch *batch, struct loci_err *err)
+static void feed(struct loci_measure *measure, struct loci_batch *batch)
 {
-	struct loci_measure *measure = data;
 	struct loci_levels_batch levels = { .block = batch->block,
 		.is_write = batch->is_write,
 		.bytes = batch->bytes,
@@ -181,6 +229,73 @@ int loci_measure_simulate(void *data, struct loci_batch *batch, struct loci_err 
 		.ret_missed = batch->missed,
 		.ret_dirty = measure->dirty,
 		.ret_evicted = measure->evicted };
+
+	loci_levels_feed(measure->levels, &levels);
+	use_bytes(measure, measure->evicted, levels.n_evicted);
+}
+
+/* The same through caches of threads: touches from one on, of turns from one on, up to another;
+ * *turn becomes that of the latter. */
+static int feed_part(struct loci_measure *measure, struct loci_batch *batch, size_t from, size_t to,
+	size_t *turn, struct loci_err *err)
+{
+	uint32_t touch[LOCI_BATCH_TURNS], member[LOCI_BATCH_TURNS];
+	struct loci_levels_shared_batch levels = { .block = batch->block + from,
+		.is_write = batch->is_write + from,
+		.bytes = batch->bytes + from,
+		.owner = measure->owner + from,
+		.n = to - from,
+		.turn_touch = touch,
+		.turn_member = member,
+		.ret_missed = batch->missed + from,
+		.ret_dirty = measure->dirty + from,
+		.ret_coherence = measure->coherence + from,
+		.ret_transfer = measure->transfer + from };
+	size_t k = *turn;
+	int r;
+
+	if (from == to)
+		return 0;
+	while (k + 1 < batch->n_turns && batch->turn[k + 1].touch <= from)
+		k++;
+	for (; k < batch->n_turns && batch->turn[k].touch < to; k++) {
+		size_t at = batch->turn[k].touch;
+
+		*turn = k;
+		touch[levels.n_turns] = (uint32_t)(at > from ? at - from : 0);
+		member[levels.n_turns++] = batch->turn[k].member;
+	}
+	r = loci_levels_shared_feed(measure->shared_levels, &levels, err);
+	if (r == 0)
+		use_bytes(measure, levels.evicted, levels.n_evicted);
+	return r;
+}
+
+/* Those that have ended give theirs back there and then. */
+static int feed_shared(struct loci_measure *measure, struct loci_batch *batch, struct loci_err *err)
+{
+	size_t from = 0, turn = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < batch->n_ended; i++) {
+		const struct loci_levels_eviction *evicted = NULL;
+		size_t n = 0;
+
+		r = feed_part(measure, batch, from, batch->ended[i].touch, &turn, err);
+		from = batch->ended[i].touch;
+		if (r == 0)
+			r = loci_levels_shared_end(
+				measure->shared_levels, batch->ended[i].member, &evicted, &n, err);
+		if (r == 0)
+			use_bytes(measure, evicted, n);
+	}
+	return r < 0 ? r : feed_part(measure, batch, from, batch->n, &turn, err);
+}
+
+int loci_measure_simulate(void *data, struct loci_batch *batch, struct loci_err *err)
+{
+	struct loci_measure *measure = data;
+	int r = 0;
 
 	if (reserve_tallies(&measure->row_levels, batch->n_rows * measure->n_levels) < 0 ||
 		reserve_tallies(&measure->context_levels, batch->n_contexts * measure->n_levels) <
@@ -193,18 +308,25 @@ int loci_measure_simulate(void *data, struct loci_batch *batch, struct loci_err 
 		return loci_err_nomem(err);
 	for (size_t i = 0; i < batch->n; i++)
 		measure->owner[i] = loci_use_row(batch->use[i]);
-	loci_levels_feed(measure->levels, &levels);
+	if (measure->shared_levels)
+		r = feed_shared(measure, batch, err);
+	else
+		feed(measure, batch);
 	count_all(measure, batch);
 	count_stages(measure, batch);
 	count_members(measure, batch);
-	use_bytes(measure, levels.n_evicted);
-	return 0;
+	return r;
 }
 
 void loci_measure_drain(struct loci_measure *measure)
 {
 	size_t n;
 
-	while ((n = loci_levels_drain(measure->levels, measure->evicted, LOCI_BATCH)) > 0)
-		use_bytes(measure, n);
+	do {
+		n = measure->shared_levels
+			? loci_levels_shared_drain(
+				  measure->shared_levels, measure->evicted, LOCI_BATCH)
+			: loci_levels_drain(measure->levels, measure->evicted, LOCI_BATCH);
+		use_bytes(measure, measure->evicted, n);
+	} while (n);
 }

@@ -95,6 +95,8 @@ static void take_away(struct loci_counts *whole, const struct loci_counts *phase
 		whole->level[i].first_hits -= phase->level[i].first_hits;
 		whole->level[i].misses -= phase->level[i].misses;
 		whole->level[i].writebacks -= phase->level[i].writebacks;
+		whole->level[i].coherence -= phase->level[i].coherence;
+		whole->level[i].transfers -= phase->level[i].transfers;
 	}
 }
 

@@ -53,7 +53,9 @@ static int put_levels(const struct loci_share_put *put, const struct loci_share_
 				/* all touches hit the first level or miss it */
 				.first_hits = i ? level->first_hits : from->touches - level->misses,
 				.misses = level->misses,
-				.writebacks = level->writebacks },
+				.writebacks = level->writebacks,
+				.coherence = level->coherence,
+				.transfers = level->transfers },
 			err);
 	}
 	return r;

@@ -51,9 +51,7 @@ static void add_levels(
 
 		if (at >= measure->member_levels.cap)
 			break;
-		owner->level[i].first_hits += measure->member_levels.tally[at].first_hits;
-		owner->level[i].misses += measure->member_levels.tally[at].misses;
-		owner->level[i].writebacks += measure->member_levels.tally[at].writebacks;
+		loci_level_tally_add(&owner->level[i], &measure->member_levels.tally[at]);
 	}
 }
 

@@ -19,8 +19,6 @@
 #define WIDTH   1280
 #define HEIGHT  1180
 
-extern char **environ;
-
 static bool is_there(const char *program)
 {
 	const char *path = getenv("PATH");

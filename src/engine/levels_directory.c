@@ -70,6 +70,15 @@ static void not_known(struct loci_shared_member *member, uint64_t block)
 		member->known[loci_shared_known_at(block)] = block + 1; /* none */
 }
 
+static struct loci_levels_taken take_from(struct loci_shared_cache *cache, uint64_t block)
+{
+	struct loci_shared_newest *newest = &cache->newest;
+
+	if (newest->block && newest->block[block % newest->sets] == block)
+		newest->is[block % newest->sets] = 0;
+	return loci_levels_invalidate(cache->levels, block);
+}
+
 /* The caches of a part that are not the member's lose the block. */
 static int take_from_others(
 	struct loci_levels_shared *shared, uint32_t *entry, struct loci_shared_look *look)
@@ -79,13 +88,14 @@ static int take_from_others(
 	for (item = *entry - LOCI_STACK_DEEP; item;) {
 		struct loci_shared_holder *holder = &shared->holder[item];
 		const struct loci_shared_part *part = &shared->part[holder->part];
-		struct loci_levels *levels = part->group[holder->group];
+		struct loci_shared_cache *cache = &part->group[holder->group];
+		struct loci_levels *levels = cache->levels;
 		struct loci_levels_taken taken = { 0 };
 		uint32_t next = holder->next;
 
 		if (holder->group != loci_shared_group(part, look->member)) {
 			if (levels)
-				taken = loci_levels_invalidate(levels, look->block);
+				taken = take_from(cache, look->block);
 			holder->lost = levels ? holder->lost | taken.levels : 0;
 			look->transfer |= (uint8_t)(taken.dirty << part->first);
 			if (part->first == 0 && taken.levels & 1 &&

@@ -37,6 +37,20 @@ static int make_parts(struct loci_levels_shared *shared, const struct loci_level
 	return r;
 }
 
+/* Does a touch that missed these levels miss some part altogether, so that others may have taken
+ * its block from there? */
+static bool misses_a_part(const struct loci_levels_shared *shared, unsigned missed)
+{
+	for (unsigned i = 0; i < shared->n_parts; i++) {
+		const struct loci_shared_part *part = &shared->part[i];
+		unsigned levels = ((1u << part->n) - 1) << part->first;
+
+		if (part->threads != LOCI_SHARED_BY_ALL && (missed & levels) == levels)
+			return true;
+	}
+	return false;
+}
+
 int loci_levels_shared_new(const struct loci_levels_sharing *level, unsigned n_levels,
 	enum loci_isa isa, struct loci_levels_shared **ret, struct loci_err *err)
 {
@@ -55,9 +69,29 @@ int loci_levels_shared_new(const struct loci_levels_sharing *level, unsigned n_l
 		return r;
 	if (loci_stack_map_init(&shared->map, &tuning) < 0)
 		return loci_err_nomem(err);
+	for (unsigned missed = 0; missed < 256; missed++)
+		shared->misses_a_part[missed] = misses_a_part(shared, missed);
+	/* All levels are missed: is there a part that others may have taken something from? */
+	shared->is_coherent = shared->misses_a_part[255];
 	*ret = shared;
 	shared = NULL;
 	return 0;
+}
+
+static void free_cache(struct loci_shared_cache *cache)
+{
+	loci_levels_free(cache->levels);
+	free(cache->newest.block);
+	free(cache->newest.is);
+	*cache = (struct loci_shared_cache){ .levels = NULL };
+}
+
+static uint64_t cache_bytes(const struct loci_shared_cache *cache)
+{
+	if (!cache->levels)
+		return sizeof(*cache);
+	return sizeof(*cache) + loci_levels_bytes(cache->levels) +
+		cache->newest.sets * (sizeof(*cache->newest.block) + sizeof(*cache->newest.is));
 }
 
 void loci_levels_shared_free(struct loci_levels_shared *shared)
@@ -66,7 +100,7 @@ void loci_levels_shared_free(struct loci_levels_shared *shared)
 		return;
 	for (unsigned i = 0; i < shared->n_parts; i++) {
 		for (uint32_t k = 0; k < shared->part[i].n_groups; k++)
-			loci_levels_free(shared->part[i].group[k]);
+			free_cache(&shared->part[i].group[k]);
 		free(shared->part[i].group);
 	}
 	for (uint32_t i = 0; i < shared->n_members; i++)
@@ -122,6 +156,32 @@ static struct loci_shared_member *new_member(void)
 	return member;
 }
 
+/* The newest block of a set of its first level is the newest of its set in all, if these divide the
+ * blocks further. Who wants to know bytes wants to hear of every touch. */
+static bool may_know_newest(const struct loci_shared_part *part)
+{
+	for (unsigned i = 0; i < part->n; i++)
+		if (part->geometry[i].sets % part->geometry[0].sets)
+			return false;
+	return part->first > 0;
+}
+
+static int new_cache(const struct loci_levels_shared *shared, const struct loci_shared_part *part,
+	struct loci_shared_cache *cache, struct loci_err *err)
+{
+	uint64_t sets = part->geometry[0].sets;
+	struct loci_shared_newest *newest = &cache->newest;
+	int r = loci_levels_new(part->geometry, part->n, shared->isa, &cache->levels, err);
+
+	if (r < 0 || !may_know_newest(part))
+		return r;
+	newest->sets = sets;
+	newest->mask = sets & (sets - 1) ? 0 : sets - 1;
+	newest->block = calloc(sets, sizeof(*newest->block));
+	newest->is = calloc(sets, sizeof(*newest->is));
+	return newest->block && newest->is ? 0 : loci_err_nomem(err);
+}
+
 /* Its caches, too. */
 static int begin(struct loci_levels_shared *shared, uint32_t number, struct loci_err *err)
 {
@@ -142,89 +202,13 @@ static int begin(struct loci_levels_shared *shared, uint32_t number, struct loci
 		if (loci_shared_reach(&part->group, &part->n_groups, group, sizeof(*part->group)) <
 			0)
 			return loci_err_nomem(err);
-		if (part->group[group])
+		if (part->group[group].levels)
 			continue;
-		r = loci_levels_new(part->geometry, part->n, shared->isa, &part->group[group], err);
+		r = new_cache(shared, part, &part->group[group], err);
 		if (r < 0)
 			return r;
 	}
 	return 0;
-}
-
-/* Did a touch miss some part altogether, so that others may have taken its block from there? */
-static bool missed_a_part(const struct loci_levels_shared *shared, uint8_t missed)
-{
-	for (unsigned i = 0; i < shared->n_parts; i++) {
-		const struct loci_shared_part *part = &shared->part[i];
-		unsigned levels = ((1u << part->n) - 1) << part->first;
-
-		if (part->threads != LOCI_SHARED_BY_ALL && (missed & levels) == levels)
-			return true;
-	}
-	return false;
-}
-
-static int feed_parts(struct loci_levels_shared *shared, uint32_t member,
-	const struct loci_levels_shared_batch *batch, size_t from, size_t n)
-{
-	struct loci_levels_eviction evicted[LOCI_SHARED_PIECE];
-
-	memset(batch->ret_missed + from, 0, n);
-	memset(batch->ret_dirty + from, 0, n);
-	for (unsigned i = 0; i < shared->n_parts; i++) {
-		const struct loci_shared_part *part = &shared->part[i];
-		struct loci_levels_batch some = { .block = batch->block + from,
-			.is_write = batch->is_write + from,
-			.bytes = batch->bytes + from,
-			.owner = batch->owner + from,
-			.n = n,
-			.ret_missed = shared->missed,
-			.ret_dirty = shared->dirty,
-			.ret_evicted = evicted };
-
-		loci_levels_feed(part->group[loci_shared_group(part, member)], &some);
-		for (size_t k = 0; k < n; k++) {
-			batch->ret_missed[from + k] |= (uint8_t)(shared->missed[k] << part->first);
-			batch->ret_dirty[from + k] |= (uint8_t)(shared->dirty[k] << part->first);
-		}
-		for (size_t k = 0; i == 0 && k < some.n_evicted; k++)
-			if (loci_shared_add_evicted(shared, evicted[k]) < 0)
-				return -ENOMEM;
-	}
-	return 0;
-}
-
-static int feed_turn(struct loci_levels_shared *shared, uint32_t member,
-	struct loci_levels_shared_batch *batch, size_t from, size_t to, struct loci_err *err)
-{
-	int r = begin(shared, member, err);
-
-	for (size_t n; r == 0 && from < to; from += n) {
-		const uint64_t *known = shared->member[member]->known;
-
-		n = to - from < LOCI_SHARED_PIECE ? to - from : LOCI_SHARED_PIECE;
-		if (feed_parts(shared, member, batch, from, n) < 0)
-			return loci_err_nomem(err);
-		for (size_t i = from; r == 0 && i < from + n; i++) {
-			struct loci_shared_look look = { .block = batch->block[i],
-				.member = member,
-				.is_write = batch->is_write[i],
-				.missed = batch->ret_missed[i] };
-
-			if ((i - from) % shared->map.chunk == 0)
-				r = loci_shared_make_room(shared, err);
-			if (r == 0 &&
-				(missed_a_part(shared, look.missed) ||
-					(look.is_write &&
-						known[loci_shared_known_at(look.block)] !=
-							look.block)) &&
-				loci_shared_look(shared, &look) < 0)
-				r = loci_err_nomem(err);
-			batch->ret_coherence[i] = look.coherence;
-			batch->ret_transfer[i] = look.transfer;
-		}
-	}
-	return r;
 }
 
 int loci_levels_shared_feed(struct loci_levels_shared *shared,
@@ -234,10 +218,17 @@ int loci_levels_shared_feed(struct loci_levels_shared *shared,
 
 	shared->n_evicted = 0;
 	shared->has_touches |= batch->n > 0;
+	memset(batch->ret_missed, 0, batch->n);
+	memset(batch->ret_dirty, 0, batch->n);
+	memset(batch->ret_coherence, 0, batch->n);
+	memset(batch->ret_transfer, 0, batch->n);
 	for (size_t i = 0; r == 0 && i < batch->n_turns; i++) {
 		size_t to = i + 1 < batch->n_turns ? batch->turn_touch[i + 1] : batch->n;
 
-		r = feed_turn(shared, batch->turn_member[i], batch, batch->turn_touch[i], to, err);
+		r = begin(shared, batch->turn_member[i], err);
+		if (r == 0)
+			r = loci_shared_feed_turn(shared, batch->turn_member[i], batch,
+				batch->turn_touch[i], to, err);
 	}
 	batch->evicted = shared->evicted;
 	batch->n_evicted = shared->n_evicted;
@@ -262,7 +253,7 @@ int loci_levels_shared_adopt(struct loci_levels_shared *shared, uint32_t member,
 			return loci_err_nomem(err);
 		for (size_t k = 0; k < n; k++)
 			line[k].dirty = (uint8_t)((line[k].dirty & wanted) >> part->first);
-		loci_levels_restore(part->group[group], line, n);
+		loci_levels_restore(part->group[group].levels, line, n);
 		if (part->threads != LOCI_SHARED_BY_ALL)
 			r = loci_shared_add_holders(shared, i, group, line, n, err);
 		free(line);
@@ -286,12 +277,12 @@ int loci_levels_shared_end(struct loci_levels_shared *shared, uint32_t number,
 
 		if (part->threads != 1)
 			continue;
-		while (i == 0 && (n = loci_levels_drain(part->group[number], evicted, 64)) > 0)
+		while (i == 0 &&
+			(n = loci_levels_drain(part->group[number].levels, evicted, 64)) > 0)
 			for (size_t k = 0; k < n; k++)
 				if (loci_shared_add_evicted(shared, evicted[k]) < 0)
 					r = loci_err_nomem(err);
-		loci_levels_free(part->group[number]);
-		part->group[number] = NULL;
+		free_cache(&part->group[number]);
 	}
 	if (number < shared->n_members && shared->member[number])
 		shared->member[number]->has_ended = true;
@@ -308,9 +299,9 @@ size_t loci_levels_shared_drain(
 	for (; shared->drained < part->n_groups; shared->drained++) {
 		size_t n;
 
-		if (!part->group[shared->drained])
+		if (!part->group[shared->drained].levels)
 			continue;
-		n = loci_levels_drain(part->group[shared->drained], evicted, cap);
+		n = loci_levels_drain(part->group[shared->drained].levels, evicted, cap);
 		if (n)
 			return n;
 	}
@@ -325,8 +316,7 @@ uint64_t loci_levels_shared_bytes(const struct loci_levels_shared *shared)
 
 	for (unsigned i = 0; i < shared->n_parts; i++)
 		for (uint32_t k = 0; k < shared->part[i].n_groups; k++)
-			if (shared->part[i].group[k])
-				bytes += loci_levels_bytes(shared->part[i].group[k]);
+			bytes += cache_bytes(&shared->part[i].group[k]);
 	for (uint32_t i = 0; i < shared->n_members; i++)
 		bytes += sizeof(void *) + (shared->member[i] ? sizeof(**shared->member) : 0);
 	return bytes;

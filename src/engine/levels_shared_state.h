@@ -19,11 +19,25 @@
 #define LOCI_SHARED_KNOWN  512  /* blocks of a member that nobody else has */
 #define LOCI_SHARED_BY_ALL 0    /* threads of a part that has one cache */
 
+/* The newest block of each set: its touches change nothing. Sets are those of the part's first
+ * level. */
+struct loci_shared_newest {
+	uint64_t *block;     /* NULL: not known */
+	uint8_t *is;         /* 0: none */
+	uint64_t sets, mask; /* mask: sets - 1, or 0 if that is no mask */
+};
+enum { LOCI_SHARED_NEWEST = 1, LOCI_SHARED_NEWEST_WRITTEN }; /* written: since it came */
+
+struct loci_shared_cache {
+	struct loci_levels *levels; /* NULL: there is none, or not any more */
+	struct loci_shared_newest newest;
+};
+
 struct loci_shared_part {
 	unsigned first, n;
 	uint32_t threads;
 	struct loci_levels_geometry geometry[LOCI_LEVELS];
-	struct loci_levels **group;
+	struct loci_shared_cache *group;
 	uint32_t n_groups;
 };
 
@@ -38,6 +52,24 @@ struct loci_shared_holder {
 struct loci_shared_member {
 	uint64_t known[LOCI_SHARED_KNOWN]; /* by block; one that does not belong there: none */
 	bool has_ended;
+};
+
+/* Of a piece: runs of touches of one block. */
+struct loci_shared_runs {
+	size_t n;
+	uint64_t block[LOCI_SHARED_PIECE], bytes[LOCI_SHARED_PIECE];
+	uint32_t first[LOCI_SHARED_PIECE], write[LOCI_SHARED_PIECE]; /* touches of the batch */
+	uint32_t owner[LOCI_SHARED_PIECE];
+	uint8_t is_write[LOCI_SHARED_PIECE];
+	/* Those that a cache hears of. */
+	size_t n_chosen;
+	uint32_t chosen[LOCI_SHARED_PIECE];
+	uint64_t chosen_block[LOCI_SHARED_PIECE];
+	uint8_t chosen_is_write[LOCI_SHARED_PIECE];
+	/* found */
+	uint8_t missed[LOCI_SHARED_PIECE], part_missed[LOCI_SHARED_PIECE],
+		part_dirty[LOCI_SHARED_PIECE];
+	struct loci_levels_eviction evicted[LOCI_SHARED_PIECE];
 };
 
 struct loci_levels_shared {
@@ -55,7 +87,9 @@ struct loci_levels_shared {
 	size_t n_evicted, evicted_room;
 	uint32_t drained; /* caches of the first part */
 	bool has_touches;
-	uint8_t missed[LOCI_SHARED_PIECE], dirty[LOCI_SHARED_PIECE];
+	bool is_coherent;        /* some part has more than one cache */
+	bool misses_a_part[256]; /* by levels missed */
+	struct loci_shared_runs runs;
 };
 
 static inline uint32_t loci_shared_group(const struct loci_shared_part *part, uint32_t member)
@@ -75,8 +109,18 @@ int loci_shared_reach(void *array, uint32_t *n, uint64_t index, size_t element);
 int loci_shared_add_evicted(
 	struct loci_levels_shared *shared, struct loci_levels_eviction eviction);
 
+/* levels_turn.c. Touches of a member, whose caches there are. */
+int loci_shared_feed_turn(struct loci_levels_shared *shared, uint32_t member,
+	struct loci_levels_shared_batch *batch, size_t from, size_t to, struct loci_err *err);
+
 /* levels_directory.c. Room for a chunk of touches. */
 int loci_shared_make_room(struct loci_levels_shared *shared, struct loci_err *err);
+/* Asks memory for the entry of a block. */
+static inline void loci_shared_expect(const struct loci_levels_shared *shared, uint64_t block)
+{
+	__builtin_prefetch(
+		shared->map.bucket + loci_stack_home(loci_stack_hash(block), shared->map.n_homes));
+}
 /* A touch that the directory must know of. */
 struct loci_shared_look {
 	uint64_t block;

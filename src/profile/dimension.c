@@ -193,6 +193,19 @@ static const struct column mistake_columns[] = {
 	COLUMN(mistake, "times", U64, times, FOLD(SUM)),
 };
 
+static const struct column sampling_columns[] = {
+	COLUMN(sampling, "id", ID, id),
+	COLUMN(sampling, "period", U64, period),
+	COLUMN(sampling, "last_period", U64, last_period),
+	COLUMN(sampling, "seed", U64, seed),
+	COLUMN(sampling, "samples", U64, samples),
+	COLUMN(sampling, "pruned", U64, pruned),
+	COLUMN(sampling, "lost", U64, lost),
+	COLUMN(sampling, "analysed_refs", U64, analysed_refs),
+	COLUMN(sampling, "refs", U64, refs),
+	COLUMN(sampling, "effective", REAL, effective),
+};
+
 static const struct column level_columns[] = {
 	COLUMN(level, "id", ID, id),
 	COLUMN(level, "name", WORD, name),
@@ -209,6 +222,8 @@ static const struct column level_count_columns[] = {
 	COLUMN(level_count, "first_hits", U64, first_hits, FOLD(SUM)),
 	COLUMN(level_count, "misses", U64, misses, FOLD(SUM)),
 	COLUMN(level_count, "writebacks", U64_NULL, writebacks, FOLD(SUM)),
+	COLUMN(level_count, "coherence", U64_NULL, coherence, LATER, FOLD(SUM)),
+	COLUMN(level_count, "transfers", U64_NULL, transfers, LATER, FOLD(SUM)),
 };
 
 static const struct column block_columns[] = {
@@ -336,7 +351,7 @@ static bool is_nothing(enum table_id id, const void *row)
 	const struct loci_level_count_row *count = row;
 
 	return id == TABLE_level_count && !count->first_hits && !count->misses &&
-		!count->writebacks;
+		!count->writebacks && !count->transfers;
 }
 
 static int put(

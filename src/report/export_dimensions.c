@@ -208,6 +208,19 @@ static const struct member mistake_members[] = {
 	MEMBER(mistake, "times", COUNT, times),
 };
 
+static const struct member sampling_members[] = {
+	MEMBER(sampling, "id", COUNT, id),
+	MEMBER(sampling, "period", COUNT, period),
+	MEMBER(sampling, "last_period", COUNT, last_period),
+	MEMBER(sampling, "seed", COUNT, seed),
+	MEMBER(sampling, "samples", COUNT, samples),
+	MEMBER(sampling, "pruned", COUNT, pruned),
+	MEMBER(sampling, "lost", COUNT, lost),
+	MEMBER(sampling, "analysed_references", COUNT, analysed_refs),
+	MEMBER(sampling, "references", COUNT, refs),
+	MEMBER(sampling, "effective", REAL, effective),
+};
+
 static const struct member level_members[] = {
 	MEMBER(level, "id", COUNT, id),
 	MEMBER(level, "name", TEXT, name),
@@ -224,6 +237,8 @@ static const struct member level_count_members[] = {
 	MEMBER(level_count, "first_hits", COUNT, first_hits),
 	MEMBER(level_count, "misses", COUNT, misses),
 	MEMBER(level_count, "writebacks", COUNT, writebacks),
+	MEMBER(level_count, "coherence", COUNT, coherence),
+	MEMBER(level_count, "transfers", COUNT, transfers),
 };
 
 static const struct member block_members[] = {

@@ -99,8 +99,9 @@ static void put_takes(const struct loci_shown *shown, struct loci_json *json)
 	loci_pair_array(json, key);                                  \
 	for (size_t i = 0; i < c->n_sharing; i++) {                  \
 		const struct loci_sharing_row *row = &c->sharing[i]; \
-		if (shown->sharing.place[i] != LOCI_HIDDEN)          \
-			put;                                         \
+		if (shown->sharing.place[i] == LOCI_HIDDEN)          \
+			continue;                                    \
+		put;                                                 \
 	}                                                            \
 	loci_json_array_end(json)
 	loci_pair_object(json, "sharings");

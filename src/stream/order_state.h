@@ -83,6 +83,7 @@ struct loci_ordered {
 	uint32_t turn_refs;
 	size_t held_max, ahead;
 	bool numbers_arrive_in_order; /* LOCI_CAP_ORDER */
+	bool samples;                 /* LOCI_CAP_SAMPLES: between windows threads have no words */
 
 	struct loci_definitions defs;
 	uint32_t *accesses; /* before each reference of the definitions, from the first on */

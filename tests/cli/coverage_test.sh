@@ -39,6 +39,9 @@ has out 'no reuse of any site misses such a cache'
 expect 0 loci report sites.loci --coverage 95 --cache 1M --json
 valid coverage
 json 'd["rows"] == [] and d["misses"] == 0'
+threads_profile cold.loci 's1 r0..512'
+expect 0 loci report cold.loci --coverage 90 --json
+json 'd["cache_bytes"] == 64 and d["reuses"] == 0 and d["cold"] == 8 and d["rows"] == []'
 # 30 blocks lie within a bin of sites' histograms: 28 to 32
 threads_profile wide.loci '10*(s1 r0..1984)' '10*(s2 r8192..8320)'
 expect 0 loci report wide.loci --coverage 75 --cache 1920 --json

@@ -61,6 +61,8 @@ for name, array in {"process": "processes", "inlined": "inlined_calls", "access"
     for row in db.execute(f"SELECT * FROM {name}") if known else []:
         row = {column.replace("refs", "references").replace("column_number", "column"): value
                for column, value in dict(row).items() if column not in ("rank", "machine_id")}
+        for column in ("coherence", "transfers") if name == "level_count" else ():
+            row[column] = row.get(column) or 0
         for column in ("recycled",):
             if column in row:
                 row[column] = bool(row[column])

@@ -62,4 +62,15 @@ if [ -x "$BUILD/libexec/loci/loci-amd64-linux" ] && command -v valgrind >/dev/nu
 	expect 0 timeout 120 loci record -q -o p.loci ./by_turns 12
 	is "12|1" "select count(*), min(touches > 65536) from coherence where owner = 'thread' and touches > 60000"
 fi
+if ls "$BUILD"/lib/loci/loci-pass-*.so >/dev/null 2>&1; then
+	for major in 14 19; do
+		[ -e "$BUILD/lib/loci/loci-pass-$major.so" ] && command -v clang-$major >/dev/null || continue
+		expect 0 loci cc --loci-clang=$major -O1 -g -pthread -o by_turns "$program"
+		try cc
+	done
+fi
+if loci gcc --version >/dev/null 2>&1; then
+	expect 0 loci gcc -O1 -g -fno-toplevel-reorder -pthread -o by_turns "$program"
+	try gcc
+fi
 finish

@@ -83,6 +83,17 @@ json '[r["true_sharing"] + r["false_sharing"] for r in sorted(d["rows"], key=lam
 expect 0 loci report count.loci --by site --cache L1=512:shared --json
 json "[int(r['misses']) for r in sorted(d['rows'], key=lambda r: r['name'])] == [$(
 	for site in 1 2 3 4; do misses site $site stack 8; done | paste -sd,)]"
+# nor are the counts of a private cache those of a shared one
+threads_profile named.loci levels=L1:8:private $caches \
+	objects=counts:0:64,list:1024:256,flag:4096:64 "20*($program)"
+expect 0 loci report named.loci --by site --json
+json "d['level']['basis'] == 'exact' and
+	[int(r['misses']) for r in sorted(d['rows'], key=lambda r: r['name'])] == [$(
+	for site in 1 2 3 4; do misses site $site private 8; done | paste -sd,)]"
+expect 0 loci report named.loci --by site --cache L1=512:shared --json
+json "d['level']['basis'] != 'exact' and
+	[int(r['misses']) for r in sorted(d['rows'], key=lambda r: r['name'])] == [$(
+	for site in 1 2 3 4; do misses site $site stack 8; done | paste -sd,)]"
 
 # the padded twin
 expect 0 loci report padded.loci --by sharing --json
@@ -105,6 +116,15 @@ assert s["false_sharing"]["before"] == 0 and s["false_sharing"]["after"] == 38, 
 assert [m["name"] for m in s["moves"]] == ["false sharing of counts"], s
 assert s["moves"][0]["misses"]["after"] == 38 and not s["moves"][0]["gone"], s
 P
+# both kinds of one variable are two things
+both='t1 s1 w0 t2 s3 r0 t1 s1 w0 t2 s2'
+threads_profile both.loci $caches objects=x:0:128 "20*($both w8)"
+threads_profile apart.loci $caches objects=x:0:128 "20*($both w64)"
+expect 0 loci diff both.loci apart.loci
+has out 'false sharing of x is gone'
+lacks out 'true sharing of x is gone'
+# of its 20 reads the first is cold, and the others lost what was written before them
+grep -qE '^  true sharing +19 +19 ' out || { fail 'true sharing of x'; cat out; }
 
 # nothing of it without threads
 threads_profile one.loci $caches objects=counts:0:64 "20*(t1 s1 w0 r64..512)"

@@ -48,6 +48,9 @@ static const struct loci_levels_sharing shapes[][LEVELS] = {
 	{ { { 2, 8 }, 0 }, { { 2, 4 }, 1 }, { { 4, 8 }, 2 } },
 	{ { { 1, 66 }, 1 }, { { 1, 90 }, 1 }, { { 2, 90 }, 1 } },
 	{ { { 4, 4 }, 0 }, { { 16, 4 }, 0 }, { { 64, 16 }, 0 } },
+	{ { { 2, 4 }, 1 }, { { 4, 4 }, 2 }, { { 3, 9 }, 2 } },
+	{ { { 2, 2 }, 1 }, { { 8, 4 }, 0 }, { { 2, 9 }, 0 } },
+	{ { { 2, 2 }, 1 }, { { 4, 3 }, 2 }, { { 8, 70 }, 2 } },
 };
 
 static void make(struct stream *s, size_t n, uint32_t n_members, uint64_t n_blocks, size_t alone)

@@ -56,6 +56,25 @@ struct stacks {
 	struct met met[MEMBERS];
 };
 
+/* Caches of a level, each a list for every set, the last used first, and kept coherent. */
+#define LEVELS 3
+#define WAYS   16
+
+struct met_there {
+	uint64_t first_hits, misses, writebacks, coherence, transfers;
+};
+
+struct level {
+	unsigned sets, ways, threads; /* that share one; 0: all */
+	struct line {
+		uint32_t block;
+		bool is_dirty;
+	} line[MEMBERS][WAYS][WAYS]; /* by cache and set */
+	unsigned n[MEMBERS][WAYS];
+	bool is_lost[MEMBERS][BLOCKS];
+	struct met_there member[MEMBERS], site[SITES];
+};
+
 struct sharing {
 	unsigned write_site, miss_site, write_object, miss_object;
 	bool is_false;
@@ -74,6 +93,7 @@ struct model {
 	uint32_t shared[BLOCKS];
 	size_t n_shared;
 	struct met in_shared[MEMBERS], site[SITES], object[OBJECTS];
+	struct level level[LEVELS];
 	struct sharing *sharing;
 	size_t n_sharing, sharing_cap;
 	uint32_t id[MEMBERS];     /* of the thread */
@@ -197,6 +217,70 @@ static void share(
 	s[i].misses++;
 }
 
+/* The set, without the block if that was there. */
+static bool remove_line(struct level *l, unsigned cache, uint32_t block, struct line *ret)
+{
+	unsigned set = block % l->sets, i = 0;
+	struct line *line = l->line[cache][set];
+
+	while (i < l->n[cache][set] && line[i].block != block)
+		i++;
+	if (i == l->n[cache][set])
+		return false;
+	*ret = line[i];
+	memmove(line + i, line + i + 1, (--l->n[cache][set] - i) * sizeof(*line));
+	return true;
+}
+
+/* True: it hits. */
+static bool touch_level(
+	struct level *l, unsigned member, unsigned site, uint32_t block, bool is_write)
+{
+	unsigned cache = l->threads ? member / l->threads : 0;
+	/* numbers of blocks are those of the whole address space */
+	uint32_t number = (uint32_t)(MEMORY / 64) + block;
+	unsigned set = number % l->sets;
+	struct line line = { number, false }, other;
+	bool hit = remove_line(l, cache, number, &line);
+	struct met_there met = { .misses = !hit,
+		.writebacks = is_write && !line.is_dirty,
+		.coherence = !hit && l->is_lost[cache][block] };
+
+	line.is_dirty |= is_write;
+	l->is_lost[cache][block] = false;
+	if (l->n[cache][set] == l->ways)
+		l->n[cache][set]--;
+	memmove(l->line[cache][set] + 1, l->line[cache][set], l->n[cache][set]++ * sizeof(line));
+	l->line[cache][set][0] = line;
+	for (unsigned i = 0; is_write && i < MEMBERS; i++)
+		if (i != cache && remove_line(l, i, number, &other)) {
+			l->is_lost[i][block] = true;
+			met.transfers += other.is_dirty;
+		}
+	for (unsigned i = 0; i < 2; i++) {
+		struct met_there *to = i ? &l->site[site] : &l->member[member];
+
+		to->misses += met.misses;
+		to->writebacks += met.writebacks;
+		to->coherence += met.coherence;
+		to->transfers += met.transfers;
+	}
+	return hit;
+}
+
+static void touch_levels(
+	struct model *m, unsigned member, unsigned site, uint32_t block, bool is_write)
+{
+	bool is_first = true;
+
+	for (unsigned i = 0; i < LEVELS; i++)
+		if (touch_level(&m->level[i], member, site, block, is_write) && is_first) {
+			m->level[i].member[member].first_hits++;
+			m->level[i].site[site].first_hits++;
+			is_first = false;
+		}
+}
+
 static unsigned object_of(const struct model *m, uint64_t address)
 {
 	unsigned i = 0;
@@ -224,6 +308,7 @@ static void touch(struct model *m, unsigned member, uint64_t address, uint64_t b
 		take(m->shared, &m->n_shared, at);
 	}
 	m->shared[m->n_shared++] = block;
+	touch_levels(m, member, site, block, is_write);
 	met = touch_in(&m->first, member, block, is_write, &one, &ignored);
 	count(&m->first.met[member / m->first.share], &met);
 	met = touch_in(&m->next, member, block, is_write, &one, &ignored);
@@ -367,6 +452,9 @@ static void end_thread(struct model *m, unsigned i)
 {
 	mark(&m->words, LOCI_MARK_THREAD_EXIT, m->id[m->member[i] - 1], 2, (uint64_t)0,
 		++m->sequence);
+	for (unsigned k = 0; k < LEVELS; k++) /* it flushes caches that it had to itself */
+		if (m->level[k].threads == 1)
+			memset(m->level[k].n[m->member[i] - 1], 0, sizeof(m->level[k].n[0]));
 	m->member[i] = 0;
 }
 
@@ -514,6 +602,49 @@ static int64_t site_of(struct loci_profile *profile, unsigned number)
 	return 0;
 }
 
+static void expect_level(struct loci_profile *profile, unsigned i, enum loci_owner owner,
+	int64_t id, const struct met_there *want)
+{
+	struct loci_level_count_row got = level_count(profile, i + 1, owner, id);
+
+	CHECK_U64(got.first_hits, want->first_hits);
+	CHECK_U64(got.misses, want->misses);
+	CHECK_U64(got.writebacks, want->writebacks);
+	CHECK_U64(got.coherence, want->coherence);
+	CHECK_U64(got.transfers, want->transfers);
+}
+
+static void add_there(struct met_there *sum, const struct met_there *one)
+{
+	sum->first_hits += one->first_hits;
+	sum->misses += one->misses;
+	sum->writebacks += one->writebacks;
+	sum->coherence += one->coherence;
+	sum->transfers += one->transfers;
+}
+
+static void check_levels(struct model *m, struct loci_profile *profile)
+{
+	for (unsigned i = 0; i < LEVELS; i++) {
+		struct met_there whole = { 0 };
+
+		for (unsigned k = 0; k < m->n_members; k++) {
+			struct met_there thread = { 0 };
+
+			for (unsigned l = 0; l < m->n_members; l++)
+				if (m->id[l] == m->id[k])
+					add_there(&thread, &m->level[i].member[l]);
+			add_there(&whole, &m->level[i].member[k]);
+			expect_level(profile, i, LOCI_OWNER_THREAD, m->id[k], &thread);
+		}
+		expect_level(profile, i, LOCI_OWNER_WHOLE, 0, &whole);
+		for (unsigned k = 0; k < SITES; k++)
+			if (site_of(profile, k))
+				expect_level(profile, i, LOCI_OWNER_SITE, site_of(profile, k),
+					&m->level[i].site[k]);
+	}
+}
+
 static int64_t object_id_of(struct loci_profile *profile, unsigned i)
 {
 	char text[24];
@@ -581,19 +712,44 @@ static void check_blocks(struct model *m, struct loci_profile *profile)
 static void check_program(uint64_t seed)
 {
 	struct model *m = calloc(1, sizeof(*m));
+	const unsigned ways = seed % 3 ? 8 : 2;
+	const struct loci_level_row levels[LEVELS] = {
+		{ .name = "L1",
+			.size_bytes = 128 * ways,
+			.ways = ways,
+			.line_bytes = 64,
+			.share = "private" },
+		{ .name = "L2",
+			.size_bytes = 64 * 64,
+			.ways = 8,
+			.line_bytes = 64,
+			.share = "share2" },
+		{ .name = "L3",
+			.size_bytes = 128 * 64,
+			.ways = 16,
+			.line_bytes = 64,
+			.share = "shared" },
+	};
 	struct loci_analyse_options options = { .attribute = true,
 		.no_source = true,
 		.no_sets = seed % 4 != 3,
 		.one_by_one = seed % 4 == 2,
 		.pairs = seed % 5 == 4 ? LOCI_PAIRS_NONE : LOCI_PAIRS_FAR,
 		.share = { SHARE_FIRST, SHARE_NEXT },
-		.n_share = 2 };
+		.n_share = 2,
+		.levels = levels,
+		.n_levels = LEVELS };
 	struct loci_profile *profile;
 
 	state = seed * 0x9e3779b97f4a7c15u + 1;
 	stacks_init(&m->alone, 1);
 	stacks_init(&m->first, SHARE_FIRST);
 	stacks_init(&m->next, SHARE_NEXT);
+	for (unsigned i = 0; i < LEVELS; i++) {
+		m->level[i].ways = (unsigned)levels[i].ways;
+		m->level[i].sets = (unsigned)(levels[i].size_bytes / 64 / levels[i].ways);
+		m->level[i].threads = i == 2 ? 0 : i + 1;
+	}
 	define_all(m);
 	execute(m, 2 + below(THREADS - 1), 40 + below(400));
 	profile = attributed(&m->words, &options);
@@ -603,6 +759,7 @@ static void check_program(uint64_t seed)
 		check_groups(m, profile, &m->next);
 		check_sharing(m, profile);
 		check_blocks(m, profile);
+		check_levels(m, profile);
 	}
 	loci_profile_close(profile);
 	stacks_fini(&m->alone);
@@ -615,7 +772,7 @@ static void check_program(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 0) : 60;
+	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 0) : check_amount(60);
 
 	for (uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 0; n--; seed++) {
 		int before = check_failures;

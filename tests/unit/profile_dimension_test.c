@@ -93,6 +93,18 @@ static const struct loci_stretch_row stretch_[] = {
 	{ 10, 20, 1 },
 	{ .first_refs = 30 },
 };
+static const struct loci_sampling_row sampling_[] = {
+	{ .id = 1,
+		.period = 1000,
+		.last_period = 4000,
+		.seed = 5,
+		.samples = 100,
+		.pruned = 3,
+		.lost = 1,
+		.analysed_refs = 20000,
+		.refs = 400000,
+		.effective = 99.5 },
+};
 static const struct loci_mistake_row mistake_[] = {
 	{ 1, "region \"a\" ended that was not begun", 3 },
 	{ .id = 2, .what = "" },
@@ -103,7 +115,7 @@ static const struct loci_level_row level_[] = {
 };
 static const struct loci_level_count_row level_count_[] = {
 	{ 1, LOCI_OWNER_WHOLE, 0, 1, 2, 3 },
-	{ 1, LOCI_OWNER_THREAD, 7, 1, 2, 3 },
+	{ 1, LOCI_OWNER_THREAD, 7, 1, 2, 3, 4, 5 },
 	{ 1, LOCI_OWNER_SITE, 2, 0, 2, 0 },
 	{ 2, LOCI_OWNER_SITE, 2, 1, 0, 0 },
 	{ 1, LOCI_OWNER_CONTEXT, 1000000000000, 1, 2, 3 },
@@ -278,6 +290,14 @@ static void say_stretch(int at, const struct loci_stretch_row *row)
 	SAY("%" PRIu64 " %" PRIu64 " %" PRId64, row->first_refs, row->refs, row->phase_id);
 }
 
+static void say_sampling(int at, const struct loci_sampling_row *row)
+{
+	SAY("%" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+	    " %" PRIu64 " %" PRIu64 " %g",
+		row->id, row->period, row->last_period, row->seed, row->samples, row->pruned,
+		row->lost, row->analysed_refs, row->refs, row->effective);
+}
+
 static void say_mistake(int at, const struct loci_mistake_row *row)
 {
 	SAY("%" PRId64 " %s %" PRIu64, row->id, TEXT(row->what), row->times);
@@ -291,8 +311,9 @@ static void say_level(int at, const struct loci_level_row *row)
 
 static void say_level_count(int at, const struct loci_level_count_row *row)
 {
-	SAY("%" PRId64 " %d %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64, row->level_id,
-		(int)row->owner, row->owner_id, row->first_hits, row->misses, row->writebacks);
+	SAY("%" PRId64 " %d %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		row->level_id, (int)row->owner, row->owner_id, row->first_hits, row->misses,
+		row->writebacks, row->coherence, row->transfers);
 }
 
 static void say_block(int at, const struct loci_block_row *row)
@@ -733,6 +754,8 @@ static void check_older(void)
 	sql("DELETE FROM level_count WHERE owner = 'access'; DROP TABLE access;"
 	    "ALTER TABLE site DROP COLUMN module_id; ALTER TABLE site DROP COLUMN loop_id;"
 	    "ALTER TABLE pair DROP COLUMN loop_id;"
+	    "ALTER TABLE level_count DROP COLUMN coherence;"
+	    "ALTER TABLE level_count DROP COLUMN transfers;"
 	    "ALTER TABLE pair DROP COLUMN refs; DROP TABLE loop;"
 	    "DROP TABLE block; DROP TABLE operation; DROP TABLE invocation; DROP TABLE execution;"
 	    "DROP TABLE footprint; DROP TABLE memory_use; DROP TABLE thread_group;"

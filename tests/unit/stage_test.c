@@ -4,7 +4,7 @@
 #include "attribution.h"
 
 static const struct loci_level_row one_level[] = {
-	{ .name = "L1", .size_bytes = 8 * 64, .ways = 0, .line_bytes = 64, .share = "private" },
+	{ .name = "L1", .size_bytes = 8 * 64, .ways = 0, .line_bytes = 64, .share = "shared" },
 };
 
 #define BLOCKS  40

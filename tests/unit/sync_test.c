@@ -261,6 +261,13 @@ static void test_any(void)
 	CHECK_U64(check_scenario("results"), 1);
 	hb_free(&hb);
 	test_forks();
+	setenv("OMP_WAIT_POLICY", "passive", 1); /* threads run one at a time */
+#ifdef SYNCED_OMP_GCC
+	test_openmp(SYNCED_OMP_GCC);
+#endif
+#ifdef SYNCED_OMP_CLANG
+	test_openmp(SYNCED_OMP_CLANG);
+#endif
 }
 #endif
 

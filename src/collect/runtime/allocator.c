@@ -5,6 +5,7 @@
  *
  * The allocator behind is whoever's it is. Looking for it may itself allocate, before it is found;
  * that comes from a small heap of its own, which is never given back. */
+#include "collect/runtime/deferring.h"
 #include "collect/runtime/runtime.h"
 #include "collect/runtime/wrap.h"
 
@@ -47,8 +48,10 @@ static void *tell_given(void *memory, size_t bytes, uintptr_t caller)
 	raw[2] = site_of(thread, caller);
 	if (!memory)
 		return memory;
+	rt_defer(thread); /* no handler between a number and its words */
 	raw[1] = rt_next_sequence();
 	rt_mark(thread, LOCI_MARK_ALLOC, bytes, 3, raw);
+	rt_undefer(thread);
 	return memory;
 }
 
@@ -112,8 +115,11 @@ RT_WRAP(void, free, void *memory)
 		return;
 #endif
 	thread = memory ? watching() : NULL;
-	if (thread)
+	if (thread) {
+		rt_defer(thread);
 		tell_free(thread, memory, rt_next_sequence());
+		rt_undefer(thread);
+	}
 	RT_REAL(free)(memory);
 }
 
@@ -147,14 +153,21 @@ static void tell_resized(struct rt_thread *thread, void *old, void *new, size_t 
 static void *resize(void *(*real)(void *, size_t), void *old, size_t bytes, uintptr_t site)
 {
 	struct rt_thread *thread = old ? watching() : NULL;
-	uint64_t sequence = thread ? rt_next_sequence() : 0;
-	void *new = real(old, bytes);
-	int error = errno;
+	uint64_t sequence;
+	void *new;
+	int error;
 
 	if (thread)
+		rt_defer(thread);
+	sequence = thread ? rt_next_sequence() : 0;
+	new = real(old, bytes);
+	error = errno;
+	if (thread) {
 		tell_resized(thread, old, new, bytes, sequence, site);
-	else if (!old)
+		rt_undefer(thread);
+	} else if (!old) {
 		tell_given(new, bytes, site);
+	}
 	errno = error;
 	return new;
 }

@@ -20,7 +20,10 @@ struct action {
 };
 
 #define BIT(signal) (1ull << ((signal)-1))
-#define FAULTS      (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
+/* SIGABRT is one too: who raises it does not go on. */
+#define FAULTS                                                                                 \
+	(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | \
+		BIT(SIGABRT))
 
 /* A handler that is for one signal only (SA_RESETHAND) is gone by now: it would not come again. */
 bool rt_put_off(

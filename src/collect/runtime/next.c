@@ -15,7 +15,7 @@ __attribute__((visibility("hidden"))) extern const struct rt_real __start_loci_r
  * dlopen is not in the order in which the next one is looked for. */
 static bool is_elsewheres(const char *name)
 {
-	static const char *const begin[] = { "_Z", "GOMP_", "__kmpc_", "omp_" };
+	static const char *const begin[] = { "_Z", "__cxa_", "GOMP_", "__kmpc_", "omp_" };
 	bool found = false;
 
 	for (unsigned i = 0; i < sizeof(begin) / sizeof(*begin); i++)

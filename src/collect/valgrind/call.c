@@ -180,6 +180,8 @@ static void at_entry(const struct pending *call)
 		break;
 	case CALL_ROUTINE:
 		tell_sync(kind->enter, kind->code);
+		if (kind->fixed) /* what it depends on has ended */
+			tell_sync(kind->enter, kind->fixed);
 		break;
 	default:
 		break;

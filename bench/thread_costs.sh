@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What recording programs of several threads costs, exactly and by samples, and how near samples come:
 #
-#	bench/threads.sh BUILD SCRATCH
+#	bench/thread_costs.sh BUILD SCRATCH
 #
 # The kernels of bench/kernels/threaded, built natively and by loci cc with the same clang (CLANG, 14) and
 # FLAGS (-O2), with THREADS (4), in interleaved ROUNDS (5). Each is repeated until it takes SECONDS_EACH (0.2) s
@@ -33,4 +33,4 @@ fi
 CC=clang-$clang "$here/kernels/compile_threaded.sh" "$scratch/threaded.native" $flags || exit 1
 CC="loci cc --loci-clang=$clang" "$here/kernels/compile_threaded.sh" "$scratch/threaded.cc" $flags || exit 1
 loci cc --loci-clang="$clang" $flags -g -pthread "$here/short_threads.c" -o "$scratch/short_threads" || exit 1
-exec python3 "$here/threads_table.py" "$scratch"
+exec python3 "$here/thread_costs.py" "$scratch"

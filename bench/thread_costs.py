@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures what bench/threads.sh has built, and prints the table of doc/performance.md:
+"""Measures what bench/thread_costs.sh has built, and prints the table of doc/performance.md:
 
-	threads_table.py SCRATCH
+	thread_costs.py SCRATCH
 
 A result is a line of SCRATCH/threads.jsonl with its key; one that is there is not measured again."""
 import json

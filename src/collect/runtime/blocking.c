@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Calls of the kernel that may wait for something: a thread that is in one is not waited for. They
+ * order nothing: what comes through a pipe is not told. */
+#include "collect/runtime/sync.h"
+#include "collect/runtime/wrap.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct rt_thread *begin(void)
+{
+	struct rt_thread *thread = rt_sync_thread();
+
+	if (thread)
+		rt_sync_blocked(thread);
+	return thread;
+}
+
+static void end(struct rt_thread *const *thread)
+{
+	if (*thread)
+		rt_sync_running(*thread);
+}
+
+/* Most may be left by cancellation. */
+#define BLOCKS(result, name, arguments, ...)                                                      \
+	RT_WRAP(result, name, __VA_ARGS__)                                                        \
+	{                                                                                         \
+		if (!__atomic_load_n(&rt_synced, __ATOMIC_RELAXED))                               \
+			return RT_REAL(name) arguments;                                           \
+		{                                                                                 \
+			__attribute__((cleanup(end), unused)) struct rt_thread *thread = begin(); \
+                                                                                                  \
+			return RT_REAL(name) arguments;                                           \
+		}                                                                                 \
+	}
+#define TIME const struct timespec *
+
+BLOCKS(int, nanosleep, (time, rest), TIME time, struct timespec *rest)
+BLOCKS(int, clock_nanosleep, (clock, flags, time, rest), clockid_t clock, int flags, TIME time,
+	struct timespec *rest)
+BLOCKS(int, thrd_sleep, (time, rest), TIME time, struct timespec *rest)
+BLOCKS(unsigned, sleep, (seconds), unsigned seconds)
+BLOCKS(int, usleep, (us), useconds_t us)
+BLOCKS(int, pause, (), void)
+
+BLOCKS(int, poll, (files, n, ms), struct pollfd *files, nfds_t n, int ms)
+BLOCKS(int, ppoll, (files, n, time, mask), struct pollfd *files, nfds_t n, TIME time,
+	const sigset_t *mask)
+BLOCKS(int, select, (n, in, out, error, time), int n, fd_set *in, fd_set *out, fd_set *error,
+	struct timeval *time)
+BLOCKS(int, pselect, (n, in, out, error, time, mask), int n, fd_set *in, fd_set *out, fd_set *error,
+	TIME time, const sigset_t *mask)
+BLOCKS(int, epoll_wait, (file, events, n, ms), int file, struct epoll_event *events, int n, int ms)
+BLOCKS(int, epoll_pwait, (file, events, n, ms, mask), int file, struct epoll_event *events, int n,
+	int ms, const sigset_t *mask)
+
+BLOCKS(ssize_t, read, (file, to, bytes), int file, void *to, size_t bytes)
+BLOCKS(ssize_t, recv, (file, to, bytes, flags), int file, void *to, size_t bytes, int flags)
+BLOCKS(ssize_t, recvfrom, (file, to, bytes, flags, from, from_bytes), int file, void *to,
+	size_t bytes, int flags, struct sockaddr *from, socklen_t *from_bytes)
+BLOCKS(ssize_t, recvmsg, (file, message, flags), int file, struct msghdr *message, int flags)
+BLOCKS(int, accept, (file, from, from_bytes), int file, struct sockaddr *from,
+	socklen_t *from_bytes)
+BLOCKS(int, accept4, (file, from, from_bytes, flags), int file, struct sockaddr *from,
+	socklen_t *from_bytes, int flags)
+
+BLOCKS(pid_t, wait, (status), int *status)
+BLOCKS(pid_t, waitpid, (pid, status, flags), pid_t pid, int *status, int flags)
+BLOCKS(int, waitid, (kind, id, info, flags), idtype_t kind, id_t id, siginfo_t *info, int flags)
+BLOCKS(int, sigwait, (mask, signal), const sigset_t *mask, int *signal)
+BLOCKS(int, sigwaitinfo, (mask, info), const sigset_t *mask, siginfo_t *info)
+BLOCKS(int, sigtimedwait, (mask, info, time), const sigset_t *mask, siginfo_t *info, TIME time)
+BLOCKS(int, sigsuspend, (mask), const sigset_t *mask)
