@@ -5,7 +5,7 @@
  * sum is the number of samples and every reuse counts as often as it was sampled.
  *
  * Inverse: one over the probability that the sample was watched until its outcome, which follows
- * from the rule of collect/sample/reservoir.h (Horvitz and Thompson 1952): 1 of a free watch, 1 /
+ * from the rule of collect/runtime/reservoir.h (Horvitz and Thompson 1952): 1 of a free watch, 1 /
  * (1
  * - prod(1 - 1/k)) of one taken, and divided by 1 - q at every later sample that it survived, q
  * being its share of the odds then. Then the weights of each context of use are scaled to its
@@ -18,6 +18,7 @@
 #define LOCI_ANALYSE_WEIGH_H
 
 #include "base/err.h"
+#include "stream/stream.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,16 +36,11 @@ struct loci_weigh;
 int loci_weigh_new(enum loci_weighting weighting, struct loci_weigh **ret, struct loci_err *err);
 void loci_weigh_free(struct loci_weigh *weigh); /* NULL allowed */
 
-/* Beside the numbers of watches. */
-#define LOCI_WATCH_NONE  UINT32_MAX       /* not watched */
-#define LOCI_WATCH_BURST (UINT32_MAX - 1) /* followed word by word for now: sure to be seen */
-#define LOCI_WATCHES     64               /* at most */
-
 struct loci_weigh_sample {
 	uint64_t id;      /* ascending */
 	uint64_t count;   /* references so far */
 	uint64_t context; /* of the use, any number */
-	uint32_t watch;
+	uint32_t watch; /* below LOCI_WATCHES, LOCI_WATCH_NONE or LOCI_WATCH_BURST */
 };
 /* A sample, in the order of the lotteries. If its watch was armed the sample there is given up. */
 int loci_weigh_open(

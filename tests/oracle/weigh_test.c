@@ -3,7 +3,7 @@
  * and the exact histogram of time distances. */
 #include "analyse/weigh.h"
 #include "check.h"
-#include "collect/sample/reservoir.h"
+#include "collect/runtime/reservoir.h"
 #include "hist/hist.h"
 
 #include <stdlib.h>

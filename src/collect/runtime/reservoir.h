@@ -10,8 +10,8 @@
  * weigh them (analyse/weigh.h).
  *
  * Freestanding C: part of what ends up in users' programs. */
-#ifndef LOCI_COLLECT_SAMPLE_RESERVOIR_H
-#define LOCI_COLLECT_SAMPLE_RESERVOIR_H
+#ifndef LOCI_COLLECT_RUNTIME_RESERVOIR_H
+#define LOCI_COLLECT_RUNTIME_RESERVOIR_H
 
 #include <stdbool.h>
 #include <stdint.h>
