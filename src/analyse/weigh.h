@@ -40,7 +40,7 @@ struct loci_weigh_sample {
 	uint64_t id;      /* ascending */
 	uint64_t count;   /* references so far */
 	uint64_t context; /* of the use, any number */
-	uint32_t watch; /* below LOCI_WATCHES, LOCI_WATCH_NONE or LOCI_WATCH_BURST */
+	uint32_t watch;   /* below LOCI_WATCHES, LOCI_WATCH_NONE or LOCI_WATCH_BURST */
 };
 /* A sample, in the order of the lotteries. If its watch was armed the sample there is given up. */
 int loci_weigh_open(

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS     4096
-#define REFS      1024
+#define WORDS 4096
+#define REFS  1024
 
 struct sample {
 	uint64_t id, block, count;
@@ -212,8 +212,9 @@ static int advance(struct replay *replay, struct loci_err *err)
 	if (replay->at_ref < replay->n_refs)
 		return refer(replay, &replay->refs[replay->at_ref++]) < 0 ? loci_err_nomem(err) : 1;
 	if (replay->pos == replay->n_words) {
-		n = replay->ended ? 0
-				  : replay->from->ops->read(replay->from, replay->words, WORDS, err);
+		n = replay->ended
+			? 0
+			: replay->from->ops->read(replay->from, replay->words, WORDS, err);
 		if (n < 0)
 			return (int)n;
 		replay->n_words = (size_t)n;

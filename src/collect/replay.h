@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The watching collector on a stream that has every reference: which samples it would have taken,
- * which watches it would have had for them and what these would have met, as the markers OPEN, EVICT
- * and FIRE that it would have written. Deterministic, which a live one cannot be: for traces, and
- * for judging how samples are drawn, watched and weighed.
+ * which watches it would have had for them and what these would have met, as the markers OPEN,
+ * EVICT and FIRE that it would have written. Deterministic, which a live one cannot be: for traces,
+ * and for judging how samples are drawn, watched and weighed.
  *
  * A sample is a random reference, and what is watched is the block that its first byte lies in.
  * Samples are a geometric number of references apart. A sample is followed reference by reference
