@@ -541,6 +541,11 @@ int loci_analysis_write(struct loci_analysis *a, const char *path, struct loci_a
 			a->options->command ? a->options->command : "the trace",
 			(int)sizeof(a->info.origin), a->info.origin, a->note[0] ? ": " : "",
 			a->note);
+	else if (a->options->watching && !a->samples.samples)
+		r = loci_err_set(err, ENODATA,
+			"no sample was taken of %" PRIu64 " references: choose a shorter period "
+			"(-c)",
+			ret->references);
 	else
 		r = write_profile(a, path,
 			(double)(end.tv_sec - a->start.tv_sec) +

@@ -273,6 +273,9 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 	}
 	if (loci_watch_settle(&args->watch, options, &err) < 0)
 		return loci_usage("analyse", "%s", err.text);
+	if (args->watch.wanted && args->keep)
+		return loci_usage("analyse", "--trace keeps references, and --watch samples: one "
+					     "at a time");
 	if (optind == argc)
 		return loci_usage("analyse", "which trace? (- is standard input)");
 	if (argc - optind > 1)

@@ -101,6 +101,10 @@ int loci_watch_settle(
 		return args->option
 			? loci_err_set(err, EINVAL, "%s goes with --watch", args->option)
 			: 0;
+	if (options->index || options->footprint || options->statement || options->verify)
+		return loci_err_set(err, EINVAL,
+			"--watch knows of samples only: --index, --footprint, --statement and "
+			"--verify need all references");
 	if (options->n_block_bytes > 1)
 		return loci_err_set(err, EINVAL, "--watch has one block size (-b)");
 	if (args->replay.burst_refs > 64 * args->replay.period)
