@@ -33,7 +33,7 @@ struct loci_analyse_sampling {
 	void *data;
 };
 
-/* The streams have samples that were watched: watched.h. */
+/* The streams have samples that were watched: watch_events.h. */
 struct loci_analyse_watching {
 	uint64_t period, seed;
 	enum loci_weighting weighting;
@@ -61,10 +61,10 @@ struct loci_analyse_options {
 	unsigned share[LOCI_ANALYSE_SHARES];
 	unsigned n_share;
 	const struct loci_analyse_watching *watching; /* NULL: they have not. Without attribute */
-	bool footprint; /* count distinct bytes, and uses of words */
-	bool no_source; /* leave out source excerpts */
-	bool no_kernel; /* leave out memory touched by the kernel */
-	bool index;     /* what each piece of an array met: piece.h */
+	bool footprint;                               /* count distinct bytes, and uses of words */
+	bool no_source;                               /* leave out source excerpts */
+	bool no_kernel;                               /* leave out memory touched by the kernel */
+	bool index;                                   /* what each piece of an array met: piece.h */
 	bool statement; /* each element once per execution of a statement: distinct.h */
 	/* Of what `loci cc` compiled, which is recorded whole: only references of the functions so
 	 * named, or none of them; comma separated, * and ? allowed. NULL: all, none. */

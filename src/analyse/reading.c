@@ -7,7 +7,7 @@
 #include "analyse/count_check.h"
 #include "analyse/grain.h"
 #include "analyse/session.h"
-#include "analyse/watched.h"
+#include "analyse/watch_events.h"
 #include "base/cleanup.h"
 #include "stream/decode.h"
 
@@ -33,7 +33,7 @@ struct process {
 	unsigned n_grains;
 	struct loci_attribution *attribution; /* NULL: references are not attributed */
 	struct loci_sampler *sampler;         /* NULL: there are no samples */
-	struct loci_watched watched;          /* where samples are */
+	struct loci_watch_events watched;     /* where samples are */
 	uint64_t promised_bytes, footprint_bytes, share_bytes;
 	bool keep;
 	struct loci_process_totals totals;
@@ -58,7 +58,7 @@ static void process_free(struct process **pointer)
 	pthread_mutex_unlock(&p->analysis->lock);
 	loci_attribution_free(p->attribution);
 	loci_sampler_free(p->sampler);
-	loci_watched_fini(&p->watched);
+	loci_watch_events_fini(&p->watched);
 	loci_sample_sum_fini(&p->totals.samples);
 	for (unsigned i = 0; i < p->n_grains; i++)
 		loci_grain_free(p->grain[i]);
@@ -298,7 +298,7 @@ static void event(void *data, const struct loci_event *event)
 
 	loci_count_check_event(&p->check, event);
 	if (p->options->watching)
-		loci_watched_event(&p->watched, event);
+		loci_watch_events_event(&p->watched, event);
 	if (event->kind == LOCI_MARK_LOST) {
 		p->totals.lost += event->payload;
 	} else if (event->kind == LOCI_MARK_UNSEEN) {
@@ -500,7 +500,7 @@ static int fold_watched(struct process *p, struct loci_err *err)
 	int r;
 
 	loci_sample_sum_init(&p->totals.samples);
-	r = loci_watched_finish(&p->watched, &p->totals.samples, err);
+	r = loci_watch_events_finish(&p->watched, &p->totals.samples, err);
 	p->totals.references = p->totals.loads = p->totals.samples.references;
 	atomic_fetch_add_explicit(&a->references, p->totals.references, memory_order_relaxed);
 	pthread_mutex_lock(&a->lock);
@@ -592,7 +592,7 @@ int loci_analysis_read(
 	if (r == 0)
 		r = open_sampler(p, err);
 	if (r == 0 && p->options->watching)
-		r = loci_watched_init(&p->watched, p->options->watching->weighting, err);
+		r = loci_watch_events_init(&p->watched, p->options->watching->weighting, err);
 	if (r < 0)
 		return r;
 	r = read_all(p, err);

@@ -274,8 +274,9 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 	if (loci_watch_settle(&args->watch, options, &err) < 0)
 		return loci_usage("analyse", "%s", err.text);
 	if (args->watch.wanted && args->keep)
-		return loci_usage("analyse", "--trace keeps references, and --watch samples: one "
-					     "at a time");
+		return loci_usage("analyse",
+			"--trace keeps references, and --watch samples: one "
+			"at a time");
 	if (optind == argc)
 		return loci_usage("analyse", "which trace? (- is standard input)");
 	if (argc - optind > 1)
@@ -387,7 +388,7 @@ int loci_cmd_analyse(int argc, char **argv)
 			source = NULL;
 	}
 	if (r == 0 && args.watch.wanted) {
-		r = loci_replay_new_take(source, &args.watch.replay, &source, &err);
+		r = loci_rewatch_new_take(source, &args.watch.replay, &source, &err);
 		if (r < 0)
 			source = NULL;
 	}

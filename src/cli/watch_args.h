@@ -4,12 +4,12 @@
 #define LOCI_CLI_WATCH_ARGS_H
 
 #include "analyse/analyse.h"
-#include "collect/replay.h"
+#include "collect/rewatch.h"
 
 struct loci_watch_args {
 	bool wanted;        /* --watch */
 	const char *option; /* some other of these that was given, or NULL */
-	struct loci_replay_options replay;
+	struct loci_rewatch_options replay;
 	struct loci_analyse_watching analyse;
 };
 

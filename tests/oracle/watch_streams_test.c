@@ -2,10 +2,10 @@
 /* How good watched samples are: thirty streams, sampled and weighed in every way, against their
  * exact time and stack distances. The table is printed; the way that is the default must be good,
  * and better than the others. */
-#include "analyse/watched.h"
+#include "analyse/watch_events.h"
 #include "base/cleanup.h"
 #include "check.h"
-#include "collect/replay.h"
+#include "collect/rewatch.h"
 #include "engine/stack.h"
 #include "model/accuracy.h"
 #include "stream/decode.h"
@@ -241,7 +241,7 @@ static const struct way ways[] = {
 /* The samples' time distances. */
 static void sampled(const struct way *way, uint64_t seed, struct loci_sample_sum *ret)
 {
-	const struct loci_replay_options options = { .period = PERIOD,
+	const struct loci_rewatch_options options = { .period = PERIOD,
 		.burst_refs = way->burst,
 		.block_bytes = 8,
 		.watches = way->watches,
@@ -251,14 +251,14 @@ static void sampled(const struct way *way, uint64_t seed, struct loci_sample_sum
 					 .info = { .version = LOCI_STREAM_VERSION } } };
 	struct loci_decoder *decoder = NULL;
 	struct loci_source *source = NULL;
-	struct loci_watched watched;
+	struct loci_watch_events watched;
 	struct loci_err err = { "" };
 	uint64_t words[4096];
 	ssize_t n;
 
-	CHECK(loci_replay_new_take(&memory.source, &options, &source, &err) == 0);
+	CHECK(loci_rewatch_new_take(&memory.source, &options, &source, &err) == 0);
 	CHECK(loci_decoder_new(&decoder, &err) == 0);
-	CHECK(loci_watched_init(&watched, way->weighting, &err) == 0);
+	CHECK(loci_watch_events_init(&watched, way->weighting, &err) == 0);
 	while ((n = source->ops->read(source, words, 4096, &err)) > 0)
 		for (size_t pos = 0; pos < (size_t)n;) {
 			struct loci_event event;
@@ -268,14 +268,14 @@ static void sampled(const struct way *way, uint64_t seed, struct loci_sample_sum
 			if (loci_decoder_next(decoder, words, (size_t)n, &pos, refs, 1, &n_refs,
 				    &event, &err) < 0)
 				break;
-			loci_watched_event(&watched, &event);
+			loci_watch_events_event(&watched, &event);
 		}
 	CHECK(n == 0);
 	CHECK_STR(err.text, "");
 	CHECK_U64(watched.references, REFS);
 	loci_sample_sum_init(ret);
-	CHECK(loci_watched_finish(&watched, ret, &err) == 0);
-	loci_watched_fini(&watched);
+	CHECK(loci_watch_events_finish(&watched, ret, &err) == 0);
+	loci_watch_events_fini(&watched);
 	loci_decoder_free(decoder);
 	loci_source_close(source);
 }

@@ -8,13 +8,13 @@
  * Samples are a geometric number of references apart. A sample is followed reference by reference
  * for some time, and if its reuse does not come it enters the lottery for a watch
  * (collect/runtime/reservoir.h). Threads are taken as one. */
-#ifndef LOCI_COLLECT_REPLAY_H
-#define LOCI_COLLECT_REPLAY_H
+#ifndef LOCI_COLLECT_REWATCH_H
+#define LOCI_COLLECT_REWATCH_H
 
 #include "collect/runtime/reservoir.h"
 #include "stream/source.h"
 
-struct loci_replay_options {
+struct loci_rewatch_options {
 	uint64_t period;      /* mean references between samples, at least 1 */
 	uint64_t burst_refs;  /* for which a sample is followed; 0: not at all */
 	uint64_t block_bytes; /* a power of two */
@@ -25,7 +25,7 @@ struct loci_replay_options {
 };
 
 /* Takes the source over; the result has samples and no references. */
-int loci_replay_new_take(struct loci_source *source, const struct loci_replay_options *options,
+int loci_rewatch_new_take(struct loci_source *source, const struct loci_rewatch_options *options,
 	struct loci_source **ret, struct loci_err *err);
 
 #endif

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analyse/watched.h"
+#include "analyse/watch_events.h"
 
-int loci_watched_init(
-	struct loci_watched *watched, enum loci_weighting weighting, struct loci_err *err)
+int loci_watch_events_init(
+	struct loci_watch_events *watched, enum loci_weighting weighting, struct loci_err *err)
 {
-	*watched = (struct loci_watched){ 0 };
+	*watched = (struct loci_watch_events){ 0 };
 	return loci_weigh_new(weighting, &watched->weigh, err);
 }
 
-void loci_watched_fini(struct loci_watched *watched)
+void loci_watch_events_fini(struct loci_watch_events *watched)
 {
 	loci_weigh_free(watched->weigh);
 	watched->weigh = NULL;
 }
 
-void loci_watched_event(struct loci_watched *watched, const struct loci_event *event)
+void loci_watch_events_event(struct loci_watch_events *watched, const struct loci_event *event)
 {
 	int r = 0;
 
@@ -37,8 +37,8 @@ void loci_watched_event(struct loci_watched *watched, const struct loci_event *e
 		watched->failed = r;
 }
 
-int loci_watched_finish(
-	struct loci_watched *watched, struct loci_sample_sum *sum, struct loci_err *err)
+int loci_watch_events_finish(
+	struct loci_watch_events *watched, struct loci_sample_sum *sum, struct loci_err *err)
 {
 	struct loci_weigh_result result;
 	double all = 0, scale;
