@@ -392,6 +392,7 @@ static int write_profile(
 
 	share.profile = r == 0 && is_threaded(a) ? profile : NULL;
 	loci_hist_init(&share.alone, LOCI_SCHEME_FINE);
+	loci_hist_init(&share.remote, LOCI_SCHEME_FINE);
 
 	for (unsigned i = 0; r == 0 && i < a->n_grains; i++) {
 		const struct loci_grain *totals = &a->grain[i].totals;
@@ -426,6 +427,7 @@ static int write_profile(
 	if (r == 0)
 		r = put_attributed(a, profile, share.coherence_id, err);
 	loci_hist_fini(&share.alone);
+	loci_hist_fini(&share.remote);
 	if (r == 0)
 		r = put_run(a, profile, sampled, seconds, err);
 	return r < 0 ? r : loci_profile_commit(profile, err);

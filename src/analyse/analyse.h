@@ -43,6 +43,7 @@ struct loci_analyse_options {
 	 * themselves. */
 	unsigned share[LOCI_ANALYSE_SHARES];
 	unsigned n_share;
+	bool alone; /* what each thread would meet alone, for the model of Anger et al. */
 	bool footprint; /* count distinct bytes, and uses of words */
 	bool no_source; /* leave out source excerpts */
 	bool no_kernel; /* leave out memory touched by the kernel */
