@@ -41,6 +41,7 @@ _loci() {
 	else
 		case $before in
 		--cache) words=$(_loci_caches "$program") ;;
+		--model) words='stack assoc coherence' ;;
 		--policy) words='lru random' ;;
 		--from) words='stack time' ;;
 		--conversion) words='statstack shen' ;;

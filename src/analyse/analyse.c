@@ -478,6 +478,7 @@ static int write_profile(
 
 	share.profile = r == 0 && is_threaded(a) && !is_of_samples(a) ? profile : NULL;
 	loci_hist_init(&share.alone, LOCI_SCHEME_FINE);
+	loci_hist_init(&share.remote, LOCI_SCHEME_FINE);
 	if (r == 0 && is_of_samples(a))
 		r = put_samples(a, profile, err);
 	for (unsigned i = 0; r == 0 && i < a->n_grains && !is_of_samples(a); i++) {
@@ -513,6 +514,7 @@ static int write_profile(
 	if (r == 0)
 		r = put_attributed(a, profile, share.coherence_id, err);
 	loci_hist_fini(&share.alone);
+	loci_hist_fini(&share.remote);
 	if (r == 0)
 		r = put_run(a, profile, sampled, seconds, err);
 	return r < 0 ? r : loci_profile_commit(profile, err);

@@ -61,10 +61,11 @@ struct loci_analyse_options {
 	unsigned share[LOCI_ANALYSE_SHARES];
 	unsigned n_share;
 	const struct loci_analyse_watching *watching; /* NULL: they have not. Without attribute */
-	bool footprint;                               /* count distinct bytes, and uses of words */
-	bool no_source;                               /* leave out source excerpts */
-	bool no_kernel;                               /* leave out memory touched by the kernel */
-	bool index;                                   /* what each piece of an array met: piece.h */
+	bool alone;     /* what each thread would meet alone, for the model of Anger et al. */
+	bool footprint; /* count distinct bytes, and uses of words */
+	bool no_source; /* leave out source excerpts */
+	bool no_kernel; /* leave out memory touched by the kernel */
+	bool index;     /* what each piece of an array met: piece.h */
 	bool statement; /* each element once per execution of a statement: distinct.h */
 	/* Of what `loci cc` compiled, which is recorded whole: only references of the functions so
 	 * named, or none of them; comma separated, * and ? allowed. NULL: all, none. */

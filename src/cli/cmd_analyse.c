@@ -40,6 +40,8 @@ static const char help[] =
 	"                        smallest block size\n"
 	"      --share N,..      keep what groups of N threads that share a cache meet, too;\n"
 	"                        threads are grouped in the order in which they start\n"
+	"      --alone           keep what each thread would meet alone, too, which a model of\n"
+	"                        loci cache takes; slower\n"
 	"      --max-memory SIZE switch to sampling blocks before using more\n"
 	"                        (default: three quarters of what is free)\n"
 	"      --watch[=rw|w]    look at a sample of the references only, as one could in a "
@@ -148,6 +150,7 @@ enum {
 	OPT_INDEX,
 	OPT_STATEMENT,
 	OPT_SHARE,
+	OPT_ALONE,
 	OPT_MEMORY,
 	OPT_VERIFY,
 	OPT_ORDER,
@@ -169,6 +172,7 @@ static const struct option long_options[] = {
 	{ "index", no_argument, NULL, OPT_INDEX },
 	{ "statement", no_argument, NULL, OPT_STATEMENT },
 	{ "share", required_argument, NULL, OPT_SHARE },
+	{ "alone", no_argument, NULL, OPT_ALONE },
 	{ "max-memory", required_argument, NULL, OPT_MEMORY },
 	{ "verify", optional_argument, NULL, OPT_VERIFY },
 	{ "order", required_argument, NULL, OPT_ORDER },
@@ -220,6 +224,9 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 			break;
 		case OPT_STATEMENT:
 			options->statement = true;
+			break;
+		case OPT_ALONE:
+			options->alone = true;
 			break;
 		case OPT_SHARE:
 			r = loci_product_share(optarg, options, &err);
