@@ -4,7 +4,8 @@
 import { choice, el, replace } from "./dom.js";
 import { readDocument, unpack } from "./document.js";
 import { Store, VIEWS, readFragment, writeFragment } from "./state.js";
-import { Lens, prepare } from "./blame.js";
+import { Lens } from "./blame.js";
+import { prepare } from "./tree.js";
 import { parseHierarchy } from "./units.js";
 import { OverviewView, levelChooser } from "./overview.js";
 import { CodeView } from "./code.js";
