@@ -119,6 +119,7 @@ export class CodeView {
 		this.top = treeOf(profile, lens, by);
 		this.rest = restNode(profile, lens, table);
 		if (query) this.top = this.filter(this.top, query);
+		else if (by === "context") this.openWorst();
 		replace(
 			this.bar,
 			choice(
@@ -135,6 +136,17 @@ export class CodeView {
 			),
 		);
 		this.sortAll();
+	}
+
+	// Down the calls as long as one of them has most of the misses.
+	openWorst() {
+		for (let nodes = this.top; nodes.length; ) {
+			const worst = nodes.reduce((a, b) => (b.misses > a.misses ? b : a));
+
+			if (!worst.expands) return;
+			worst.open = true;
+			nodes = worst.children.filter((child) => child.misses >= worst.misses / 2);
+		}
 	}
 
 	// Nodes whose names hold the words, or those of what they fall into.

@@ -63,7 +63,7 @@ export class Grid {
 			attributes,
 			el(
 				"button",
-				{ type: "button", tabindex: "-1", title: column.hint, onclick: () => this.onsort?.(column.key) },
+				{ type: "button", title: column.hint, onclick: () => this.onsort?.(column.key) },
 				column.title,
 			),
 		);

@@ -167,6 +167,8 @@ class App {
 		}
 		this.main.dataset.view = state.view;
 		view.update(changed);
+		// what was pressed is gone with the view before: keys go on here
+		if (changed.includes("view") && document.activeElement === document.body) this.main.focus();
 	}
 
 	renderBar() {
