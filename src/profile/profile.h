@@ -27,6 +27,10 @@ enum loci_distance { /* what a histogram counts */
 	LOCI_DISTANCE_SET_BOTH,  /* of references over two blocks: the lower of their positions */
 	LOCI_DISTANCE_PRIVATE, /* in the thread's own stack, from which others' writes take blocks;
 				  has coherence */
+	/* Of the cold ones of STACK, or PRIVATE, those whose distance is known to be this or more,
+	 * and perhaps finite: samples that were given up. */
+	LOCI_DISTANCE_AT_LEAST,
+	LOCI_DISTANCE_PRIVATE_AT_LEAST,
 };
 const char *loci_distance_name(enum loci_distance distance);
 
