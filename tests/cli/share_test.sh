@@ -52,6 +52,30 @@ try() {
 	is "$(sqlite3 live.loci 'select sum(low * weight) from bin')" 'select sum(low * weight) from bin'
 }
 
+# A trace of another tool: two threads write one word by turns, and each another beside it.
+{
+	echo "Output format:"
+	echo "<record#>: T<tid> <record details>"
+	echo "        1: T100 <marker: version 4>"
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		for thread in 100 200; do
+			echo "        $i: T$thread write        8 byte(s) @ 0x0000000000601000 by PC 0x0000000000402680"
+			echo "        $i: T$thread write        8 byte(s) @ 0x0000000000601$thread by PC 0x0000000000402684"
+		done
+	done
+} >view.txt
+collector=drmemtrace
+expect 0 loci analyse -q --order arrival --share 2 -o p.loci view.txt
+is "40|18|0|19" "select touches, true_sharing, false_sharing, remote from coherence where owner = 'whole'"
+is "20|9|0 20|9|0" "select touches, true_sharing, false_sharing from coherence where owner = 'thread'"
+is "40|0|0|0" "select touches, true_sharing, false_sharing, remote from coherence where owner = 'thread_group'"
+is "2|0|1" "select alone, read_only, written from shared_blocks"
+expect 2 loci analyse --share 1 view.txt
+expect 2 loci analyse --share 2,2 view.txt
+has err "given twice"
+expect 2 loci analyse --share 2,3,4,5,6 view.txt
+expect 2 loci analyse --share , view.txt
+
 # Variables stand in the order in which they are written.
 expect 0 cc -Wall -Wextra -Werror -O1 -g -fno-toplevel-reorder -pthread -o by_turns "$program"
 if [ -x "$BUILD/libexec/loci/loci-amd64-linux" ] && command -v valgrind >/dev/null; then
