@@ -115,7 +115,10 @@ export class Lens {
 		}
 		if (!this.isEstimate) return Math.max(owned, profile.whole.misses[this.level]);
 		if (name === "pairs" || !(refs < profile.run.references)) return owned;
-		const all = predictCache({ touches: 0, stack: profile.hist("stack", profile.ownerBlock) }, this.cache).misses;
+		const all = predictCache(
+			{ touches: 0, stack: profile.hist("stack", profile.ownerBlock) },
+			this.cache,
+		).misses;
 
 		return owned + all * (1 - refs / profile.run.references);
 	}
@@ -191,7 +194,12 @@ export function walkOf(profile, rows, lens) {
 	let used = 0;
 
 	for (const row of rows) {
-		if (worst < 0 || rank[row] > rank[worst] || (rank[row] === rank[worst] && accesses.refs[row] > accesses.refs[worst])) worst = row;
+		if (
+			worst < 0 ||
+			rank[row] > rank[worst] ||
+			(rank[row] === rank[worst] && accesses.refs[row] > accesses.refs[worst])
+		)
+			worst = row;
 		refs += accesses.refs[row];
 		regular += accesses.regular_refs[row];
 		fills += accesses.fills[row];
@@ -213,10 +221,19 @@ export function walkOf(profile, rows, lens) {
 }
 
 const GROUPS = {
-	function: { key: (p, i) => p.sites.function[i], name: (p, id) => p.functionName(id) || "(no function known)" },
+	function: {
+		key: (p, i) => p.sites.function[i],
+		name: (p, id) => p.functionName(id) || "(no function known)",
+	},
 	loop: { key: (p, i) => p.sites.loop[i], name: (p, id) => p.loopName(id) },
-	file: { key: (p, i) => p.sites.source[i], name: (p, id) => (id >= 0 ? p.sources.path[id] : "(no file known)") },
-	module: { key: (p, i) => p.sites.module[i], name: (p, id) => (id >= 0 ? p.modules.path[id] : "(no module known)") },
+	file: {
+		key: (p, i) => p.sites.source[i],
+		name: (p, id) => (id >= 0 ? p.sources.path[id] : "(no file known)"),
+	},
+	module: {
+		key: (p, i) => p.sites.module[i],
+		name: (p, id) => (id >= 0 ? p.modules.path[id] : "(no module known)"),
+	},
 };
 const BELOW = { function: "line", loop: "line", file: "function", module: "function" };
 
@@ -232,7 +249,11 @@ function lineKey(profile, site) {
 function siteGroups(profile, by) {
 	profile.siteGroups ??= {};
 	if (!profile.siteGroups[by]) {
-		profile.siteGroups[by] = groupsOf(profile, by, Array.from({ length: profile.sites.n }, (_, i) => i));
+		profile.siteGroups[by] = groupsOf(
+			profile,
+			by,
+			Array.from({ length: profile.sites.n }, (_, i) => i),
+		);
 	}
 	return profile.siteGroups[by];
 }
@@ -242,7 +263,10 @@ export function sitesOfFile(profile, source) {
 }
 
 function groupsOf(profile, by, rows) {
-	return groupBy(rows, by === "line" ? (row) => lineKey(profile, row) : (row) => GROUPS[by].key(profile, row));
+	return groupBy(
+		rows,
+		by === "line" ? (row) => lineKey(profile, row) : (row) => GROUPS[by].key(profile, row),
+	);
 }
 
 function groupBy(rows, keyOf) {
@@ -269,7 +293,12 @@ function siteNode(profile, lens, kind, id, name, rows, depth) {
 		node.refs += sites.refs[row];
 		node.touches += sites.touches[row];
 		node.misses += misses[row];
-		if (most < 0 || misses[row] > misses[most] || (misses[row] === misses[most] && sites.refs[row] > sites.refs[most])) most = row;
+		if (
+			most < 0 ||
+			misses[row] > misses[most] ||
+			(misses[row] === misses[most] && sites.refs[row] > sites.refs[most])
+		)
+			most = row;
 	}
 	node.worst = most; // the site that stands for it
 	node.expands = kind !== "line";
@@ -279,8 +308,12 @@ function siteNode(profile, lens, kind, id, name, rows, depth) {
 function nodesOf(profile, lens, by, groups, depth) {
 	const nodes = [];
 
-	if (by === "line") for (const group of groups.values()) nodes.push(siteNode(profile, lens, "line", group[0], profile.siteName(group[0]), group, depth));
-	else for (const [id, group] of groups) nodes.push(siteNode(profile, lens, by, id, GROUPS[by].name(profile, id), group, depth));
+	if (by === "line")
+		for (const group of groups.values())
+			nodes.push(siteNode(profile, lens, "line", group[0], profile.siteName(group[0]), group, depth));
+	else
+		for (const [id, group] of groups)
+			nodes.push(siteNode(profile, lens, by, id, GROUPS[by].name(profile, id), group, depth));
 	return nodes;
 }
 
@@ -289,8 +322,17 @@ function objectNodes(profile, lens) {
 	const misses = lens.misses("objects");
 
 	return Array.from({ length: objects.n }, (_, i) => ({
-		kind: "object", id: i, name: objects.name[i], rows: [i], depth: 0, table: "objects", worst: -1, expands: true,
-		refs: objects.refs[i], touches: objects.touches[i], misses: misses[i],
+		kind: "object",
+		id: i,
+		name: objects.name[i],
+		rows: [i],
+		depth: 0,
+		table: "objects",
+		worst: -1,
+		expands: true,
+		refs: objects.refs[i],
+		touches: objects.touches[i],
+		misses: misses[i],
 	}));
 }
 
@@ -300,10 +342,21 @@ function spotNodes(profile, lens, object, depth) {
 	const misses = lens.misses("accesses");
 	const nodes = [];
 
-	for (const rows of groupBy(accessesOf(profile, "object", [object]), (row) => lineKey(profile, accesses.site[row])).values()) {
+	for (const rows of groupBy(accessesOf(profile, "object", [object]), (row) =>
+		lineKey(profile, accesses.site[row]),
+	).values()) {
 		const node = {
-			kind: "spot", id: rows[0], object, depth, refs: 0, touches: 0, misses: 0, table: "sites", expands: false,
-			name: profile.siteName(accesses.site[rows[0]]), rows: rows.map((row) => accesses.site[row]),
+			kind: "spot",
+			id: rows[0],
+			object,
+			depth,
+			refs: 0,
+			touches: 0,
+			misses: 0,
+			table: "sites",
+			expands: false,
+			name: profile.siteName(accesses.site[rows[0]]),
+			rows: rows.map((row) => accesses.site[row]),
 		};
 
 		for (const row of rows) {
@@ -321,8 +374,19 @@ function contextTree(profile, lens) {
 	const { contexts } = profile;
 	const misses = lens.misses("contexts");
 	const nodes = Array.from({ length: contexts.n }, (_, i) => ({
-		kind: "context", id: i, rows: [i], table: "contexts", worst: -1, depth: 0, children: [], name: profile.contextName(i),
-		refs: contexts.refs[i], touches: contexts.touches[i], misses: misses[i], own: misses[i], expands: false,
+		kind: "context",
+		id: i,
+		rows: [i],
+		table: "contexts",
+		worst: -1,
+		depth: 0,
+		children: [],
+		name: profile.contextName(i),
+		refs: contexts.refs[i],
+		touches: contexts.touches[i],
+		misses: misses[i],
+		own: misses[i],
+		expands: false,
 	}));
 	const roots = [];
 	const order = [];
@@ -364,7 +428,16 @@ export function treeOf(profile, lens, by) {
 export function childrenOf(profile, lens, node) {
 	if (node.children) return node.children;
 	if (node.kind === "object") node.children = spotNodes(profile, lens, node.id, node.depth + 1);
-	else node.children = BELOW[node.kind] ? nodesOf(profile, lens, BELOW[node.kind], groupsOf(profile, BELOW[node.kind], node.rows), node.depth + 1) : [];
+	else
+		node.children = BELOW[node.kind]
+			? nodesOf(
+					profile,
+					lens,
+					BELOW[node.kind],
+					groupsOf(profile, BELOW[node.kind], node.rows),
+					node.depth + 1,
+				)
+			: [];
 	return node.children;
 }
 
@@ -403,7 +476,10 @@ function medianOf(table, rows, from) {
 			const bin = bins[k];
 
 			if (bin < first) continue;
-			const weight = bin > first || from <= LOW[bin] ? weights[k] : (weights[k] * (LOW[bin + 1] - from)) / (LOW[bin + 1] - LOW[bin]);
+			const weight =
+				bin > first || from <= LOW[bin]
+					? weights[k]
+					: (weights[k] * (LOW[bin + 1] - from)) / (LOW[bin + 1] - LOW[bin]);
 
 			scratch[bin] += weight;
 			left += weight / 2;
@@ -422,7 +498,10 @@ function medianOf(table, rows, from) {
 }
 
 export function distanceOf(profile, lens, node) {
-	node.far ??= lens.fault || !profile[node.table].histogram ? 0 : medianOf(profile[node.table], rowsOf(node), lens.blocks);
+	node.far ??=
+		lens.fault || !profile[node.table].histogram
+			? 0
+			: medianOf(profile[node.table], rowsOf(node), lens.blocks);
 	return node.far;
 }
 
@@ -430,7 +509,22 @@ export function distanceOf(profile, lens, node) {
 export function restNode(profile, lens, table) {
 	const { rest } = profile[table];
 
-	return rest?.n ? { kind: "rest", id: -1, name: `${rest.n} more`, refs: rest.refs, touches: rest.touches, misses: lens.rest(table), rows: [], table, depth: 0, expands: false, worst: -1, hist: rest.histogram } : null;
+	return rest?.n
+		? {
+				kind: "rest",
+				id: -1,
+				name: `${rest.n} more`,
+				refs: rest.refs,
+				touches: rest.touches,
+				misses: lens.rest(table),
+				rows: [],
+				table,
+				depth: 0,
+				expands: false,
+				worst: -1,
+				hist: rest.histogram,
+			}
+		: null;
 }
 
 // Groups of sites that somebody may ask for, made while nobody waits.

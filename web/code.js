@@ -5,7 +5,18 @@
 import { choice, el, empty, facts, replace } from "./dom.js";
 import { Grid } from "./grid.js";
 import { smallHistogram, sizeText } from "./chart.js";
-import { TREES, accessesOf, causeOf, childrenOf, distanceOf, histOf, restNode, sitesOfFile, treeOf, walkOf } from "./blame.js";
+import {
+	TREES,
+	accessesOf,
+	causeOf,
+	childrenOf,
+	distanceOf,
+	histOf,
+	restNode,
+	sitesOfFile,
+	treeOf,
+	walkOf,
+} from "./blame.js";
 import { causeText, strideText } from "./overview.js";
 import { cacheLabel, count, percent } from "./units.js";
 import { fileName } from "./document.js";
@@ -48,7 +59,8 @@ function newLines(profile, source) {
 		lines.get(number).text = words.replaceAll("\t", "    ");
 	}
 	for (const row of [...lines.values()].sort((a, b) => a.number - b.number)) {
-		if (rows.length && row.number > rows.at(-1).number + 1) rows.push({ number: 0, text: "\u22ee", misses: 0, refs: 0, sites: [] });
+		if (rows.length && row.number > rows.at(-1).number + 1)
+			rows.push({ number: 0, text: "\u22ee", misses: 0, refs: 0, sites: [] });
 		rows.push(row);
 	}
 	return rows;
@@ -64,9 +76,33 @@ export class CodeView {
 			columns: [
 				{ key: "name", title: "name", class: "wide", sort: true, text: (node) => node.name },
 				{ key: "misses", title: "misses", number: true, sort: true, text: (node) => count(node.misses) },
-				{ key: "share", title: "%", number: true, fill: (cell, node) => heatCell(cell, this.all > 0 ? node.misses / this.all : 0, this.all > 0 ? percent(node.misses / this.all) : "\u2013") },
-				{ key: "ratio", title: "ratio", number: true, sort: true, hint: "misses of all touches made here", text: (node) => percent(ratioOf(node)) },
-				{ key: "distance", title: "distance", number: true, sort: true, hint: "median of the reuses that the cache is too small for", text: (node) => this.distance(node) },
+				{
+					key: "share",
+					title: "%",
+					number: true,
+					fill: (cell, node) =>
+						heatCell(
+							cell,
+							this.all > 0 ? node.misses / this.all : 0,
+							this.all > 0 ? percent(node.misses / this.all) : "\u2013",
+						),
+				},
+				{
+					key: "ratio",
+					title: "ratio",
+					number: true,
+					sort: true,
+					hint: "misses of all touches made here",
+					text: (node) => percent(ratioOf(node)),
+				},
+				{
+					key: "distance",
+					title: "distance",
+					number: true,
+					sort: true,
+					hint: "median of the reuses that the cache is too small for",
+					text: (node) => this.distance(node),
+				},
 				{ key: "refs", title: app.profile.noun, number: true, sort: true, text: (node) => count(node.refs) },
 			],
 			onselect: (node) => this.choose(node),
@@ -76,9 +112,26 @@ export class CodeView {
 		this.source = new Grid({
 			label: "source",
 			columns: [
-				{ key: "misses", title: "misses", number: true, fill: (cell, line) => heatCell(cell, line.misses / (this.hottest || 1), line.refs ? count(line.misses) : "") },
-				{ key: "share", title: "%", number: true, text: (line) => (line.refs && this.all > 0 ? percent(line.misses / this.all) : "") },
-				{ key: "line", title: "line", number: true, class: "line-number", text: (line) => (line.number ? String(line.number) : "") },
+				{
+					key: "misses",
+					title: "misses",
+					number: true,
+					fill: (cell, line) =>
+						heatCell(cell, line.misses / (this.hottest || 1), line.refs ? count(line.misses) : ""),
+				},
+				{
+					key: "share",
+					title: "%",
+					number: true,
+					text: (line) => (line.refs && this.all > 0 ? percent(line.misses / this.all) : ""),
+				},
+				{
+					key: "line",
+					title: "line",
+					number: true,
+					class: "line-number",
+					text: (line) => (line.number ? String(line.number) : ""),
+				},
 				{ key: "text", title: "source", class: "source-text", text: (line) => line.text },
 			],
 			onselect: (line) => this.chooseLine(line),
@@ -90,7 +143,12 @@ export class CodeView {
 		this.panes = el(
 			"div",
 			{ class: "panes" },
-			el("section", { class: "pane source", "aria-label": "source" }, el("div", { class: "pane-bar" }, this.title, this.sourceNote), this.source.element),
+			el(
+				"section",
+				{ class: "pane source", "aria-label": "source" },
+				el("div", { class: "pane-bar" }, this.title, this.sourceNote),
+				this.source.element,
+			),
 			el("section", { class: "pane tree", "aria-label": "owners" }, this.bar, this.tree.element),
 			this.metrics,
 		);
@@ -114,11 +172,19 @@ export class CodeView {
 		const { profile } = app;
 
 		if (!profile.hasSites) {
-			replace(this.element, empty("No code", "This profile has no sites: it was made of a trace that does not say which code makes a reference.", "loci record ./prog makes one that does."));
+			replace(
+				this.element,
+				empty(
+					"No code",
+					"This profile has no sites: it was made of a trace that does not say which code makes a reference.",
+					"loci record ./prog makes one that does.",
+				),
+			);
 			return;
 		}
 		replace(this.element, this.panes);
-		if (changed.some((key) => ["view", "p", "cache", "level", "by", "q"].includes(key)) || !this.top) this.build();
+		if (changed.some((key) => ["view", "p", "cache", "level", "by", "q"].includes(key)) || !this.top)
+			this.build();
 		else if (changed.includes("sort")) this.sortAll();
 		this.follow();
 	}
@@ -135,8 +201,18 @@ export class CodeView {
 		if (query) this.top = this.filter(this.top, query);
 		replace(
 			this.bar,
-			choice("tree by", TREES.map((value) => ({ value, name: value })), by, (value) => app.show({ by: value })),
-			el("span", { class: "note" }, lens.fault || `${count(this.all)} misses of ${cacheLabel(lens.cache, profile.isObject)}${lens.isEstimate ? ", estimated from histograms" : ""}${query ? `; names with \u201c${query}\u201d` : ""}`),
+			choice(
+				"tree by",
+				TREES.map((value) => ({ value, name: value })),
+				by,
+				(value) => app.show({ by: value }),
+			),
+			el(
+				"span",
+				{ class: "note" },
+				lens.fault ||
+					`${count(this.all)} misses of ${cacheLabel(lens.cache, profile.isObject)}${lens.isEstimate ? ", estimated from histograms" : ""}${query ? `; names with \u201c${query}\u201d` : ""}`,
+			),
 		);
 		this.sortAll();
 	}
@@ -204,7 +280,8 @@ export class CodeView {
 	}
 
 	choose(node) {
-		if (node.kind !== "rest") this.app.show({ sel: `${node.kind}:${node.kind === "spot" ? `${node.object}.` : ""}${node.id}` });
+		if (node.kind !== "rest")
+			this.app.show({ sel: `${node.kind}:${node.kind === "spot" ? `${node.object}.` : ""}${node.id}` });
 	}
 
 	chooseLine(line) {
@@ -229,11 +306,22 @@ export class CodeView {
 		const found = this.rows.find((row) => row.kind === kind && row.id === id);
 
 		if (found) return found;
-		if (kind === "context") return this.open((node) => node.kind === "context" && node.id === id, () => true);
+		if (kind === "context")
+			return this.open(
+				(node) => node.kind === "context" && node.id === id,
+				() => true,
+			);
 		if (kind === "object") return this.by === "object" ? null : this.openSite(this.siteOfObject(id));
-		if (kind === "spot") return this.by === "object" ? this.open((node) => node.kind === "spot" && node.id === id, (node) => node.id === Number(text.split(".")[0])) : this.openSite(this.app.profile.accesses.site[id]);
+		if (kind === "spot")
+			return this.by === "object"
+				? this.open(
+						(node) => node.kind === "spot" && node.id === id,
+						(node) => node.id === Number(text.split(".")[0]),
+					)
+				: this.openSite(this.app.profile.accesses.site[id]);
 		if (kind === "line" || kind === "site") return this.openSite(id);
-		const site = this.top.length && this.by !== "object" && this.by !== "context" ? this.siteOf(kind, id) : -1;
+		const site =
+			this.top.length && this.by !== "object" && this.by !== "context" ? this.siteOf(kind, id) : -1;
 
 		return site >= 0 ? this.openSite(site, kind) : null;
 	}
@@ -261,10 +349,22 @@ export class CodeView {
 		if (this.by === "object") {
 			const access = accessesOf(profile, "site", [site])[0];
 
-			return access === undefined ? null : (this.rows.find((row) => row.kind === "object" && row.id === profile.accesses.object[access]) ?? null);
+			return access === undefined
+				? null
+				: (this.rows.find((row) => row.kind === "object" && row.id === profile.accesses.object[access]) ??
+						null);
 		}
-		if (this.by === "context") return this.rows.find((row) => row.kind === "context" && profile.contexts.function[row.id] === profile.sites.function[site]) ?? null;
-		return this.open((node) => node.rows.includes(site) && (node.kind === kind || !node.expands), (node) => node.rows.includes(site));
+		if (this.by === "context")
+			return (
+				this.rows.find(
+					(row) =>
+						row.kind === "context" && profile.contexts.function[row.id] === profile.sites.function[site],
+				) ?? null
+			);
+		return this.open(
+			(node) => node.rows.includes(site) && (node.kind === kind || !node.expands),
+			(node) => node.rows.includes(site),
+		);
 	}
 
 	open(isIt, leads) {
@@ -300,7 +400,9 @@ export class CodeView {
 			const own = contexts.function[node.id];
 			const misses = lens.misses("sites");
 
-			for (let i = 0; i < sites.n; i++) if (sites.function[i] === own && sites.source[i] >= 0 && (site < 0 || misses[i] > misses[site])) site = i;
+			for (let i = 0; i < sites.n; i++)
+				if (sites.function[i] === own && sites.source[i] >= 0 && (site < 0 || misses[i] > misses[site]))
+					site = i;
 			if (site < 0 && own >= 0) return { source: functions.source[own], line: functions.line[own] };
 		}
 		return site >= 0 ? { source: sites.source[site], line: sites.line[site] } : { source: -1, line: 0 };
@@ -344,8 +446,13 @@ export class CodeView {
 		this.hottest = hottest;
 		this.title.textContent = fileName(profile.sources.path[source]);
 		this.title.title = profile.sources.path[source];
-		this.sourceNote.textContent = profile.text.has(source) ? "" : "the profile holds no text of this file: figures by line";
-		this.source.setRows(rows, rows.findIndex((row) => row.number === line));
+		this.sourceNote.textContent = profile.text.has(source)
+			? ""
+			: "the profile holds no text of this file: figures by line";
+		this.source.setRows(
+			rows,
+			rows.findIndex((row) => row.number === line),
+		);
 	}
 
 	showMetrics(node) {
@@ -358,26 +465,52 @@ export class CodeView {
 		}
 		const hist = histOf(profile, node);
 		const { cause, distance } = causeOf(hist, node.misses, lens);
-		const accesses = node.kind === "object" ? accessesOf(profile, "object", node.rows) : node.table === "sites" ? accessesOf(profile, "site", node.rows) : [];
-		const walk = walkOf(profile, node.kind === "spot" ? accesses.filter((row) => profile.accesses.object[row] === node.object) : accesses, lens);
+		const accesses =
+			node.kind === "object"
+				? accessesOf(profile, "object", node.rows)
+				: node.table === "sites"
+					? accessesOf(profile, "site", node.rows)
+					: [];
+		const walk = walkOf(
+			profile,
+			node.kind === "spot"
+				? accesses.filter((row) => profile.accesses.object[row] === node.object)
+				: accesses,
+			lens,
+		);
 		const table = profile[node.table];
 		const sum = (column) => node.rows.reduce((all, row) => all + column[row], 0);
-		const levels = profile.levels.map((level, k) => [cacheLabel(level, profile.isObject), node.kind === "spot" || node.kind === "context" ? null : sum(table.misses[k])]);
+		const levels = profile.levels.map((level, k) => [
+			cacheLabel(level, profile.isObject),
+			node.kind === "spot" || node.kind === "context" ? null : sum(table.misses[k]),
+		]);
 
 		replace(
 			this.metrics,
 			el("h2", { class: "pane-title" }, node.kind === "rest" ? "the rest" : node.name),
 			el("p", { class: "note" }, this.kindText(node)),
 			facts([
-				[`misses of ${lens.cache?.name ?? "?"}`, `${lens.isEstimate ? "~" : ""}${count(node.misses)}${this.all > 0 ? `, ${percent(node.misses / this.all)} of all` : ""}`],
+				[
+					`misses of ${lens.cache?.name ?? "?"}`,
+					`${lens.isEstimate ? "~" : ""}${count(node.misses)}${this.all > 0 ? `, ${percent(node.misses / this.all)} of all` : ""}`,
+				],
 				cause ? ["why", causeText(profile, lens, cause, distance)] : null,
-				...levels.filter(([, misses]) => misses !== null).map(([name, misses]) => [name, `${count(misses)} misses`]),
+				...levels
+					.filter(([, misses]) => misses !== null)
+					.map(([name, misses]) => [name, `${count(misses)} misses`]),
 				["miss ratio", percent(ratioOf(node))],
 				[profile.noun, `${count(node.refs)}, ${percent(node.refs / profile.run.references)} of all`],
 				strideText(walk) ? ["walks with", strideText(walk)] : null,
 				walk.spatial === null ? null : ["spatial use", `${percent(walk.spatial)} of the bytes fetched`],
 			]),
-			smallHistogram({ profile, hist, blockBytes: profile.ownerBlock, caches: app.hierarchy, width: Math.max(260, Math.min(420, (this.metrics.clientWidth || 320) - 28)), label: `distances of the reuses of ${node.name}` }),
+			smallHistogram({
+				profile,
+				hist,
+				blockBytes: profile.ownerBlock,
+				caches: app.hierarchy,
+				width: Math.max(260, Math.min(420, (this.metrics.clientWidth || 320) - 28)),
+				label: `distances of the reuses of ${node.name}`,
+			}),
 			this.objectList(walk),
 			this.pairList(node),
 		);
@@ -387,16 +520,25 @@ export class CodeView {
 		const { profile } = this.app;
 		const { sites } = profile;
 
-		if (node.kind === "rest") return "rows that the page leaves out: together less than a thousandth of any level's misses";
-		if (node.kind === "function") return profile.functions.whole_name[node.id] ?? "function, with what was inlined into it left to its own";
+		if (node.kind === "rest")
+			return "rows that the page leaves out: together less than a thousandth of any level's misses";
+		if (node.kind === "function")
+			return (
+				profile.functions.whole_name[node.id] ?? "function, with what was inlined into it left to its own"
+			);
 		if (node.kind === "line" && node.rows.length) {
 			const site = node.worst;
-			const inlined = sites.outer[site] >= 0 && sites.outer[site] !== sites.function[site] ? `, inlined into ${profile.functionName(sites.outer[site])}` : "";
+			const inlined =
+				sites.outer[site] >= 0 && sites.outer[site] !== sites.function[site]
+					? `, inlined into ${profile.functionName(sites.outer[site])}`
+					: "";
 
 			return `${node.rows.length === 1 ? `${sites.op[site]} of ${sites.size_bytes[site] || "some"} bytes` : `${node.rows.length} loads and stores`}${inlined}`;
 		}
-		if (node.kind === "loop" && node.id >= 0) return `loop, went round ${count(profile.loops.iterations[node.id])} times; the innermost around its references`;
-		if (node.kind === "object") return `${profile.objects.origin[node.id]}${profile.objects.type[node.id] ? `, ${profile.objects.type[node.id]}` : ""}`;
+		if (node.kind === "loop" && node.id >= 0)
+			return `loop, went round ${count(profile.loops.iterations[node.id])} times; the innermost around its references`;
+		if (node.kind === "object")
+			return `${profile.objects.origin[node.id]}${profile.objects.type[node.id] ? `, ${profile.objects.type[node.id]}` : ""}`;
 		if (node.kind === "context") return `with all that it calls; ${count(node.own)} misses are its own`;
 		if (node.kind === "spot") return `at ${profile.objectName(node.object)}`;
 		return node.kind;
@@ -407,7 +549,31 @@ export class CodeView {
 		const known = walk.objects.filter((entry) => entry.object >= 0).slice(0, 6);
 
 		if (!known.length) return null;
-		return el("div", null, el("h3", null, "touches"), el("ul", { class: "links" }, known.map((entry) => el("li", null, el("button", { type: "button", class: "link", onclick: () => show({ view: "data", sel: `object:${entry.object}` }) }, profile.objectName(entry.object)), ` ${count(entry.misses)} misses, ${count(entry.refs)} ${profile.noun}`))));
+		return el(
+			"div",
+			null,
+			el("h3", null, "touches"),
+			el(
+				"ul",
+				{ class: "links" },
+				known.map((entry) =>
+					el(
+						"li",
+						null,
+						el(
+							"button",
+							{
+								type: "button",
+								class: "link",
+								onclick: () => show({ view: "data", sel: `object:${entry.object}` }),
+							},
+							profile.objectName(entry.object),
+						),
+						` ${count(entry.misses)} misses, ${count(entry.refs)} ${profile.noun}`,
+					),
+				),
+			),
+		);
 	}
 
 	// The worst reuses that end here.
@@ -419,11 +585,39 @@ export class CodeView {
 		const found = [];
 
 		for (let i = 0; i < pairs.n; i++) {
-			if (node.kind === "object" ? pairs.object[i] === node.id : node.kind === "context" ? pairs.reuse_context[i] === node.id : sites?.has(pairs.reuse[i])) found.push(i);
+			if (
+				node.kind === "object"
+					? pairs.object[i] === node.id
+					: node.kind === "context"
+						? pairs.reuse_context[i] === node.id
+						: sites?.has(pairs.reuse[i])
+			)
+				found.push(i);
 		}
 		if (!found.length) return null;
 		found.sort((a, b) => misses[b] - misses[a] || pairs.refs[b] - pairs.refs[a]);
-		return el("div", null, el("h3", null, "reuses that end here"), el("ul", { class: "links" }, found.slice(0, 5).map((i) => el("li", null, el("button", { type: "button", class: "link", onclick: () => show({ view: "pairs", sel: `pair:${i}` }) }, `${profile.siteName(pairs.use[i])} \u2192 ${profile.siteName(pairs.reuse[i])}`), ` ${profile.objectName(pairs.object[i])}, ${count(misses[i])} misses`))));
+		return el(
+			"div",
+			null,
+			el("h3", null, "reuses that end here"),
+			el(
+				"ul",
+				{ class: "links" },
+				found
+					.slice(0, 5)
+					.map((i) =>
+						el(
+							"li",
+							null,
+							el(
+								"button",
+								{ type: "button", class: "link", onclick: () => show({ view: "pairs", sel: `pair:${i}` }) },
+								`${profile.siteName(pairs.use[i])} \u2192 ${profile.siteName(pairs.reuse[i])}`,
+							),
+							` ${profile.objectName(pairs.object[i])}, ${count(misses[i])} misses`,
+						),
+					),
+			),
+		);
 	}
 }
-

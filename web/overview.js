@@ -6,7 +6,19 @@ import { choice, el, facts, replace } from "./dom.js";
 import { distanceChart, sizeText } from "./chart.js";
 import { accessesOf, causeOf, histOf, treeOf, walkOf } from "./blame.js";
 import { BASES } from "./predict.js";
-import { bytes, cacheBlocks, cacheFault, cacheLabel, cacheSets, count, formatHierarchy, parseSize, percent, size, stride } from "./units.js";
+import {
+	bytes,
+	cacheBlocks,
+	cacheFault,
+	cacheLabel,
+	cacheSets,
+	count,
+	formatHierarchy,
+	parseSize,
+	percent,
+	size,
+	stride,
+} from "./units.js";
 
 const WORTH_A_CARD = 1e-9;
 const COLLECTORS = {
@@ -54,7 +66,12 @@ export class OverviewView {
 		this.head = el("section", { class: "verdict" });
 		this.cards = el("section", { class: "cards", "aria-label": "what matters" });
 		this.foot = el("div", { class: "columns" });
-		this.parts = [this.head, this.cards, el("section", { class: "panel", "aria-label": "distances and misses" }, this.chart, this.levels), this.foot];
+		this.parts = [
+			this.head,
+			this.cards,
+			el("section", { class: "panel", "aria-label": "distances and misses" }, this.chart, this.levels),
+			this.foot,
+		];
 		this.element = el("div", { class: "overview" });
 		new ResizeObserver(() => this.drawChart()).observe(this.chart);
 	}
@@ -64,7 +81,15 @@ export class OverviewView {
 		const { profile } = app;
 
 		if (!profile.report) {
-			replace(this.element, el("div", { class: "empty" }, el("h2", null, "No distances"), el("p", null, "This profile was recorded by -m count: it holds operations. See Ops.")));
+			replace(
+				this.element,
+				el(
+					"div",
+					{ class: "empty" },
+					el("h2", null, "No distances"),
+					el("p", null, "This profile was recorded by -m count: it holds operations. See Ops."),
+				),
+			);
 			return;
 		}
 		this.results = profile.predict(app.hierarchy);
@@ -79,12 +104,21 @@ export class OverviewView {
 	verdict() {
 		const { profile } = this.app;
 		const { run, report } = profile;
-		const touched = profile.isObject ? `${count(report.touched.blocks)} objects` : `${bytes(report.touched.bytes)} touched`;
+		const touched = profile.isObject
+			? `${count(report.touched.blocks)} objects`
+			: `${bytes(report.touched.bytes)} touched`;
 
 		return [
-			el("p", { class: "subject" }, el("code", null, run.command ?? profile.name), ` \u2014 ${count(run.references)} ${profile.noun}, ${touched}`),
+			el(
+				"p",
+				{ class: "subject" },
+				el("code", null, run.command ?? profile.name),
+				` \u2014 ${count(run.references)} ${profile.noun}, ${touched}`,
+			),
 			el("h2", { class: "headline" }, report.verdict.text),
-			run.note || !run.complete ? el("p", { class: "warning" }, run.note ?? "The run is not complete.") : null,
+			run.note || !run.complete
+				? el("p", { class: "warning" }, run.note ?? "The run is not complete.")
+				: null,
 		];
 	}
 
@@ -98,7 +132,8 @@ export class OverviewView {
 			const all = lens.whole();
 			const worst = treeOf(profile, lens, "line").reduce((a, b) => (b.misses > a.misses ? b : a));
 
-			if (all > 0 && worst.misses / all > WORTH_A_CARD) cards.push(this.lineCard(worst, all), this.objectCard(worst));
+			if (all > 0 && worst.misses / all > WORTH_A_CARD)
+				cards.push(this.lineCard(worst, all), this.objectCard(worst));
 		}
 		cards.push(this.sizeCard());
 		return cards;
@@ -112,11 +147,19 @@ export class OverviewView {
 
 		return el(
 			"button",
-			{ type: "button", class: "card", onclick: () => show({ view: "code", by: "function", sel: `line:${node.id}` }) },
+			{
+				type: "button",
+				class: "card",
+				onclick: () => show({ view: "code", by: "function", sel: `line:${node.id}` }),
+			},
 			el("span", { class: "card-title" }, "The line"),
 			el("span", { class: "card-name" }, node.name),
 			text === null ? null : el("code", { class: "card-code" }, text.trim()),
-			el("span", { class: "card-text" }, `${percent(node.misses / all)} of ${lens.cache.name} misses; ${causeText(profile, lens, cause, distance)}`),
+			el(
+				"span",
+				{ class: "card-text" },
+				`${percent(node.misses / all)} of ${lens.cache.name} misses; ${causeText(profile, lens, cause, distance)}`,
+			),
 		);
 	}
 
@@ -127,7 +170,11 @@ export class OverviewView {
 
 		if (!worst) return null;
 		const { objects } = profile;
-		const own = walkOf(profile, accessesOf(profile, "site", node.rows).filter((row) => profile.accesses.object[row] === worst.object), lens);
+		const own = walkOf(
+			profile,
+			accessesOf(profile, "site", node.rows).filter((row) => profile.accesses.object[row] === worst.object),
+			lens,
+		);
 		const share = lens.misses("objects")[worst.object] / lens.whole("objects");
 
 		return el(
@@ -135,13 +182,29 @@ export class OverviewView {
 			{ type: "button", class: "card", onclick: () => show({ view: "data", sel: `object:${worst.object}` }) },
 			el("span", { class: "card-title" }, "The data"),
 			el("span", { class: "card-name" }, objects.name[worst.object]),
-			el("code", { class: "card-code" }, `${objects.origin[worst.object]}${objects.size_bytes[worst.object] ? `, ${bytes(objects.size_bytes[worst.object])}` : ""}`),
-			el("span", { class: "card-text" }, [`${percent(share)} of ${lens.cache.name} misses`, strideText(own), own.spatial === null ? "" : `${percent(own.spatial)} of each fetched block is used`].filter(Boolean).join("; ")),
+			el(
+				"code",
+				{ class: "card-code" },
+				`${objects.origin[worst.object]}${objects.size_bytes[worst.object] ? `, ${bytes(objects.size_bytes[worst.object])}` : ""}`,
+			),
+			el(
+				"span",
+				{ class: "card-text" },
+				[
+					`${percent(share)} of ${lens.cache.name} misses`,
+					strideText(own),
+					own.spatial === null ? "" : `${percent(own.spatial)} of each fetched block is used`,
+				]
+					.filter(Boolean)
+					.join("; "),
+			),
 		);
 	}
 
 	sizeCard() {
 		const { profile } = this.app;
+		const text = (blocks) =>
+			`${sizeText(profile, blocks, profile.block)}${profile.isObject ? " objects" : ""}`;
 		const { verdict } = profile.report;
 		const { next, near } = verdict;
 		const what = profile.noun;
@@ -151,8 +214,14 @@ export class OverviewView {
 				"div",
 				{ class: "card" },
 				el("span", { class: "card-title" }, "The cache size"),
-				el("span", { class: "card-name" }, near ? sizeText(profile, near.blocks, profile.block) : "any"),
-				el("span", { class: "card-text" }, near ? `holds ${percent(near.share)} of the ${what}; a larger one gains little` : "nothing is reused"),
+				el("span", { class: "card-name" }, near ? text(near.blocks) : "none"),
+				el(
+					"span",
+					{ class: "card-text" },
+					near
+						? `holds ${percent(near.share)} of the ${what}; a larger one gains little`
+						: "nothing is used twice: no cache of any size helps",
+				),
 			);
 		const holder = next.fits ? `; ${next.fits} is that large` : "; no cache of this machine is that large";
 
@@ -160,8 +229,12 @@ export class OverviewView {
 			"div",
 			{ class: "card" },
 			el("span", { class: "card-title" }, "The cache size"),
-			el("span", { class: "card-name" }, sizeText(profile, next.blocks, profile.block)),
-			el("span", { class: "card-text" }, `holds ${percent(next.share)} more of the ${what} than ${near.level ?? sizeText(profile, near.blocks, profile.block)} does${holder}`),
+			el("span", { class: "card-name" }, text(next.blocks)),
+			el(
+				"span",
+				{ class: "card-text" },
+				`holds ${percent(next.share)} more of the ${what} than ${near.level ?? text(near.blocks)} does${holder}`,
+			),
 		);
 	}
 
@@ -182,10 +255,15 @@ export class OverviewView {
 			errors: [profile.report.error_points],
 			titles: [
 				[`${profile.noun} by how far back they reach (stack distance)`, `${profile.noun} by distance`],
-				["miss ratio of a fully associative cache of that size; \u25cf the caches as they are", "miss ratio by cache size; \u25cf the caches as they are", "miss ratio by cache size"],
+				[
+					"miss ratio of a fully associative cache of that size; \u25cf the caches as they are",
+					"miss ratio by cache size; \u25cf the caches as they are",
+					"miss ratio by cache size",
+				],
 			],
 			label: `distances of reuses and miss ratio by cache size: ${profile.report.verdict.text}`,
-			onmove: (level, blocks, steps, event) => (event ? this.drag(level, event) : this.move(level, blocks, steps)),
+			onmove: (level, blocks, steps, event) =>
+				event ? this.drag(level, event) : this.move(level, blocks, steps),
 		});
 
 		this.axis = chart.axis;
@@ -199,10 +277,11 @@ export class OverviewView {
 		const { axis } = this;
 		let wanted = null;
 		const move = (next) => {
-			if (wanted === null) requestAnimationFrame(() => {
-				this.resize(level, axis.blocks(wanted - box.left));
-				wanted = null;
-			});
+			if (wanted === null)
+				requestAnimationFrame(() => {
+					this.resize(level, axis.blocks(wanted - box.left));
+					wanted = null;
+				});
 			wanted = next.clientX;
 		};
 		const end = () => {
@@ -230,7 +309,13 @@ export class OverviewView {
 	resize(level, blocks) {
 		const levels = this.app.hierarchy.map((cache) => ({ ...cache }));
 		const cache = levels[level];
-		const unit = cache.ways ? cache.ways * 2 ** Math.max(0, Math.round(Math.log2(blocks / cache.ways))) : Math.max(1, Math.round(blocks / 2 ** Math.max(0, Math.floor(Math.log2(blocks)) - 5)) * 2 ** Math.max(0, Math.floor(Math.log2(blocks)) - 5));
+		const unit = cache.ways
+			? cache.ways * 2 ** Math.max(0, Math.round(Math.log2(blocks / cache.ways)))
+			: Math.max(
+					1,
+					Math.round(blocks / 2 ** Math.max(0, Math.floor(Math.log2(blocks)) - 5)) *
+						2 ** Math.max(0, Math.floor(Math.log2(blocks)) - 5),
+				);
 		const others = levels.filter((other, i) => !other.is_tlb && i !== level);
 
 		cache.size_bytes = unit * cache.line_bytes;
@@ -244,9 +329,28 @@ export class OverviewView {
 
 	drawLevels() {
 		const { app, results } = this;
-		const focused = this.levels.contains(document.activeElement) ? document.activeElement.dataset.field : null;
+		const focused = this.levels.contains(document.activeElement)
+			? document.activeElement.dataset.field
+			: null;
 		const shared = results.some((result) => result.coherence > 0);
-		const heads = ["level", "size", "ways", "line", app.profile.shares.length ? "each for" : null, "hits here", "misses", "ratio", "first", "capacity", "conflict", shared ? "shared" : null, "moved", "write-backs", "rests on", ""].filter((head) => head !== null);
+		const heads = [
+			"level",
+			"size",
+			"ways",
+			"line",
+			app.profile.shares.length ? "each for" : null,
+			"hits here",
+			"misses",
+			"ratio",
+			"first",
+			"capacity",
+			"conflict",
+			shared ? "shared" : null,
+			"moved",
+			"write-backs",
+			"rests on",
+			"",
+		].filter((head) => head !== null);
 
 		replace(
 			this.levels,
@@ -256,20 +360,64 @@ export class OverviewView {
 				el(
 					"table",
 					{ class: "level-table" },
-					el("caption", null, "What each cache would do. Change any size, ways or line, or drag an edge above."),
-					el("thead", null, el("tr", null, heads.map((head) => (head ? el("th", { scope: "col", title: HINTS[head], class: ["level", "size", "ways", "line", "each for", "rests on"].includes(head) ? null : "number" }, head) : el("td", null))))),
-					el("tbody", null, results.map((result, i) => this.levelRow(result, i, shared))),
+					el(
+						"caption",
+						null,
+						"What each cache would do. Change any size, ways or line, or drag an edge above.",
+					),
+					el(
+						"thead",
+						null,
+						el(
+							"tr",
+							null,
+							heads.map((head) =>
+								head
+									? el(
+											"th",
+											{
+												scope: "col",
+												title: HINTS[head],
+												class: ["level", "size", "ways", "line", "each for", "rests on"].includes(head)
+													? null
+													: "number",
+											},
+											head,
+										)
+									: el("td", null),
+							),
+						),
+					),
+					el(
+						"tbody",
+						null,
+						results.map((result, i) => this.levelRow(result, i, shared)),
+					),
 				),
 			),
 			el(
 				"p",
 				{ class: "actions" },
 				el("button", { type: "button", onclick: () => this.addLevel() }, "add a level"),
-				el("button", { type: "button", disabled: !app.store.get("cache"), onclick: () => app.show({ cache: "" }) }, "back to the recorded machine"),
+				el(
+					"button",
+					{ type: "button", disabled: !app.store.get("cache"), onclick: () => app.show({ cache: "" }) },
+					"back to the recorded machine",
+				),
 				this.machines(),
-				el("code", { class: "spec" }, `loci cache --cache ${formatHierarchy(app.hierarchy, app.profile.isObject)}`),
+				el(
+					"code",
+					{ class: "spec" },
+					`loci cache --cache ${formatHierarchy(app.hierarchy, app.profile.isObject)}`,
+				),
 			),
-			app.profile.grains.length > 1 ? el("p", { class: "note" }, `Line sizes recorded: ${app.profile.grains.map((grain) => bytes(grain.block_bytes)).join(", ")}.`) : null,
+			app.profile.grains.length > 1
+				? el(
+						"p",
+						{ class: "note" },
+						`Line sizes recorded: ${app.profile.grains.map((grain) => bytes(grain.block_bytes)).join(", ")}.`,
+					)
+				: null,
 		);
 		if (focused) this.levels.querySelector(`[data-field="${focused}"]`)?.focus();
 	}
@@ -286,7 +434,9 @@ export class OverviewView {
 				"select",
 				{ onchange: (event) => event.target.value && app.show({ cache: event.target.value }) },
 				el("option", { value: "" }, "choose"),
-				app.doc.machines.map((machine) => el("option", { value: machine.specification }, `${machine.name}: ${machine.description}`)),
+				app.doc.machines.map((machine) =>
+					el("option", { value: machine.specification }, `${machine.name}: ${machine.description}`),
+				),
 			),
 		);
 	}
@@ -309,19 +459,58 @@ export class OverviewView {
 					[result.writebacks === null ? "\u2013" : count(result.writebacks)],
 				]
 					.filter(Boolean)
-					.map(([text, estimated]) => el("td", { class: "number" }, estimated || result.basis !== "exact" ? `~${text}` : text))
-					.concat(el("td", { title: BASES[result.basis].note }, result.basis === "exact" ? "exact" : `${result.basis} \u00b1${result.error_points.toPrecision(2)} points`));
+					.map(([text, estimated]) =>
+						el("td", { class: "number" }, estimated || result.basis !== "exact" ? `~${text}` : text),
+					)
+					.concat(
+						el(
+							"td",
+							{ title: BASES[result.basis].note },
+							result.basis === "exact"
+								? "exact"
+								: `${result.basis} \u00b1${result.error_points.toPrecision(2)} points`,
+						),
+					);
 
 		return el(
 			"tr",
 			null,
 			el("th", { scope: "row" }, cache.name),
-			el("td", null, this.field(i, "size", size(cache.size_bytes), (text) => ({ size_bytes: parseSize(text) }))),
-			el("td", null, this.field(i, "ways", cache.ways ? String(cache.ways) : "full", (text) => ({ ways: /^(full|0|)$/i.test(text.trim()) ? 0 : Number(text) }))),
-			el("td", null, this.field(i, "line", size(cache.line_bytes), (text) => ({ line_bytes: parseSize(text) }))),
+			el(
+				"td",
+				null,
+				this.field(i, "size", size(cache.size_bytes), (text) => ({ size_bytes: parseSize(text) })),
+			),
+			el(
+				"td",
+				null,
+				this.field(i, "ways", cache.ways ? String(cache.ways) : "full", (text) => ({
+					ways: /^(full|0|)$/i.test(text.trim()) ? 0 : Number(text),
+				})),
+			),
+			el(
+				"td",
+				null,
+				this.field(i, "line", size(cache.line_bytes), (text) => ({ line_bytes: parseSize(text) })),
+			),
 			app.profile.shares.length ? el("td", null, this.shareField(i)) : null,
 			cells,
-			el("td", null, app.hierarchy.length > 1 ? el("button", { type: "button", class: "quiet", "aria-label": `remove ${cache.name}`, onclick: () => this.removeLevel(i) }, "\u00d7") : null),
+			el(
+				"td",
+				null,
+				app.hierarchy.length > 1
+					? el(
+							"button",
+							{
+								type: "button",
+								class: "quiet",
+								"aria-label": `remove ${cache.name}`,
+								onclick: () => this.removeLevel(i),
+							},
+							"\u00d7",
+						)
+					: null,
+			),
 		);
 	}
 
@@ -331,7 +520,9 @@ export class OverviewView {
 		const change = (event) => {
 			const wanted = { ...cache, ...read(event.target.value) };
 			const levels = app.hierarchy.map((level, k) => (k === i ? wanted : level));
-			let fault = Object.values(wanted).some(Number.isNaN) ? "this is no number" : cacheFault(wanted, app.profile.isObject);
+			let fault = Object.values(wanted).some(Number.isNaN)
+				? "this is no number"
+				: cacheFault(wanted, app.profile.isObject);
 			let inside = 0;
 
 			for (const level of levels.filter((other) => !other.is_tlb)) {
@@ -345,7 +536,17 @@ export class OverviewView {
 			else app.show({ cache: formatHierarchy(levels, app.profile.isObject) });
 		};
 
-		return el("input", { type: "text", value, size: "6", "aria-label": `${what} of ${cache.name}`, "data-field": `${what}-${i}`, autocomplete: "off", spellcheck: "false", disabled: app.profile.isObject && what === "line", onchange: change });
+		return el("input", {
+			type: "text",
+			value,
+			size: "6",
+			"aria-label": `${what} of ${cache.name}`,
+			"data-field": `${what}-${i}`,
+			autocomplete: "off",
+			spellcheck: "false",
+			disabled: app.profile.isObject && what === "line",
+			onchange: change,
+		});
 	}
 
 	// Which threads have one of these caches.
@@ -353,10 +554,24 @@ export class OverviewView {
 		const { app } = this;
 		const cache = app.hierarchy[i];
 		const groups = app.profile.shares.filter((entry) => entry.share === "some").map((entry) => entry.n);
-		const options = [["private", "one thread"], ...[...new Set(groups)].map((n) => [`share${n}`, `${n} threads`]), ["shared", "all threads"]];
-		const change = (event) => app.show({ cache: formatHierarchy(app.hierarchy.map((level, k) => (k === i ? { ...level, share: event.target.value } : level)), app.profile.isObject) });
+		const options = [
+			["private", "one thread"],
+			...[...new Set(groups)].map((n) => [`share${n}`, `${n} threads`]),
+			["shared", "all threads"],
+		];
+		const change = (event) =>
+			app.show({
+				cache: formatHierarchy(
+					app.hierarchy.map((level, k) => (k === i ? { ...level, share: event.target.value } : level)),
+					app.profile.isObject,
+				),
+			});
 
-		return el("select", { "aria-label": `threads that share ${cache.name}`, "data-field": `share-${i}`, onchange: change }, options.map(([value, name]) => el("option", { value, selected: value === cache.share }, name)));
+		return el(
+			"select",
+			{ "aria-label": `threads that share ${cache.name}`, "data-field": `share-${i}`, onchange: change },
+			options.map(([value, name]) => el("option", { value, selected: value === cache.share }, name)),
+		);
 	}
 
 	addLevel() {
@@ -374,7 +589,12 @@ export class OverviewView {
 	removeLevel(i) {
 		const { app } = this;
 
-		app.show({ cache: formatHierarchy(app.hierarchy.filter((_, k) => k !== i), app.profile.isObject) });
+		app.show({
+			cache: formatHierarchy(
+				app.hierarchy.filter((_, k) => k !== i),
+				app.profile.isObject,
+			),
+		});
 	}
 
 	effective() {
@@ -386,9 +606,29 @@ export class OverviewView {
 			"section",
 			{ class: "panel" },
 			el("h2", null, "Effective cache sizes"),
-			el("p", null, "Sizes at which the miss ratio takes a step: between them, a larger cache gains nothing."),
+			el(
+				"p",
+				null,
+				"Sizes at which the miss ratio takes a step: between them, a larger cache gains nothing.",
+			),
 			sizes.length
-				? el("ul", { class: "steps" }, sizes.map((entry) => el("li", null, el("span", { class: "step-size" }, sizeText(profile, entry.blocks, profile.block)), el("span", { class: "step-bar" }, el("span", { style: { width: `${(100 * entry.share) / most}%` } })), el("span", { class: "step-share" }, percent(entry.share)))))
+				? el(
+						"ul",
+						{ class: "steps" },
+						sizes.map((entry) =>
+							el(
+								"li",
+								null,
+								el("span", { class: "step-size" }, sizeText(profile, entry.blocks, profile.block)),
+								el(
+									"span",
+									{ class: "step-bar" },
+									el("span", { style: { width: `${(100 * entry.share) / most}%` } }),
+								),
+								el("span", { class: "step-share" }, percent(entry.share)),
+							),
+						),
+					)
 				: el("p", null, "There is no such step: the curve falls slowly, or nothing is reused."),
 		);
 	}
@@ -399,17 +639,36 @@ export class OverviewView {
 		const grain = profile.grain(profile.block);
 		const bases = new Map();
 
-		for (const result of this.results) if (!result.fault && result.basis !== "exact") bases.set(result.basis, result);
+		for (const result of this.results)
+			if (!result.fault && result.basis !== "exact") bases.set(result.basis, result);
 		return el(
 			"section",
 			{ class: "panel" },
 			el("h2", null, "How sure is this?"),
 			facts([
-				["recorded", `${run.mode ?? "unknown"}${run.collector ? `, ${COLLECTORS[run.collector] ?? run.collector}` : ""}${run.merged > 1 ? `, ${run.merged} runs added up` : ""}`],
-				["distances", grain.sampling_rate < 1 ? `of a sample of the blocks (${percent(grain.sampling_rate)}): miss ratios \u00b1${report.error_points.toPrecision(2)} points (95 %)` : "of every reference that was recorded: exact"],
+				[
+					"recorded",
+					`${run.mode ?? "unknown"}${run.collector ? `, ${COLLECTORS[run.collector] ?? run.collector}` : ""}${run.merged > 1 ? `, ${run.merged} runs added up` : ""}`,
+				],
+				[
+					"distances",
+					grain.sampling_rate < 1
+						? `of a sample of the blocks (${percent(grain.sampling_rate)}): miss ratios \u00b1${report.error_points.toPrecision(2)} points (95 %)`
+						: "of every reference that was recorded: exact",
+				],
 				report.approximate ? ["code", "approximate: the compiler told what it happened to know"] : null,
 				run.lost ? ["lost", `${count(run.lost)} references are missing`] : null,
-				["caches", bases.size ? [...bases].map(([basis, result]) => `${cacheLabel(result.cache)}: ${basis}${result.why ? `, because ${result.why}` : ""}; ${BASES[basis].note}`).join(". ") : `exact: ${this.results.some((result) => !result.fault && cacheSets(result.cache) > 1) ? "sets and ways are those of the cache" : "the size is an edge of the histogram"}`],
+				[
+					"caches",
+					bases.size
+						? [...bases]
+								.map(
+									([basis, result]) =>
+										`${cacheLabel(result.cache)}: ${basis}${result.why ? `, because ${result.why}` : ""}; ${BASES[basis].note}`,
+								)
+								.join(". ")
+						: `exact: ${this.results.some((result) => !result.fault && cacheSets(result.cache) > 1) ? "sets and ways are those of the cache" : "the size is an edge of the histogram"}`,
+				],
 				["machine", [run.machine, run.caches].filter(Boolean).join(", ") || "unknown"],
 				run.started ? ["when", run.started] : null,
 			]),
@@ -420,5 +679,14 @@ export class OverviewView {
 export function levelChooser(app) {
 	const levels = app.hierarchy;
 
-	return choice("misses of", levels.map((cache) => ({ value: cache.name, name: cache.name, title: cacheLabel(cache, app.profile.isObject) })), app.lens.cache?.name, (level) => app.show({ level }));
+	return choice(
+		"misses of",
+		levels.map((cache) => ({
+			value: cache.name,
+			name: cache.name,
+			title: cacheLabel(cache, app.profile.isObject),
+		})),
+		app.lens.cache?.name,
+		(level) => app.show({ level }),
+	);
 }

@@ -2,6 +2,7 @@
 #include "analyse/share.h"
 
 #include "analyse/grow.h"
+#include "engine/stack.h"
 
 #include <errno.h>
 
@@ -169,7 +170,8 @@ static void count_pair(struct loci_share_miss *miss, uint64_t writer, uint64_t m
 		miss->pair[miss->n_pairs++] = pair;
 }
 
-static int count_miss(struct loci_share *share, uint64_t write, uint64_t touch, bool is_false)
+static int count_miss(
+	struct loci_share *share, uint64_t write, uint64_t touch, bool is_false, uint64_t weight)
 {
 	uint32_t write_row = row_of(write), miss_row = row_of(touch);
 	uint64_t key = (uint64_t)write_row << 32 | miss_row;
@@ -185,26 +187,29 @@ static int count_miss(struct loci_share *share, uint64_t write, uint64_t touch, 
 		};
 		share->n_misses++;
 	}
-	share->miss[i].misses++;
+	share->miss[i].misses += weight;
 	count_pair(&share->miss[i], write >> LOCI_ROW_BITS, touch >> LOCI_ROW_BITS);
 	return 0;
 }
 
-static int count(struct loci_share *share, size_t i)
+/* weight: touches that one stands for, since the engine follows so many blocks only. */
+static int count(struct loci_share *share, size_t i, uint64_t weight)
 {
 	unsigned kind = share->kind[i] & LOCI_COHERENT_MASK, bin;
 	uint32_t row = row_of(share->use[i]);
+	struct loci_coherence *met = &share->row[row];
 
-	if (share->of[i] == LOCI_NO_TOUCH)
+	if (share->of[i] == LOCI_NO_TOUCH || share->distance[i] == LOCI_UNSAMPLED)
 		return 0;
-	share->row[row].remote += (share->kind[i] & LOCI_COHERENT_REMOTE) != 0;
+	met->remote += share->kind[i] & LOCI_COHERENT_REMOTE ? weight : 0;
 	if (kind == LOCI_COHERENT_TRUE || kind == LOCI_COHERENT_FALSE) {
-		share->row[row].true_sharing += kind == LOCI_COHERENT_TRUE;
-		share->row[row].false_sharing += kind == LOCI_COHERENT_FALSE;
-		return count_miss(
-			share, share->lost_to[i], share->use[i], kind == LOCI_COHERENT_FALSE);
+		*(kind == LOCI_COHERENT_TRUE ? &met->true_sharing : &met->false_sharing) += weight;
+		return count_miss(share, share->lost_to[i], share->use[i],
+			kind == LOCI_COHERENT_FALSE, weight);
 	}
 	bin = loci_spread_bin(share->distance[i]);
+	if (weight > 1)
+		return loci_spread_far_add(&share->rows.far[row], bin, weight);
 	loci_spread_near_count(&share->rows, row, bin);
 	return bin < LOCI_SPREAD_NEAR ? 0 : loci_spread_far_count(&share->rows.far[row], bin);
 }
@@ -237,6 +242,7 @@ static int end_members(struct loci_share *share, const struct loci_batch *batch)
 
 int loci_share_use(struct loci_share *share, const struct loci_batch *batch, struct loci_err *err)
 {
+	uint64_t weight;
 	int r;
 
 	if (loci_spread_reserve(&share->rows, batch->n_rows) < 0 ||
@@ -252,9 +258,10 @@ int loci_share_use(struct loci_share *share, const struct loci_batch *batch, str
 			return loci_err_nomem(err);
 	}
 	spread_out(share, batch);
+	weight = (uint64_t)(1 / loci_coherent_sampling_rate(share->threads) + 0.5);
 	r = feed(share, err);
 	for (size_t i = 0; r == 0 && i < share->n; i++)
-		if (count(share, i) < 0)
+		if (count(share, i, weight) < 0)
 			r = loci_err_nomem(err);
 	if (r == 0 && end_members(share, batch) < 0)
 		r = loci_err_nomem(err);
