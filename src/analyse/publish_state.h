@@ -16,6 +16,7 @@ struct loci_counts {
 struct loci_private_counts {
 	uint64_t bins[UINT8_MAX + 1]; /* but coherence misses */
 	struct loci_coherence met;
+	uint64_t touches; /* all, of which the others may be estimates */
 };
 
 /* In the order of the code; its id is its place, from 1. */

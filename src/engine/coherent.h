@@ -36,9 +36,11 @@ enum loci_coherent_taking {
 };
 
 struct loci_coherent_options {
-	enum loci_isa isa;  /* LOCI_ISA_BEST unless a test wants another */
-	uint64_t max_bytes; /* of memory; 0: no limit. Beyond it blocks are sampled by hash, as the
-			       stack engine does */
+	enum loci_isa isa; /* LOCI_ISA_BEST unless a test wants another */
+	/* Of memory that grows with the blocks, at least about 1 MiB; members take some 90 KiB
+	 * each besides. 0: no limit. Beyond it blocks are sampled by hash as the stack engine does,
+	 * the same ones for all members; but short distances are scaled, too. */
+	uint64_t max_bytes;
 	enum loci_coherent_taking taken_by;
 };
 

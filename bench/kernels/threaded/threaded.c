@@ -75,12 +75,14 @@ struct member {
 	unsigned number;
 	void (*work)(void *with, unsigned thread);
 	void *with;
+	pthread_barrier_t *all;
 };
 
 static void *begin(void *argument)
 {
 	struct member *member = argument;
 
+	pthread_barrier_wait(member->all);
 	member->work(member->with, member->number);
 	return NULL;
 }
@@ -88,16 +90,20 @@ static void *begin(void *argument)
 void threaded_team(unsigned threads, void (*work)(void *with, unsigned thread), void *with)
 {
 	struct member member[THREADS_MAX];
+	pthread_barrier_t all;
 
+	pthread_barrier_init(&all, NULL, threads);
 	for (unsigned i = 0; i < threads; i++) {
 		member[i].number = i;
 		member[i].work = work;
 		member[i].with = with;
+		member[i].all = &all;
 		if (pthread_create(&member[i].id, NULL, begin, &member[i]))
 			threaded_wrong("no more threads");
 	}
 	for (unsigned i = 0; i < threads; i++)
 		pthread_join(member[i].id, NULL);
+	pthread_barrier_destroy(&all);
 }
 
 static const struct threaded_kernel *find(const char *name, const char *variant)

@@ -28,7 +28,8 @@ extern const struct threaded_kernel threaded_cg[], threaded_ft[], threaded_lu[],
 extern const struct threaded_kernel threaded_annealing[], threaded_histogram[], threaded_pipeline[],
 	threaded_ring[], threaded_table[];
 
-/* Runs `work` in so many threads, numbered from 0, and waits for all of them. */
+/* Runs `work` in so many threads, numbered from 0, which begin together, and waits for all of them.
+ */
 void threaded_team(unsigned threads, void (*work)(void *with, unsigned thread), void *with);
 /* Of n, thread's equal share begins here; that of the next is its end. */
 static inline size_t threaded_share(size_t n, unsigned threads, unsigned thread)

@@ -6,13 +6,21 @@
 #ifndef LOCI_RT_STATIC
 #include <stdarg.h>
 
-const char rt_team;
+const struct rt_omp_objects rt_omp;
+
+uint64_t rt_omp_region(void)
+{
+	static uint64_t regions;
+
+	return __atomic_add_fetch(&regions, 1, __ATOMIC_RELAXED) << 32;
+}
 
 typedef void region_function(void *data);
 
 struct region {
 	region_function *run;
 	void *data;
+	uint64_t place;
 };
 
 /* In each thread of the team. Its last wait, for the others or for another region, begins here. */
@@ -20,30 +28,42 @@ static void run_region(void *data)
 {
 	struct region region = *(struct region *)data;
 	struct rt_thread *thread = rt_sync_thread();
+	uint64_t outer = thread ? thread->omp_place : 0;
 
-	if (thread)
+	if (thread) {
+		thread->omp_place = region.place;
 		rt_task_begin(thread);
+	}
 	region.run(region.data);
 	thread = rt_sync_thread();
-	if (thread)
-		rt_team_arrive(thread);
+	if (!thread)
+		return;
+	thread->omp_place = outer;
+	rt_sync(thread, rt_join_stripe(region.place), LOCI_SYNC_BARRIER_ARRIVE);
+	rt_sync_blocked(thread);
 }
 
-static void join_region(struct rt_thread *const *thread)
+struct joining {
+	struct rt_thread *thread;
+	uint64_t place;
+};
+
+static void join_region(const struct joining *joining)
 {
-	if (*thread)
-		rt_team_leave(*thread);
+	if (joining->thread)
+		rt_barrier_leave(joining->thread, rt_join_stripe(joining->place));
 }
 
 #define REGION(result, name, arguments, ...)                                     \
 	RT_WRAP(result, name, region_function *run, void *data, __VA_ARGS__)     \
 	{                                                                        \
-		struct region region = { run, data };                            \
-		__attribute__((cleanup(join_region))) struct rt_thread *thread = \
-			rt_openmp_thread();                                      \
+		struct region region = { run, data, rt_omp_region() };           \
+		__attribute__((cleanup(join_region))) struct joining joining = { \
+			rt_openmp_thread(), region.place                         \
+		};                                                               \
                                                                                  \
-		if (thread) {                                                    \
-			rt_team_release(thread, LOCI_SYNC_RELEASE);              \
+		if (joining.thread) {                                            \
+			rt_team_release(joining.thread, LOCI_SYNC_RELEASE);      \
 			run = run_region;                                        \
 			data = &region;                                          \
 		}                                                                \
@@ -73,15 +93,17 @@ LOOP_OF_RUNTIME(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 static void leave(struct rt_thread *const *thread)
 {
 	if (*thread)
-		rt_team_leave(*thread);
+		rt_barrier_leave(*thread, rt_barrier_stripe((*thread)->omp_place++));
 }
 
 static struct rt_thread *arrive(void)
 {
 	struct rt_thread *thread = rt_sync_thread();
 
-	if (thread)
-		rt_team_arrive(thread);
+	if (!thread)
+		return NULL;
+	rt_sync(thread, rt_barrier_stripe(thread->omp_place), LOCI_SYNC_BARRIER_ARRIVE);
+	rt_sync_blocked(thread);
 	return thread;
 }
 
@@ -99,13 +121,40 @@ BARRIER(void, GOMP_loop_end, (), void)
 BARRIER(bool, GOMP_loop_end_cancel, (), void)
 BARRIER(void, GOMP_sections_end, (), void)
 BARRIER(bool, GOMP_sections_end_cancel, (), void)
-BARRIER(void *, GOMP_single_copy_start, (), void)
-BARRIER(void, GOMP_single_copy_end, (data), void *data)
 BARRIER(void, GOMP_workshare_task_reduction_unregister, (cancelled), bool cancelled)
-BARRIER(void, GOMP_taskwait, (), void)
-BARRIER(void, GOMP_taskwait_depend, (depends), void **depends)
-BARRIER(void, GOMP_taskgroup_end, (), void)
-BARRIER(void, GOMP_taskyield, (), void)
+
+static void go_on(struct rt_thread *const *thread)
+{
+	if (*thread)
+		rt_team_acquire(*thread);
+}
+
+static struct rt_thread *wait_for_some(void)
+{
+	struct rt_thread *thread = rt_sync_thread();
+
+	if (!thread)
+		return NULL;
+	rt_team_release(thread, LOCI_SYNC_RELEASE);
+	rt_sync_blocked(thread);
+	return thread;
+}
+
+/* Not all threads come here, or not all of them wait. */
+#define WAIT_FOR_SOME(result, name, arguments, ...)                                \
+	RT_WRAP(result, name, __VA_ARGS__)                                         \
+	{                                                                          \
+		__attribute__((cleanup(go_on), unused)) struct rt_thread *thread = \
+			wait_for_some();                                           \
+                                                                                   \
+		return RT_REAL(name) arguments;                                    \
+	}
+WAIT_FOR_SOME(void *, GOMP_single_copy_start, (), void)
+WAIT_FOR_SOME(void, GOMP_single_copy_end, (data), void *data)
+WAIT_FOR_SOME(void, GOMP_taskwait, (), void)
+WAIT_FOR_SOME(void, GOMP_taskwait_depend, (depends), void **depends)
+WAIT_FOR_SOME(void, GOMP_taskgroup_end, (), void)
+WAIT_FOR_SOME(void, GOMP_taskyield, (), void)
 
 static const char critical, atomic, ordered; /* their addresses are objects */
 RT_OMP_TAKE(GOMP_critical_start, &critical, (), void)

@@ -65,7 +65,7 @@ static void made(const struct making *mine)
 {
 	making = mine->outer;
 	if (mine->thread)
-		rt_team_leave(mine->thread);
+		rt_team_acquire(mine->thread);
 }
 
 /* NULL: as it is. */

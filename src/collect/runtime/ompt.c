@@ -21,6 +21,7 @@ enum {
 };
 
 enum { SCOPE_BEGIN = 1 };
+enum { WAITS_FOR_TASKS = 5, WAITS_FOR_GROUP = 6, REDUCTION = 7 }; /* the others are barriers */
 enum { TASK_YIELD = 2, TASK_SWITCH = 7 }; /* why it is left: it has not ended */
 
 typedef void callback(void);
@@ -32,7 +33,8 @@ static void on_parallel_begin(data_t *task, const void *frame, data_t *parallel,
 {
 	struct rt_thread *thread = rt_openmp_thread();
 
-	(void)task, (void)frame, (void)parallel, (void)requested, (void)flags, (void)from;
+	(void)task, (void)frame, (void)requested, (void)flags, (void)from;
+	parallel->value = rt_omp_region();
 	if (thread)
 		rt_team_release(thread, LOCI_SYNC_RELEASE);
 }
@@ -41,9 +43,9 @@ static void on_parallel_end(data_t *parallel, data_t *task, int flags, const voi
 {
 	struct rt_thread *thread = rt_sync_thread();
 
-	(void)parallel, (void)task, (void)flags, (void)from;
+	(void)task, (void)flags, (void)from;
 	if (thread)
-		rt_team_leave(thread);
+		rt_barrier_leave(thread, rt_join_stripe(parallel->value));
 }
 
 static void on_implicit_task(
@@ -51,20 +53,40 @@ static void on_implicit_task(
 {
 	struct rt_thread *thread = endpoint == SCOPE_BEGIN ? rt_sync_thread() : NULL;
 
-	(void)parallel, (void)task, (void)n, (void)index, (void)flags;
+	(void)n, (void)index, (void)flags;
+	if (endpoint == SCOPE_BEGIN && task)
+		task->value = parallel ? parallel->value : 0;
 	if (thread)
 		rt_task_begin(thread);
+}
+
+static bool is_barrier(int kind)
+{
+	return kind != WAITS_FOR_TASKS && kind != WAITS_FOR_GROUP && kind != REDUCTION;
+}
+
+/* Every barrier may be its region's last. */
+static void arrive(struct rt_thread *thread, uint64_t place)
+{
+	rt_sync(thread, rt_barrier_stripe(place), LOCI_SYNC_BARRIER_ARRIVE);
+	rt_sync(thread, rt_join_stripe(place), LOCI_SYNC_BARRIER_ARRIVE);
 }
 
 static void on_sync_region(int kind, int endpoint, data_t *parallel, data_t *task, const void *from)
 {
 	struct rt_thread *thread = rt_sync_thread();
 
-	(void)kind, (void)parallel, (void)task, (void)from;
-	if (thread && endpoint == SCOPE_BEGIN)
-		rt_team_release(thread, LOCI_SYNC_BARRIER_ARRIVE);
+	(void)parallel, (void)from;
+	if (thread && endpoint == SCOPE_BEGIN && is_barrier(kind))
+		arrive(thread, task ? task->value : 0);
+	else if (thread && endpoint == SCOPE_BEGIN)
+		rt_team_release(thread, LOCI_SYNC_RELEASE);
+	else if (thread && is_barrier(kind))
+		rt_barrier_leave(thread, rt_barrier_stripe(task ? task->value : 0));
 	else if (thread)
-		rt_team_leave(thread);
+		rt_team_acquire(thread);
+	if (task && endpoint != SCOPE_BEGIN && is_barrier(kind))
+		task->value++;
 }
 
 /* Tasks may run while a thread waits: it waits again after them. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Threads of OpenMP's libraries, which wait for each other without the C library. All teams share
- * one object for what their threads begin and end together: regions, barriers, tasks. So more is in
- * order than need be, but nothing that did not happen in that order.
+ * one object for what is handed to others to begin: regions and tasks; and a few, in turn, for
+ * where they wait for each other. So more is in order than need be, but nothing that did not happen
+ * in that order. In turn, because a thread may be late to begin, or to leave, when others have
+ * arrived where they wait next: in between it is not to stand behind them.
  *
  * Not in static programs: naming the libraries' functions would bring them into every one. */
 #ifndef LOCI_COLLECT_RUNTIME_OPENMP_H
@@ -10,7 +12,26 @@
 #include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
 
-extern const char rt_team; /* its address is the object */
+/* Their addresses are the objects. */
+#define RT_OMP_TURNS 8
+extern const struct rt_omp_objects {
+	_Alignas(16) char team;
+	_Alignas(16) char barrier[RT_OMP_TURNS][16];
+	_Alignas(16) char join[RT_OMP_TURNS][16]; /* ends of regions */
+} rt_omp;
+
+/* Where a thread is: the number of its region << 32 | barriers that it has passed there. */
+static inline struct rt_stripe *rt_barrier_stripe(uint64_t place)
+{
+	return rt_stripe(rt_omp.barrier[(2 * (place >> 32) + (uint32_t)place) % RT_OMP_TURNS]);
+}
+
+static inline struct rt_stripe *rt_join_stripe(uint64_t place)
+{
+	return rt_stripe(rt_omp.join[(place >> 32) % RT_OMP_TURNS]);
+}
+
+uint64_t rt_omp_region(void); /* the next one's place */
 
 /* Where threads may be about to begin. */
 static inline struct rt_thread *rt_openmp_thread(void)
@@ -23,20 +44,22 @@ static inline struct rt_thread *rt_openmp_thread(void)
 
 static inline void rt_team_release(struct rt_thread *thread, enum loci_sync kind)
 {
-	rt_sync(thread, rt_stripe(&rt_team), kind);
+	rt_sync(thread, rt_stripe(&rt_omp.team), kind);
 }
 
-/* From arriving to leaving, all that it waits for. */
-static inline void rt_team_arrive(struct rt_thread *thread)
-{
-	rt_team_release(thread, LOCI_SYNC_BARRIER_ARRIVE);
-	rt_sync_blocked(thread);
-}
-
-static inline void rt_team_leave(struct rt_thread *thread)
+/* Tasks have ended that it waited for. */
+static inline void rt_team_acquire(struct rt_thread *thread)
 {
 	rt_sync_running(thread);
-	rt_sync(thread, rt_stripe(&rt_team), LOCI_SYNC_BARRIER_LEAVE);
+	rt_sync(thread, rt_stripe(&rt_omp.team), LOCI_SYNC_ACQUIRE);
+}
+
+/* Those that wait may run tasks meanwhile. */
+static inline void rt_barrier_leave(struct rt_thread *thread, struct rt_stripe *stripe)
+{
+	rt_sync_running(thread);
+	rt_sync(thread, stripe, LOCI_SYNC_BARRIER_LEAVE);
+	rt_team_acquire(thread);
 }
 
 /* A task begins, perhaps where its thread waits, and ends; what the first returns is for the
@@ -45,8 +68,7 @@ static inline bool rt_task_begin(struct rt_thread *thread)
 {
 	bool waits = thread->is_blocked;
 
-	rt_sync_running(thread);
-	rt_sync(thread, rt_stripe(&rt_team), LOCI_SYNC_ACQUIRE);
+	rt_team_acquire(thread);
 	return waits;
 }
 

@@ -65,6 +65,7 @@ struct rt_thread {
 	bool is_told;     /* its maker has written CREATE */
 	uint32_t blocked_depth;
 	uint32_t omp_waits; /* of OpenMP that it is in */
+	uint64_t omp_place; /* of libgomp's regions: openmp.h */
 	bool is_blocked;    /* BLOCKED was written */
 	uint32_t busy;      /* signals are to wait (deferring.h) */
 	int put_off;        /* the one that does; 0: none */

@@ -68,6 +68,7 @@ struct rt_thread *rt_thread_take(uint32_t parent)
 	thread->busy = 0;
 	thread->put_off = 0;
 	thread->omp_waits = 0;
+	thread->omp_place = 0;
 	thread->new_site = 0;
 	thread->marks.depth = thread->marks.beyond = 0;
 	for (unsigned i = 0; i < RT_LEVELS; i++)
