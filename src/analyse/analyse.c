@@ -418,7 +418,7 @@ static void note_samples(struct loci_analysis *a)
 
 	snprintf(text, sizeof(text),
 		"%" PRIu64 " samples of %" PRIu64
-		" references, %.2g %% of which were recorded for them: miss ratios +-%.2g points "
+		" references, %.3g %% of which were recorded for them: miss ratios +-%.2g points "
 		"(95 %%)",
 		sum->samples, sum->references,
 		sum->references ? 100 * (double)sum->analysed / (double)sum->references : 0,
