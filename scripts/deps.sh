@@ -16,7 +16,7 @@ fuzz="clang-14|clang libclang-rt-14-dev|libclang-rt-dev"
 pass="clang-14 llvm-14-dev clang-19 llvm-19-dev libomp-14-dev|libomp-dev g++"
 # Fortran: some 60 MB to fetch, 900 MB on disk.
 fortran="flang-19 gfortran"
-compile="$pass $fortran lld-14 lld-19 meson"
+compile="$pass $fortran lld-14 lld-19 libomp-14-dev|libomp-dev meson"
 deb="dpkg-dev file"
 # The viewer is tried in a browser, driven by tools from npm (scripts/web_tools.sh). npm may have come
 # with a node that is no package of Debian's, beside which Debian's cannot be installed.

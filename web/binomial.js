@@ -42,7 +42,11 @@ export function binomialPoint(n, p, k) {
 	if (k === 0) return Math.exp(n * Math.log1p(-p));
 	if (k === n) return Math.exp(n * Math.log(p));
 	const exponent =
-		stirlingRest(n) - stirlingRest(k) - stirlingRest(n - k) - deviance(k, n * p) - deviance(n - k, n * (1 - p));
+		stirlingRest(n) -
+		stirlingRest(k) -
+		stirlingRest(n - k) -
+		deviance(k, n * p) -
+		deviance(n - k, n * (1 - p));
 
 	return Math.exp(exponent) * Math.sqrt(n / (2 * Math.PI * k * (n - k)));
 }

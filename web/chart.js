@@ -15,7 +15,7 @@ export function sizeText(profile, blocks, blockBytes) {
 }
 
 // From one block to what holds all reuses and all caches.
-export function axisOf(hists, blockBytes, caches, left, right) {
+function axisOf(hists, blockBytes, caches, left, right) {
 	let most = 16;
 
 	for (const hist of hists) most = Math.max(most, log2Rows(hist).at(-1)?.high ?? 1);
@@ -28,7 +28,8 @@ export function axisOf(hists, blockBytes, caches, left, right) {
 		right,
 		last,
 		// 0 blocks stand at the left edge, 1 block a step further
-		x: (blocks) => (blocks < 1 ? left + blocks * step : Math.min(right, left + (Math.log2(blocks) + 1) * step)),
+		x: (blocks) =>
+			blocks < 1 ? left + blocks * step : Math.min(right, left + (Math.log2(blocks) + 1) * step),
 		blocks: (x) => 2 ** Math.max(0, Math.min(last, (x - left) / step - 1)),
 	};
 }
@@ -58,14 +59,19 @@ function xAxis(group, axis, y, profile, blockBytes, title) {
 		if (x > axis.right - 20) break;
 		group.append(
 			svg("line", { x1: x, x2: x, y1: y, y2: y + 4, class: "rule" }),
-			svg("text", { x, y: y + 16, class: "tick", "text-anchor": "middle" }, sizeText(profile, 2 ** log2, blockBytes)),
+			svg(
+				"text",
+				{ x, y: y + 16, class: "tick", "text-anchor": "middle" },
+				sizeText(profile, 2 ** log2, blockBytes),
+			),
 		);
 	}
-	if (title) group.append(svg("text", { x: axis.right, y: y + 31, class: "tick", "text-anchor": "end" }, title));
+	if (title)
+		group.append(svg("text", { x: axis.right, y: y + 31, class: "tick", "text-anchor": "end" }, title));
 }
 
 // Bars for one histogram, or side by side for several; first touches stand apart at the right.
-export function bars(group, { axis, hists, top, bottom, profile, blockBytes, title, cold = true }) {
+function bars(group, { axis, hists, top, bottom, profile, blockBytes, title, cold = true }) {
 	const rows = hists.map(log2Rows);
 	const colds = hists.map((hist) => (total(hist) > 0 ? (hist.cold + hist.coherence) / total(hist) : 0));
 	const most = niceTop(Math.max(...rows.flat().map((row) => row.share), ...(cold ? colds : []), 1e-9));
@@ -81,8 +87,18 @@ export function bars(group, { axis, hists, top, bottom, profile, blockBytes, tit
 			group.append(
 				svg(
 					"rect",
-					{ x: from + 1 + which * width, y: bottom - Math.max(1, height(row.share)), width: Math.max(1, width), height: Math.max(1, height(row.share)), class: `bar series-${which}` },
-					svg("title", null, `${sizeText(profile, row.low, blockBytes)} to ${sizeText(profile, row.high, blockBytes)}: ${percent(row.share)}`),
+					{
+						x: from + 1 + which * width,
+						y: bottom - Math.max(1, height(row.share)),
+						width: Math.max(1, width),
+						height: Math.max(1, height(row.share)),
+						class: `bar series-${which % 6}`,
+					},
+					svg(
+						"title",
+						null,
+						`${sizeText(profile, row.low, blockBytes)} to ${sizeText(profile, row.high, blockBytes)}: ${percent(row.share)}`,
+					),
 				),
 			);
 		}
@@ -92,13 +108,26 @@ export function bars(group, { axis, hists, top, bottom, profile, blockBytes, tit
 			group.append(
 				svg(
 					"rect",
-					{ x: axis.right + 8 + which * width, y: bottom - Math.max(1, height(colds[which])), width, height: Math.max(1, height(colds[which])), class: `bar cold series-${which}` },
+					{
+						x: axis.right + 8 + which * width,
+						y: bottom - Math.max(1, height(colds[which])),
+						width,
+						height: Math.max(1, height(colds[which])),
+						class: `bar cold series-${which % 6}`,
+					},
 					svg("title", null, `never touched before: ${percent(colds[which])}`),
 				),
 			);
 		}
 	});
-	if (cold) group.append(svg("text", { x: axis.right + COLD_WIDTH / 2, y: bottom + 16, class: "tick", "text-anchor": "middle" }, "first"));
+	if (cold)
+		group.append(
+			svg(
+				"text",
+				{ x: axis.right + COLD_WIDTH / 2, y: bottom + 16, class: "tick", "text-anchor": "middle" },
+				"first",
+			),
+		);
 }
 
 function curvePath(axis, hist, y) {
@@ -123,7 +152,7 @@ function curves(group, { axis, hists, top, bottom, errors, title }) {
 
 			group.append(svg("path", { d: up, class: "interval" }), svg("path", { d: down, class: "interval" }));
 		}
-		group.append(svg("path", { d: curvePath(axis, hist, y), class: `curve series-${which}` }));
+		group.append(svg("path", { d: curvePath(axis, hist, y), class: `curve series-${which % 6}` }));
 	});
 	return y;
 }
@@ -137,14 +166,36 @@ function edges(group, { axis, caches, results, blockBytes, y, top, bottom, label
 		const blocks = cache.size_bytes / cache.line_bytes;
 		const x = axis.x(blocks);
 		const result = results?.[i];
-		const row = x - lastLabel < 58 ? 1 : 0;
-		const label = `${cache.name} ${sizeText(profile, blocks, blockBytes)}`;
-		const edge = svg("g", { class: "edge" }, svg("line", { x1: x, x2: x, y1: top, y2: bottom, class: "edge-line" }));
+		const row = x - lastLabel < (labels === "short" ? 26 : 70) ? 1 : 0;
+		const label = labels === "short" ? cache.name : `${cache.name} ${sizeText(profile, blocks, blockBytes)}`;
+		const edge = svg(
+			"g",
+			{ class: "edge" },
+			svg("line", { x1: x, x2: x, y1: top, y2: bottom, class: "edge-line" }),
+		);
 
 		lastLabel = row ? -Infinity : x;
-		if (labels) edge.append(svg("text", { x: Math.min(Math.max(x, axis.left + 24), axis.right - 20), y: 12 + row * 12, class: "edge-label", "text-anchor": "middle" }, label));
+		if (labels)
+			edge.append(
+				svg(
+					"text",
+					{
+						x: Math.min(Math.max(x, axis.left + 24), axis.right - 20),
+						y: 12 + row * 12,
+						class: "edge-label",
+						"text-anchor": "middle",
+					},
+					label,
+				),
+			);
 		if (result && !result.fault && y)
-			edge.append(svg("circle", { cx: x, cy: y(result.miss_ratio), r: 5, class: "edge-point" }, svg("title", null, `${label}: ${percent(result.miss_ratio)} miss`)));
+			edge.append(
+				svg(
+					"circle",
+					{ cx: x, cy: y(result.miss_ratio), r: 5, class: "edge-point" },
+					svg("title", null, `${label}: ${percent(result.miss_ratio)} miss`),
+				),
+			);
 		if (onmove) {
 			edge.append(svg("rect", { x: x - 9, y: top, width: 18, height: bottom - top, class: "edge-grip" }));
 			edge.setAttribute("role", "slider");
@@ -153,10 +204,15 @@ function edges(group, { axis, caches, results, blockBytes, y, top, bottom, label
 			edge.setAttribute("aria-valuemin", "0");
 			edge.setAttribute("aria-valuemax", String(axis.last));
 			edge.setAttribute("aria-valuenow", Math.log2(blocks).toFixed(2));
-			edge.setAttribute("aria-valuetext", result && !result.fault ? `${label}, ${percent(result.miss_ratio)} miss` : label);
+			edge.setAttribute(
+				"aria-valuetext",
+				result && !result.fault ? `${label}, ${percent(result.miss_ratio)} miss` : label,
+			);
 			edge.dataset.level = String(i);
 			edge.addEventListener("keydown", (event) => {
-				const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 4, PageDown: -4 }[event.key];
+				const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 4, PageDown: -4 }[
+					event.key
+				];
 
 				if (!steps) return;
 				event.preventDefault();
@@ -172,21 +228,65 @@ function edges(group, { axis, caches, results, blockBytes, y, top, bottom, label
 }
 
 // The histogram above, the curve below, caches as edges through both.
-export function distanceChart({ profile, hists, blockBytes, caches, results, width, errors, onmove, titles, label }) {
+export function distanceChart({
+	profile,
+	hists,
+	blockBytes,
+	caches,
+	results,
+	width,
+	errors,
+	onmove,
+	titles,
+	label,
+}) {
 	const height = 396;
 	const split = 196;
 	const room = Math.floor((width - MARGIN.left - 10) / 6.2); // letters of a title
 	const axis = axisOf(hists, blockBytes, caches, MARGIN.left, width - MARGIN.right - COLD_WIDTH);
-	const root = svg("svg", { class: "chart", width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label });
+	const root = svg("svg", {
+		class: "chart",
+		width,
+		height,
+		viewBox: `0 0 ${width} ${height}`,
+		role: "group",
+		"aria-label": label,
+	});
 	const picture = svg("g", { role: "img", "aria-label": label });
 
-	bars(picture, { axis, hists, top: MARGIN.top + 20, bottom: split - 26, profile, blockBytes, title: titles[0].find((title) => title.length <= room) ?? titles[0].at(-1) });
+	bars(picture, {
+		axis,
+		hists,
+		top: MARGIN.top + 20,
+		bottom: split - 26,
+		profile,
+		blockBytes,
+		title: titles[0].find((title) => title.length <= room) ?? titles[0].at(-1),
+	});
 	xAxis(picture, axis, split - 26, profile, blockBytes, "");
-	const y = curves(picture, { axis, hists, top: split + 24, bottom: height - MARGIN.bottom, errors, title: titles[1].find((title) => title.length <= room) ?? titles[1].at(-1) });
+	const y = curves(picture, {
+		axis,
+		hists,
+		top: split + 24,
+		bottom: height - MARGIN.bottom,
+		errors,
+		title: titles[1].find((title) => title.length <= room) ?? titles[1].at(-1),
+	});
 
 	xAxis(picture, axis, height - MARGIN.bottom, profile, blockBytes, profile.isObject ? "objects" : "");
 	root.append(picture);
-	edges(root, { axis, caches, results, blockBytes, y, top: 28, bottom: height - MARGIN.bottom, labels: true, onmove, profile });
+	edges(root, {
+		axis,
+		caches,
+		results,
+		blockBytes,
+		y,
+		top: 28,
+		bottom: height - MARGIN.bottom,
+		labels: true,
+		onmove,
+		profile,
+	});
 	root.axis = axis;
 	return root;
 }
@@ -194,11 +294,18 @@ export function distanceChart({ profile, hists, blockBytes, caches, results, wid
 // A small histogram with the caches as edges.
 export function smallHistogram({ profile, hist, blockBytes, caches, width = 320, height = 132, label }) {
 	const axis = axisOf([hist], blockBytes, caches, MARGIN.left, width - 8 - COLD_WIDTH);
-	const root = svg("svg", { class: "chart small", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+	const root = svg("svg", {
+		class: "chart small",
+		width,
+		height,
+		viewBox: `0 0 ${width} ${height}`,
+		role: "img",
+		"aria-label": label,
+	});
 
 	bars(root, { axis, hists: [hist], top: 30, bottom: height - 22, profile, blockBytes, title: "" });
 	xAxis(root, axis, height - 22, profile, blockBytes, "");
-	edges(root, { axis, caches, blockBytes, top: 18, bottom: height - 22, labels: true, profile });
+	edges(root, { axis, caches, blockBytes, top: 18, bottom: height - 22, labels: "short", profile });
 	return root;
 }
 
@@ -211,7 +318,14 @@ export function rangeChart({ ranges, value, text, width = 640, height = 120, lab
 	const high = ranges.at(-1).high;
 	const most = Math.max(...ranges.map(value), 1e-9);
 	const x = (index) => left + ((index - low) / (high - low)) * (right - left);
-	const root = svg("svg", { class: "chart small", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+	const root = svg("svg", {
+		class: "chart small",
+		width,
+		height,
+		viewBox: `0 0 ${width} ${height}`,
+		role: "img",
+		"aria-label": label,
+	});
 
 	root.append(svg("text", { x: left - 6, y: 14, class: "tick", "text-anchor": "end" }, text(most)));
 	for (const range of ranges) {
@@ -220,8 +334,18 @@ export function rangeChart({ ranges, value, text, width = 640, height = 120, lab
 		root.append(
 			svg(
 				"rect",
-				{ x: x(range.low), y: bottom - tall, width: Math.max(1, x(range.high) - x(range.low) - 0.5), height: tall, class: `bar series-${range.series ?? 0}` },
-				svg("title", null, `${range.name ?? `${indexText(range.low)} to ${indexText(range.high)}`}: ${text(value(range))}`),
+				{
+					x: x(range.low),
+					y: bottom - tall,
+					width: Math.max(1, x(range.high) - x(range.low) - 0.5),
+					height: tall,
+					class: `bar series-${range.series ?? 0}`,
+				},
+				svg(
+					"title",
+					null,
+					`${range.name ?? `${indexText(range.low)} to ${indexText(range.high)}`}: ${text(value(range))}`,
+				),
 			),
 		);
 	}

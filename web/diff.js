@@ -5,8 +5,10 @@ import { choice, el, empty, replace, table } from "./dom.js";
 import { distanceChart, sizeText } from "./chart.js";
 import { bytes, cacheLabel, count, percent } from "./units.js";
 
+const SERIES = 6; // page.css has as many
+
 // "-87.5 %", "+3.2 %", "same", "new", "gone", "x 12".
-export function changeText(before, after) {
+function changeText(before, after) {
 	if (before === null || after === null) return "\u2013";
 	if (before === after) return "same";
 	if (!before) return "new";
@@ -49,7 +51,14 @@ export class DiffView {
 		const { doc, show } = this.app;
 
 		if (doc.profiles.length < 2) {
-			replace(this.element, empty("One profile", "There is nothing to compare it with.", "loci html before.loci after.loci makes a page of both."));
+			replace(
+				this.element,
+				empty(
+					"One profile",
+					"There is nothing to compare it with.",
+					"loci html before.loci after.loci makes a page of both.",
+				),
+			);
 			return;
 		}
 		const [before] = doc.profiles;
@@ -63,8 +72,24 @@ export class DiffView {
 		this.diff = diff;
 		replace(
 			this.element,
-			doc.profiles.length > 2 ? el("div", { class: "pane-bar" }, choice("compared with the first", doc.profiles.slice(1).map((profile, i) => ({ value: String(i + 1), name: profile.name })), String(this.other), (value) => show({ with: value }))) : null,
-			el("section", { class: "verdict" }, el("p", { class: "subject" }, this.key(doc.profiles)), el("h2", { class: "headline" }, verdict ?? "")),
+			doc.profiles.length > 2
+				? el(
+						"div",
+						{ class: "pane-bar" },
+						choice(
+							"compared with the first",
+							doc.profiles.slice(1).map((profile, i) => ({ value: String(i + 1), name: profile.name })),
+							String(this.other),
+							(value) => show({ with: value }),
+						),
+					)
+				: null,
+			el(
+				"section",
+				{ class: "verdict" },
+				el("p", { class: "subject" }, this.key(doc.profiles)),
+				el("h2", { class: "headline" }, verdict ?? ""),
+			),
 			el("section", { class: "panel", "aria-label": "distances of both" }, this.chart),
 			el("section", { class: "panel" }, this.totals(diff, before, after)),
 			this.moved("Lines whose misses moved most", diff.lines),
@@ -75,7 +100,11 @@ export class DiffView {
 	}
 
 	key(profiles) {
-		return profiles.map((profile, i) => [el("span", { class: `swatch series-${i}`, "aria-hidden": "true" }), el("code", null, profile.name), "  "]);
+		return profiles.map((profile, i) => [
+			el("span", { class: `swatch series-${i % SERIES}`, "aria-hidden": "true" }),
+			el("code", null, profile.name),
+			"  ",
+		]);
 	}
 
 	drawChart() {
@@ -107,20 +136,57 @@ export class DiffView {
 		const amount = (value) => (value === null ? "\u221e" : count(value));
 		const room = (value) => (value === null ? "\u221e" : sizeText(before, value, diff.block_bytes));
 		const rows = [
-			["references", ...changeCell(diff.references, amount)],
-			["distinct memory", ...changeCell(diff.blocks, room)],
+			["references", ...changeCell(diff.references, amount).slice(0, 3), ""], // fewer may be better, or less work
+			["distinct memory", ...changeCell(diff.blocks, room).slice(0, 3), ""],
 			...diff.levels.flatMap((level) => [
 				[`${cacheLabel(level, isObject)} misses`, ...changeCell(level.misses, amount)],
 				level.moved_bytes ? [`${level.name} moved`, ...changeCell(level.moved_bytes, bytes)] : null,
 			]),
-			...diff.percentiles.map((entry) => [`cache that holds ${entry.percent} %`, ...changeCell(entry.blocks, room)]),
+			...diff.percentiles.map((entry) => [
+				`cache that holds ${entry.percent} %`,
+				...changeCell(entry.blocks, room),
+			]),
 		].filter(Boolean);
 
-		return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "totals" }, table("In figures", [{ title: "" }, { title: before.name, number: true }, { title: after.name, number: true }, { title: "change", number: true }, { title: "" }], rows, { class: "diff" }));
+		return el(
+			"div",
+			{ class: "scroll", tabindex: "0", role: "region", "aria-label": "totals" },
+			table(
+				"In figures",
+				[
+					{ title: "" },
+					{ title: before.name, number: true },
+					{ title: after.name, number: true },
+					{ title: "change", number: true },
+					{ title: "" },
+				],
+				rows,
+				{ class: "diff" },
+			),
+		);
 	}
 
 	moved(caption, rows) {
 		if (!rows?.length) return null;
-		return el("section", { class: "panel" }, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table(caption, [{ title: "" }, { title: "before", number: true }, { title: "after", number: true }, { title: "change", number: true }, { title: "" }], rows.map((row) => [row.name, ...changeCell(row.misses, (value) => count(value ?? 0))]), { class: "diff" })));
+		return el(
+			"section",
+			{ class: "panel" },
+			el(
+				"div",
+				{ class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+				table(
+					caption,
+					[
+						{ title: "" },
+						{ title: "before", number: true },
+						{ title: "after", number: true },
+						{ title: "change", number: true },
+						{ title: "" },
+					],
+					rows.map((row) => [row.name, ...changeCell(row.misses, (value) => count(value ?? 0))]),
+					{ class: "diff" },
+				),
+			),
+		);
 	}
 }

@@ -8,8 +8,19 @@ import { cacheSets, parseHierarchy, size } from "./units.js";
 import { predictCache, predictHits } from "./predict.js";
 
 const TABLES = [
-	"modules", "sources", "functions", "loops", "excerpts", "sites", "contexts", "objects", "fields",
-	"accesses", "pieces", "pairs", "sharings",
+	"modules",
+	"sources",
+	"functions",
+	"loops",
+	"excerpts",
+	"sites",
+	"contexts",
+	"objects",
+	"fields",
+	"accesses",
+	"pieces",
+	"pairs",
+	"sharings",
 ];
 
 export async function unpack(base64) {
@@ -165,27 +176,50 @@ export class Profile {
 		const entry = known.find((one) => one.share === (n ? "some" : cache.share) && one.n === Number(n));
 
 		if (!known.length) return input;
-		if (!entry) return { fault: `shared by ${n} threads each, and the profile has no such groups: loci record --share ${n}` };
-		const own = entry.histogram ? { stack: entry.histogram, dirty: null, set: null, set_dirty: null, is_private: true } : {};
+		if (!entry)
+			return {
+				fault: `shared by ${n} threads each, and the profile has no such groups: loci record --share ${n}`,
+			};
+		const own = entry.histogram
+			? { stack: entry.histogram, dirty: null, set: null, set_dirty: null, is_private: true }
+			: {};
 
-		return { ...input, ...own, is_threaded: true, sharing: entry.has_sharing ? entry : null, touches: entry.touches, counted: this.counted(cache, true) };
+		return {
+			...input,
+			...own,
+			is_threaded: true,
+			sharing: entry.has_sharing ? entry : null,
+			touches: entry.touches,
+			counted: this.counted(cache, true),
+		};
 	}
 
 	// Misses of a cache that was simulated while recording, shared in that way where it matters.
 	counted(cache, isThreaded) {
 		const level = this.levels.findIndex(
-			(one) => one.size_bytes === cache.size_bytes && one.line_bytes === cache.line_bytes && one.ways === cache.ways && (!isThreaded || one.share === (cache.share ?? "private")),
+			(one) =>
+				one.size_bytes === cache.size_bytes &&
+				one.line_bytes === cache.line_bytes &&
+				one.ways === cache.ways &&
+				(!isThreaded || one.share === (cache.share ?? "private")),
 		);
 
 		return level >= 0 && this.whole.touches > 0
-			? { misses: this.whole.misses[level], writebacks: this.whole.writebacks[level], hits: this.whole.first_hits[level], at: level }
+			? {
+					misses: this.whole.misses[level],
+					writebacks: this.whole.writebacks[level],
+					hits: this.whole.first_hits[level],
+					at: level,
+				}
 			: null;
 	}
 
 	// One result for each level; { cache, fault } where the profile cannot judge it.
 	predict(hierarchy) {
 		const inputs = hierarchy.map((cache) => this.input(cache));
-		const results = hierarchy.map((cache, i) => (inputs[i].fault ? { cache, fault: inputs[i].fault } : predictCache(inputs[i], cache)));
+		const results = hierarchy.map((cache, i) =>
+			inputs[i].fault ? { cache, fault: inputs[i].fault } : predictCache(inputs[i], cache),
+		);
 
 		predictHits(results.filter((result) => !result.fault));
 		takeCountedHits(inputs, results);

@@ -31,7 +31,12 @@ export function replace(parent, ...children) {
 }
 
 export function empty(title, ...lines) {
-	return el("div", { class: "empty" }, el("h2", null, title), lines.map((line) => el("p", null, line)));
+	return el(
+		"div",
+		{ class: "empty" },
+		el("h2", null, title),
+		lines.map((line) => el("p", null, line)),
+	);
 }
 
 // A table of what is small enough to stand in the page whole.
@@ -40,8 +45,34 @@ export function table(caption, heads, rows, attributes) {
 		"table",
 		attributes,
 		el("caption", null, caption),
-		el("thead", null, el("tr", null, heads.map((head) => el(head.title ? "th" : "td", { scope: head.title ? "col" : null, class: head.number ? "number" : null }, head.title)))),
-		el("tbody", null, rows.map((cells) => el("tr", null, cells.map((cell, i) => el(i ? "td" : "th", { scope: i ? null : "row", class: heads[i].number ? "number" : null }, cell))))),
+		el(
+			"thead",
+			null,
+			el(
+				"tr",
+				null,
+				heads.map((head) =>
+					el(
+						head.title ? "th" : "td",
+						{ scope: head.title ? "col" : null, class: head.number ? "number" : null },
+						head.title,
+					),
+				),
+			),
+		),
+		el(
+			"tbody",
+			null,
+			rows.map((cells) =>
+				el(
+					"tr",
+					null,
+					cells.map((cell, i) =>
+						el(i ? "td" : "th", { scope: i ? null : "row", class: heads[i].number ? "number" : null }, cell),
+					),
+				),
+			),
+		),
 	);
 }
 
@@ -51,11 +82,26 @@ export function choice(label, options, chosen, onchoose) {
 		"div",
 		{ class: "choice", role: "group", "aria-label": label },
 		options.map((option) =>
-			el("button", { type: "button", "aria-pressed": String(option.value === chosen), title: option.title, onclick: () => onchoose(option.value) }, option.name),
+			el(
+				"button",
+				{
+					type: "button",
+					"aria-pressed": String(option.value === chosen),
+					title: option.title,
+					onclick: () => onchoose(option.value),
+				},
+				option.name,
+			),
 		),
 	);
 }
 
 export function facts(entries) {
-	return el("dl", { class: "facts" }, entries.filter(Boolean).map(([name, ...value]) => el("div", null, el("dt", null, name), el("dd", null, ...value))));
+	return el(
+		"dl",
+		{ class: "facts" },
+		entries
+			.filter(Boolean)
+			.map(([name, ...value]) => el("div", null, el("dt", null, name), el("dd", null, ...value))),
+	);
 }

@@ -4,9 +4,16 @@
 
 import { el } from "./dom.js";
 
-export const ROW = 24; // pixels; page.css knows it too
+const ROW = 24; // pixels; page.css knows it too
 const LEAST = { wide: 170, middle: 120, "line-number": 62, "source-text": 420 }; // below, it scrolls
 let grids = 0;
+
+// A bar behind a figure: its share of the most there is.
+export function heatCell(cell, share, text) {
+	cell.classList.add("heat");
+	cell.style.setProperty("--share", `${Math.min(100, 100 * share).toFixed(1)}%`);
+	cell.textContent = text;
+}
 
 export class Grid {
 	// columns: { key, title, number, text(row) or fill(cell, row), sort }
@@ -23,26 +30,52 @@ export class Grid {
 		this.body = el("div", { role: "rowgroup", class: "grid-body" });
 		this.element = el(
 			"div",
-			{ class: "grid", role: tree ? "treegrid" : "grid", "aria-label": label, tabindex: "0", id: this.id, onkeydown: (event) => this.key(event), onscroll: () => this.draw() },
+			{
+				class: "grid",
+				role: tree ? "treegrid" : "grid",
+				"aria-label": label,
+				tabindex: "0",
+				id: this.id,
+				onkeydown: (event) => this.key(event),
+				onscroll: () => this.draw(),
+			},
 			el("div", { role: "rowgroup", class: "grid-top" }, this.header),
 			this.body,
 		);
-		this.element.style.setProperty("--least", `${columns.reduce((sum, column) => sum + (LEAST[column.class] ?? 84), 0)}px`);
+		this.element.style.setProperty(
+			"--least",
+			`${columns.reduce((sum, column) => sum + (LEAST[column.class] ?? 84), 0)}px`,
+		);
 		this.body.addEventListener("click", (event) => this.click(event));
 		this.body.addEventListener("dblclick", () => this.onopen?.(this.rows[this.selected]));
 		new ResizeObserver(() => this.draw()).observe(this.element);
 	}
 
 	head(column) {
-		const attributes = { role: "columnheader", class: `cell ${column.class ?? ""}${column.number ? " number" : ""}` };
+		const attributes = {
+			role: "columnheader",
+			class: `cell ${column.class ?? ""}${column.number ? " number" : ""}`,
+		};
 
 		if (!column.sort) return el("div", attributes, column.title);
-		return el("div", attributes, el("button", { type: "button", tabindex: "-1", title: column.hint, onclick: () => this.onsort?.(column.key) }, column.title));
+		return el(
+			"div",
+			attributes,
+			el(
+				"button",
+				{ type: "button", title: column.hint, onclick: () => this.onsort?.(column.key) },
+				column.title,
+			),
+		);
 	}
 
 	setSort(key, ascending) {
 		this.columns.forEach((column, i) => {
-			if (column.sort) this.heads[i].setAttribute("aria-sort", column.key === key ? (ascending ? "ascending" : "descending") : "none");
+			if (column.sort)
+				this.heads[i].setAttribute(
+					"aria-sort",
+					column.key === key ? (ascending ? "ascending" : "descending") : "none",
+				);
 		});
 	}
 
@@ -61,7 +94,8 @@ export class Grid {
 		const top = this.element.scrollTop;
 
 		if (index * ROW < top) this.element.scrollTop = index * ROW;
-		else if (view > 0 && (index + 1) * ROW > top + view) this.element.scrollTop = (index + 1) * ROW - view + (index > 0 ? view / 3 : 0);
+		else if (view > 0 && (index + 1) * ROW > top + view)
+			this.element.scrollTop = (index + 1) * ROW - view + (index > 0 ? view / 3 : 0);
 	}
 
 	select(index, tell = true) {
@@ -91,7 +125,9 @@ export class Grid {
 	newRow() {
 		const line = el("div", { role: "row", class: "grid-row", id: `${this.id}-${this.pool.length}` });
 
-		line.cells = this.columns.map((column) => el("div", { role: "gridcell", class: `cell ${column.class ?? ""}${column.number ? " number" : ""}` }));
+		line.cells = this.columns.map((column) =>
+			el("div", { role: "gridcell", class: `cell ${column.class ?? ""}${column.number ? " number" : ""}` }),
+		);
 		line.append(...line.cells);
 		if (this.tree) {
 			line.handle = el("span", { class: "handle", "aria-hidden": "true" });
@@ -142,7 +178,14 @@ export class Grid {
 
 	key(event) {
 		const page = Math.max(1, Math.floor(this.element.clientHeight / ROW) - 2);
-		const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+		const moves = {
+			ArrowDown: 1,
+			ArrowUp: -1,
+			PageDown: page,
+			PageUp: -page,
+			Home: -Infinity,
+			End: Infinity,
+		};
 		const row = this.rows[this.selected];
 
 		if (event.target.closest("input, button") || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -169,5 +212,3 @@ export class Grid {
 		event.preventDefault();
 	}
 }
-
-

@@ -22,7 +22,9 @@ export function binOf(scheme, value) {
 	if (value < linear) return value;
 	const log2 = floorLog2(value);
 
-	return linear + (log2 - floorLog2(linear)) * 2 ** bits + (Math.floor(value / 2 ** (log2 - bits)) % 2 ** bits);
+	return (
+		linear + (log2 - floorLog2(linear)) * 2 ** bits + (Math.floor(value / 2 ** (log2 - bits)) % 2 ** bits)
+	);
 }
 
 export function binLow(scheme, bin) {
@@ -54,7 +56,7 @@ export function decodeHist(packed) {
 	return hist;
 }
 
-export function finite(hist) {
+function finite(hist) {
 	let sum = 0;
 
 	for (let i = 0; i < hist.weight.length; i++) sum += hist.weight[i];
@@ -105,7 +107,8 @@ export function curve(hist) {
 		if (!(weight[i] > 0)) continue;
 		points.push({ blocks: binLow(scheme, i), ratio: (left + hist.cold + hist.coherence) / all });
 		// a bin of one distance is a step; within a wider one reuses are thought to be spread
-		if (binHigh(scheme, i) - binLow(scheme, i) === 1) points.push({ blocks: binHigh(scheme, i), ratio: points.at(-1).ratio });
+		if (binHigh(scheme, i) - binLow(scheme, i) === 1)
+			points.push({ blocks: binHigh(scheme, i), ratio: points.at(-1).ratio });
 		left = Math.max(0, left - weight[i]);
 		points.push({ blocks: binHigh(scheme, i), ratio: (left + hist.cold + hist.coherence) / all });
 	}

@@ -12,7 +12,10 @@ const POINTS_PER_BIN = 16;
 
 export const BASES = {
 	exact: { worst: 0, note: "" },
-	interpolated: { worst: 0, note: "the size lies within a bin of the histogram, whose reuses are thought to be spread evenly" },
+	interpolated: {
+		worst: 0,
+		note: "the size lies within a bin of the histogram, whose reuses are thought to be spread evenly",
+	},
 	"binomial model": {
 		worst: 40,
 		note: "blocks are thought to fall into sets at random: off by about 2 points on unstructured addresses, up to 40 for a loop that just fits",
@@ -93,7 +96,9 @@ function fromStack(input, result) {
 	result.error_points = 0;
 	if (result.basis !== "exact")
 		result.error_points =
-			BASES[result.basis].worst + points(scale * uncertain, result.accesses) + (input.sampled ? input.sampling_points : 0);
+			BASES[result.basis].worst +
+			points(scale * uncertain, result.accesses) +
+			(input.sampled ? input.sampling_points : 0);
 	result.cold = scale * stack.cold;
 	result.coherence = scale * stack.coherence;
 	result.capacity = scale * full.sum;
@@ -117,7 +122,14 @@ function writeBacks(input, result) {
 
 export function predictCache(input, cache) {
 	const { sharing = null } = input;
-	const result = { cache, threaded: Boolean(input.is_threaded), true_sharing: sharing?.true_sharing ?? null, false_sharing: sharing?.false_sharing ?? null, remote: sharing?.remote ?? null, accesses: input.touches > 0 ? input.touches : total(input.stack) };
+	const result = {
+		cache,
+		threaded: Boolean(input.is_threaded),
+		true_sharing: sharing?.true_sharing ?? null,
+		false_sharing: sharing?.false_sharing ?? null,
+		remote: sharing?.remote ?? null,
+		accesses: input.touches > 0 ? input.touches : total(input.stack),
+	};
 
 	fromStack(input, result);
 	result.writebacks = cache.is_tlb ? null : writeBacks(input, result);
@@ -137,7 +149,11 @@ function includes(outside, inside) {
 	const innerWays = inner.ways || cacheBlocks(inner);
 
 	if (outside.threaded && (outer.share ?? "private") !== (inner.share ?? "private")) return false;
-	return outer.line_bytes === inner.line_bytes && outerWays >= innerWays && cacheSets(outer) % cacheSets(inner) === 0;
+	return (
+		outer.line_bytes === inner.line_bytes &&
+		outerWays >= innerWays &&
+		cacheSets(outer) % cacheSets(inner) === 0
+	);
 }
 
 // What each level satisfies: misses of the level before less its own. TLBs stand outside that chain.

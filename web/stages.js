@@ -14,9 +14,22 @@ function stageRatio(stage, lens) {
 }
 
 const SHARING = [
-	{ title: "lost: true sharing", number: true, text: (stage) => (stage.coherence ? count(stage.coherence.true_sharing) : "\u2013") },
-	{ title: "false sharing", number: true, text: (stage) => (stage.coherence ? count(stage.coherence.false_sharing) : "\u2013") },
-	{ title: "remote", number: true, text: (stage) => (stage.coherence?.touches ? percent(stage.coherence.remote / stage.coherence.touches) : "\u2013") },
+	{
+		title: "lost: true sharing",
+		number: true,
+		text: (stage) => (stage.coherence ? count(stage.coherence.true_sharing) : "\u2013"),
+	},
+	{
+		title: "false sharing",
+		number: true,
+		text: (stage) => (stage.coherence ? count(stage.coherence.false_sharing) : "\u2013"),
+	},
+	{
+		title: "remote",
+		number: true,
+		text: (stage) =>
+			stage.coherence?.touches ? percent(stage.coherence.remote / stage.coherence.touches) : "\u2013",
+	},
 ];
 
 function stageTable(app, caption, name, stages, more = []) {
@@ -27,7 +40,15 @@ function stageTable(app, caption, name, stages, more = []) {
 		{ class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
 		table(
 			caption,
-			[{ title: name }, { title: profile.noun, number: true }, { title: "of all", number: true }, { title: `misses of ${lens.cache?.name ?? "?"}`, number: true }, { title: "miss ratio", number: true }, ...more, { title: "distances" }],
+			[
+				{ title: name },
+				{ title: profile.noun, number: true },
+				{ title: "of all", number: true },
+				{ title: `misses of ${lens.cache?.name ?? "?"}`, number: true },
+				{ title: "miss ratio", number: true },
+				...more,
+				{ title: "distances" },
+			],
 			stages.map((stage) => [
 				stage.label,
 				count(stage.refs),
@@ -35,7 +56,17 @@ function stageTable(app, caption, name, stages, more = []) {
 				`${lens.isEstimate ? "~" : ""}${count(lens.ofStage(stage))}`,
 				percent(stageRatio(stage, lens)),
 				...more.map((column) => column.text(stage)),
-				stage.histogram ? smallHistogram({ profile, hist: stage.histogram, blockBytes: profile.ownerBlock, caches: app.hierarchy, width: 360, height: 96, label: `distances of ${stage.label}` }) : "\u2013",
+				stage.histogram
+					? smallHistogram({
+							profile,
+							hist: stage.histogram,
+							blockBytes: profile.ownerBlock,
+							caches: app.hierarchy,
+							width: 360,
+							height: 96,
+							label: `distances of ${stage.label}`,
+						})
+					: "\u2013",
 			]),
 			{ class: "stages" },
 		),
@@ -55,16 +86,34 @@ export class ThreadsView {
 		const { profile } = app;
 
 		if (profile.threads.length < 2) {
-			replace(this.element, empty("One thread", "This program ran in one thread: there is nothing to share.", "Profiles of programs with several show each of them here."));
+			replace(
+				this.element,
+				empty(
+					"One thread",
+					"This program ran in one thread: there is nothing to share.",
+					"Profiles of programs with several show each of them here.",
+				),
+			);
 			return;
 		}
-		const threads = profile.threads.map((thread) => ({ ...thread, histogram: thread.private ?? thread.histogram, label: `thread ${thread.id}${thread.pid ? ` of process ${thread.pid}` : ""}${thread.command ? ` (${thread.command})` : ""}` }));
+		const processes = new Set(profile.threads.map((thread) => thread.pid)).size;
+		const label = (thread) =>
+			`thread ${thread.id}${processes > 1 && thread.pid ? ` of process ${thread.pid}${thread.command ? ` (${thread.command})` : ""}` : ""}`;
+		const threads = profile.threads.map((thread) => ({
+			...thread,
+			histogram: thread.private ?? thread.histogram,
+			label: label(thread),
+		}));
 
 		threads.sort((a, b) => b.refs - a.refs);
 		replace(
 			this.element,
 			this.summary(threads),
-			el("section", { class: "panel" }, stageTable(app, `${count(threads.length)} threads, the busiest first`, "thread", threads, SHARING)),
+			el(
+				"section",
+				{ class: "panel" },
+				stageTable(app, `${count(threads.length)} threads, the busiest first`, "thread", threads, SHARING),
+			),
 			this.takes(),
 		);
 	}
@@ -72,38 +121,83 @@ export class ThreadsView {
 	// What they have in common, and what that costs.
 	summary(threads) {
 		const { profile } = this.app;
-		const whole = profile.shares.find((entry) => entry.share === "private" && entry.block_bytes === profile.ownerBlock);
+		const whole = profile.shares.find(
+			(entry) => entry.share === "private" && entry.block_bytes === profile.ownerBlock,
+		);
 		const blocks = profile.sharedBlocks.find((entry) => entry.block_bytes === profile.ownerBlock);
 
-		if (!whole?.has_sharing) return el("section", { class: "verdict" }, el("h2", { class: "headline" }, `${count(threads.length)} threads`), el("p", { class: "subject" }, "What they take from each other is not recorded."));
+		if (!whole?.has_sharing)
+			return el(
+				"section",
+				{ class: "verdict" },
+				el("h2", { class: "headline" }, `${count(threads.length)} threads`),
+				el("p", { class: "subject" }, "What they take from each other is not recorded."),
+			);
 		const lost = whole.true_sharing + whole.false_sharing;
 		const all = blocks ? blocks.alone + blocks.read_only + blocks.written : 0;
 
 		return el(
 			"section",
 			{ class: "verdict" },
-			el("h2", { class: "headline" }, lost ? `${count(lost)} misses are of blocks that another thread's write took away: ${percent(whole.false_sharing / lost)} by false sharing, of other bytes in the same block.` : `${count(threads.length)} threads, none of which takes anything from another.`),
-			el("p", { class: "subject" }, `${percent(whole.remote / whole.touches)} of all touches are of a block that another thread touched last.`),
-			all ? el("p", { class: "subject" }, `Of ${count(all)} blocks of ${bytes(blocks.block_bytes)}, ${percent(blocks.alone / all)} belong to one thread, ${percent(blocks.read_only / all)} are read by several, ${percent(blocks.written / all)} are written by one and touched by others.`) : null,
+			el(
+				"h2",
+				{ class: "headline" },
+				lost
+					? `${count(lost)} misses are of blocks that another thread's write took away: ${percent(whole.false_sharing / lost)} by false sharing, of other bytes in the same block.`
+					: `${count(threads.length)} threads, none of which takes anything from another.`,
+			),
+			el(
+				"p",
+				{ class: "subject" },
+				`${percent(whole.remote / whole.touches)} of all touches are of a block that another thread touched last.`,
+			),
+			all
+				? el(
+						"p",
+						{ class: "subject" },
+						`Of ${count(all)} blocks of ${bytes(blocks.block_bytes)}, ${percent(blocks.alone / all)} belong to one thread, ${percent(blocks.read_only / all)} are read by several, ${percent(blocks.written / all)} are written by one and touched by others.`,
+					)
+				: null,
 		);
 	}
 
 	place(site) {
 		const { profile, show } = this.app;
 
-		return site >= 0 ? el("button", { type: "button", class: "link", onclick: () => show({ view: "code", by: "function", sel: `line:${site}` }) }, profile.siteName(site)) : "(unknown)";
+		return site >= 0
+			? el(
+					"button",
+					{
+						type: "button",
+						class: "link",
+						onclick: () => show({ view: "code", by: "function", sel: `line:${site}` }),
+					},
+					profile.siteName(site),
+				)
+			: "(unknown)";
 	}
 
 	what(object, field) {
 		const { profile, show } = this.app;
-		const name = object >= 0 ? `${profile.objectName(object)}${field >= 0 ? `.${profile.fields.name[field]}` : ""}` : "(unknown)";
+		const name =
+			object >= 0
+				? `${profile.objectName(object)}${field >= 0 ? `.${profile.fields.name[field]}` : ""}`
+				: "(unknown)";
 
-		return object >= 0 ? el("button", { type: "button", class: "link", onclick: () => show({ view: "data", sel: `object:${object}` }) }, name) : name;
+		return object >= 0
+			? el(
+					"button",
+					{ type: "button", class: "link", onclick: () => show({ view: "data", sel: `object:${object}` }) },
+					name,
+				)
+			: name;
 	}
 
 	takes() {
 		const { sharings } = this.app.profile;
-		const order = Array.from({ length: sharings.n }, (_, i) => i).sort((a, b) => sharings.count[b] - sharings.count[a]);
+		const order = Array.from({ length: sharings.n }, (_, i) => i).sort(
+			(a, b) => sharings.count[b] - sharings.count[a],
+		);
 
 		if (!order.length) return null;
 		return el(
@@ -114,8 +208,26 @@ export class ThreadsView {
 				{ class: "scroll", tabindex: "0", role: "region", "aria-label": "who takes what from whom" },
 				table(
 					`Who takes what from whom${order.length > TAKES_SHOWN ? `: the first ${TAKES_SHOWN} of ${count(order.length)}` : ""}`,
-					[{ title: "written at" }, { title: "there" }, { title: "missed at" }, { title: "there" }, { title: "sharing" }, { title: "misses", number: true }, { title: "pairs of threads", number: true }],
-					order.slice(0, TAKES_SHOWN).map((i) => [this.place(sharings.write[i]), this.what(sharings.write_object[i], sharings.write_field[i]), this.place(sharings.miss[i]), this.what(sharings.object[i], sharings.field[i]), sharings.kind[i] === "false" ? "false: other bytes" : "true: the same bytes", count(sharings.count[i]), `${sharings.threads[i]} or more`]),
+					[
+						{ title: "written at" },
+						{ title: "there" },
+						{ title: "missed at" },
+						{ title: "there" },
+						{ title: "sharing" },
+						{ title: "misses", number: true },
+						{ title: "pairs of threads", number: true },
+					],
+					order
+						.slice(0, TAKES_SHOWN)
+						.map((i) => [
+							this.place(sharings.write[i]),
+							this.what(sharings.write_object[i], sharings.write_field[i]),
+							this.place(sharings.miss[i]),
+							this.what(sharings.object[i], sharings.field[i]),
+							sharings.kind[i] === "false" ? "false: other bytes" : "true: the same bytes",
+							count(sharings.count[i]),
+							`${sharings.threads[i]} or more`,
+						]),
 				),
 			),
 		);
@@ -134,15 +246,43 @@ export class PhasesView {
 		const named = (stage) => ({ ...stage, label: stage.name ?? "(before the first phase)" });
 
 		if (!profile.phases.length && !profile.regions.length) {
-			replace(this.element, empty("No phases", "The program marks neither phases nor regions.", "LOCI_PHASE(\"solve\") and LOCI_BEGIN(\"assemble\") of loci/mark.h name them; man loci-mark."));
+			replace(
+				this.element,
+				empty(
+					"No phases",
+					"The program marks neither phases nor regions.",
+					'LOCI_PHASE("solve") and LOCI_BEGIN("assemble") of loci/mark.h name them; man loci-mark.',
+				),
+			);
 			return;
 		}
 		replace(
 			this.element,
 			profile.phases.length
-				? el("section", { class: "panel" }, this.timeline(), stageTable(app, `Phases; misses of ${lens.cache ? cacheLabel(lens.cache, profile.isObject) : "?"}`, "phase", profile.phases.map(named)))
+				? el(
+						"section",
+						{ class: "panel" },
+						this.timeline(),
+						stageTable(
+							app,
+							`Phases; misses of ${lens.cache ? cacheLabel(lens.cache, profile.isObject) : "?"}`,
+							"phase",
+							profile.phases.map(named),
+						),
+					)
 				: null,
-			profile.regions.length ? el("section", { class: "panel" }, stageTable(app, "Regions, each without those inside it", "region", profile.regions.map(named).sort((a, b) => b.refs - a.refs))) : null,
+			profile.regions.length
+				? el(
+						"section",
+						{ class: "panel" },
+						stageTable(
+							app,
+							"Regions, each without those inside it",
+							"region",
+							profile.regions.map(named).sort((a, b) => b.refs - a.refs),
+						),
+					)
+				: null,
 		);
 	}
 
@@ -153,19 +293,41 @@ export class PhasesView {
 		const ranges = [];
 		let at = 0;
 
-		if (!refs.length) return el("p", { class: "note" }, "When each phase ran is not known: several processes, or runs added up.");
+		if (!refs.length)
+			return el(
+				"p",
+				{ class: "note" },
+				"When each phase ran is not known: several processes, or runs added up.",
+			);
 		for (let i = 0; i < refs.length && i < STRETCHES_SHOWN; i++) {
 			const stage = profile.phases[phase[i]];
 
-			ranges.push({ low: at, high: at + refs[i], ratio: stage ? stageRatio(stage, lens) || 0 : 0, series: phase[i] >= 0 ? phase[i] % 6 : 0, name: stage ? (stage.name ?? "before the first phase") : "several" });
+			ranges.push({
+				low: at,
+				high: at + refs[i],
+				ratio: stage ? stageRatio(stage, lens) || 0 : 0,
+				series: phase[i] >= 0 ? phase[i] % 6 : 0,
+				name: stage ? (stage.name ?? "before the first phase") : "several",
+			});
 			at += refs[i];
 		}
 		return el(
 			"div",
 			null,
 			el("h2", null, "Miss ratio over time"),
-			rangeChart({ ranges, value: (range) => range.ratio, text: percent, width: 900, height: 150, label: "miss ratio of each phase over the run" }),
-			el("p", { class: "note" }, `from the first reference to the last${refs.length > STRETCHES_SHOWN ? `; the first ${STRETCHES_SHOWN} of ${count(refs.length)} stretches` : ""}; a phase's ratio is that of all its stretches`),
+			rangeChart({
+				ranges,
+				value: (range) => range.ratio,
+				text: percent,
+				width: 900,
+				height: 150,
+				label: "miss ratio of each phase over the run",
+			}),
+			el(
+				"p",
+				{ class: "note" },
+				`from the first reference to the last${refs.length > STRETCHES_SHOWN ? `; the first ${STRETCHES_SHOWN} of ${count(refs.length)} stretches` : ""}; a phase's ratio is that of all its stretches`,
+			),
 		);
 	}
 }

@@ -24,7 +24,10 @@ export function readFragment(text) {
 export function writeFragment(state) {
 	const rest = Object.entries(state)
 		.filter(([key, value]) => key !== "view" && value !== undefined && value !== null && value !== "")
-		.map(([key, value]) => `&${encodeURIComponent(key)}=${encodeURIComponent(value).replace(/%(3D|2C|3A|2F|40)/g, decodeURIComponent)}`);
+		.map(
+			([key, value]) =>
+				`&${encodeURIComponent(key)}=${encodeURIComponent(value).replace(/%(3D|2C|3A|2F|40)/g, decodeURIComponent)}`,
+		);
 
 	return `#${state.view}${rest.join("")}`;
 }

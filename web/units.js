@@ -2,7 +2,7 @@
 // Sizes and counts as people write and read them: bytes in powers of 1024 ("48 KiB"), counts in
 // powers of 1000 ("1.03 G"). And the grammar of caches: NAME=SIZE[/WAYS][@LINE][:SHARE], ...
 
-export const LINE_DEFAULT = 64;
+const LINE_DEFAULT = 64;
 const LINE_MAX = 2 ** 21;
 const PAGE_MIN = 4096;
 const LEVELS_MAX = 8;
@@ -10,7 +10,11 @@ const LEVELS_MAX = 8;
 function threeDigits(value) {
 	const text = value.toPrecision(3);
 
-	return text.includes("e") ? String(Math.round(value)) : text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+	return text.includes("e")
+		? String(Math.round(value))
+		: text.includes(".")
+			? text.replace(/\.?0+$/, "")
+			: text;
 }
 
 function scaled(value, step, names) {
@@ -30,7 +34,8 @@ export function bytes(value) {
 
 // A step through memory, which people compare with the size of an element or a row: in full.
 export function stride(value) {
-	const text = Math.abs(value) < 1e4 ? String(value) : value.toLocaleString("en-US").replaceAll(",", "\u202f");
+	const text =
+		Math.abs(value) < 1e4 ? String(value) : value.toLocaleString("en-US").replaceAll(",", "\u202f");
 
 	return `${text}\u00a0B`;
 }
@@ -58,7 +63,12 @@ export function percent(fraction) {
 
 // The compact form of the grammar: "64", "48K", "1.25M"; exact, or plain bytes.
 export function size(value) {
-	for (const [unit, name] of [[2 ** 40, "T"], [2 ** 30, "G"], [2 ** 20, "M"], [1024, "K"]]) {
+	for (const [unit, name] of [
+		[2 ** 40, "T"],
+		[2 ** 30, "G"],
+		[2 ** 20, "M"],
+		[1024, "K"],
+	]) {
 		const parts = (value / unit) * 100;
 
 		if (value >= unit && Number.isInteger(parts)) return `${parts / 100}${name}`;
@@ -68,7 +78,9 @@ export function size(value) {
 
 export function parseSize(text) {
 	const match = /^(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?$/i.exec(text.trim());
-	const unit = match ? { "": 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 }[match[2].toUpperCase()] : NaN;
+	const unit = match
+		? { "": 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 }[match[2].toUpperCase()]
+		: NaN;
 	const value = match ? Number(match[1]) * unit : NaN;
 
 	return Number.isSafeInteger(value) && value > 0 ? value : NaN;
@@ -99,7 +111,8 @@ export function cacheFault(cache, isObject) {
 }
 
 function parseLevel(text, isObject) {
-	const match = /^([A-Za-z][\w.-]{0,14})=([^/@:]+)(?:\/(\d+))?(?:@([^:]+))?(?::(private|shared|share\d+))?$/.exec(text);
+	const match =
+		/^([A-Za-z][\w.-]{0,14})=([^/@:]+)(?:\/(\d+))?(?:@([^:]+))?(?::(private|shared|share\d+))?$/.exec(text);
 
 	if (!match) throw new Error(`"${text}" is no cache: write NAME=SIZE[/WAYS][@LINE]`);
 	const [, name, sizeText, ways, line, share] = match;
@@ -137,7 +150,10 @@ function shape(cache, isObject) {
 
 export function formatHierarchy(levels, isObject = false) {
 	return levels
-		.map((cache) => `${cache.name}=${shape(cache, isObject)}${cache.share && cache.share !== "private" ? `:${cache.share}` : ""}`)
+		.map(
+			(cache) =>
+				`${cache.name}=${shape(cache, isObject)}${cache.share && cache.share !== "private" ? `:${cache.share}` : ""}`,
+		)
 		.join(",");
 }
 

@@ -4,7 +4,8 @@
 import { choice, el, replace } from "./dom.js";
 import { readDocument, unpack } from "./document.js";
 import { Store, VIEWS, readFragment, writeFragment } from "./state.js";
-import { Lens, prepare } from "./blame.js";
+import { Lens } from "./blame.js";
+import { prepare } from "./tree.js";
 import { parseHierarchy } from "./units.js";
 import { OverviewView, levelChooser } from "./overview.js";
 import { CodeView } from "./code.js";
@@ -14,7 +15,16 @@ import { PhasesView, ThreadsView } from "./stages.js";
 import { OpsView } from "./operations.js";
 import { DiffView } from "./diff.js";
 
-const CLASSES = { overview: OverviewView, code: CodeView, pairs: PairsView, data: DataView, threads: ThreadsView, ops: OpsView, phases: PhasesView, diff: DiffView };
+const CLASSES = {
+	overview: OverviewView,
+	code: CodeView,
+	pairs: PairsView,
+	data: DataView,
+	threads: ThreadsView,
+	ops: OpsView,
+	phases: PhasesView,
+	diff: DiffView,
+};
 const SHARED = ["p", "cache", "level"]; // what a change of view keeps
 const KEYS = [
 	["1 \u2026 8", "the views"],
@@ -35,15 +45,41 @@ class App {
 		this.nav = el("nav", { "aria-label": "views" });
 		this.tools = el("div", { class: "tools" });
 		this.main = el("main", { id: "main", tabindex: "-1" });
-		this.search = el("input", { type: "search", placeholder: "search ( / )", "aria-label": "search names", spellcheck: "false", autocomplete: "off" });
+		this.search = el("input", {
+			type: "search",
+			placeholder: "search ( / )",
+			"aria-label": "search names",
+			spellcheck: "false",
+			autocomplete: "off",
+		});
 		this.search.addEventListener("input", () => this.searched());
 		this.search.addEventListener("keydown", (event) => event.key === "Escape" && this.leaveSearch());
-		this.theme = el("button", { type: "button", class: "quiet", title: "light, dark, as the system (t)", onclick: () => this.turnTheme() }, "\u25d0");
+		this.theme = el(
+			"button",
+			{
+				type: "button",
+				class: "quiet",
+				title: "light, dark, as the system (t)",
+				onclick: () => this.turnTheme(),
+			},
+			"\u25d0",
+		);
 		this.theme.setAttribute("aria-label", "light, dark, as the system");
 		this.help = this.newHelp();
 		replace(
 			document.body,
-			el("header", null, el("a", { class: "skip", href: "#", onclick: (event) => (event.preventDefault(), this.main.focus()) }, "skip to the view"), el("h1", { class: "brand" }, "loci"), this.nav, this.tools),
+			el(
+				"header",
+				null,
+				el(
+					"a",
+					{ class: "skip", href: "#", onclick: (event) => (event.preventDefault(), this.main.focus()) },
+					"skip to the view",
+				),
+				el("h1", { class: "brand" }, "loci"),
+				this.nav,
+				this.tools,
+			),
 			this.main,
 			this.help,
 		);
@@ -75,9 +111,14 @@ class App {
 
 	// The cache whose misses are looked at.
 	get lens() {
-		const cache = this.hierarchy.find((level) => level.name === this.store.get("level")) ?? this.hierarchy.find((level) => !level.is_tlb) ?? this.hierarchy[0] ?? null;
+		const cache =
+			this.hierarchy.find((level) => level.name === this.store.get("level")) ??
+			this.hierarchy.find((level) => !level.is_tlb) ??
+			this.hierarchy[0] ??
+			null;
 
-		if (this.lensValue?.profile !== this.profile || this.lensValue?.cache !== cache) this.lensValue = new Lens(this.profile, cache);
+		if (this.lensValue?.profile !== this.profile || this.lensValue?.cache !== cache)
+			this.lensValue = new Lens(this.profile, cache);
 		return this.lensValue;
 	}
 
@@ -85,11 +126,16 @@ class App {
 		const { state } = this.store;
 
 		if (changes.view && changes.view !== state.view) {
-			const cleared = Object.fromEntries(Object.keys(state).filter((key) => !SHARED.includes(key)).map((key) => [key, undefined]));
+			const cleared = Object.fromEntries(
+				Object.keys(state)
+					.filter((key) => !SHARED.includes(key))
+					.map((key) => [key, undefined]),
+			);
 
 			changes = { ...cleared, ...changes };
 		}
-		if (changes.p !== undefined && changes.p !== state.p) changes = { sel: undefined, cache: undefined, level: undefined, ...changes };
+		if (changes.p !== undefined && changes.p !== state.p)
+			changes = { sel: undefined, cache: undefined, level: undefined, ...changes };
 		this.store.set(changes);
 	}
 
@@ -121,6 +167,8 @@ class App {
 		}
 		this.main.dataset.view = state.view;
 		view.update(changed);
+		// what was pressed is gone with the view before: keys go on here
+		if (changed.includes("view") && document.activeElement === document.body) this.main.focus();
 	}
 
 	renderBar() {
@@ -131,14 +179,44 @@ class App {
 
 		replace(
 			this.nav,
-			VIEWS.map((view, i) => el("a", { href: writeFragment({ view, ...keep }), "aria-current": view === state.view ? "page" : null, "aria-keyshortcuts": String(i + 1), class: this.isEmpty(view) ? "nothing" : null }, names[view] ?? view[0].toUpperCase() + view.slice(1))),
+			VIEWS.map((view, i) =>
+				el(
+					"a",
+					{
+						href: writeFragment({ view, ...keep }),
+						"aria-current": view === state.view ? "page" : null,
+						"aria-keyshortcuts": String(i + 1),
+						class: this.isEmpty(view) ? "nothing" : null,
+					},
+					names[view] ?? view[0].toUpperCase() + view.slice(1),
+				),
+			),
 		);
 		replace(
 			this.tools,
-			profiles.length > 1 && state.view !== "diff" ? choice("profile", profiles.map((profile, i) => ({ value: String(i), name: profile.name })), String(profiles.indexOf(this.profile)), (p) => this.show({ p })) : null,
-			this.profile.report && !["ops", "diff"].includes(state.view) ? el("span", { class: "label" }, "misses of", levelChooser(this)) : null,
+			profiles.length > 1 && state.view !== "diff"
+				? choice(
+						"profile",
+						profiles.map((profile, i) => ({ value: String(i), name: profile.name })),
+						String(profiles.indexOf(this.profile)),
+						(p) => this.show({ p }),
+					)
+				: null,
+			this.profile.report && !["ops", "diff"].includes(state.view)
+				? el("span", { class: "label" }, "misses of", levelChooser(this))
+				: null,
 			this.search,
-			el("button", { type: "button", class: "quiet", "aria-label": "keys", title: "keys (?)", onclick: () => this.help.showModal() }, "?"),
+			el(
+				"button",
+				{
+					type: "button",
+					class: "quiet",
+					"aria-label": "keys",
+					title: "keys (?)",
+					onclick: () => this.help.showModal(),
+				},
+				"?",
+			),
 			this.theme,
 		);
 		document.title = `${this.profile.name} \u2013 loci`;
@@ -147,7 +225,16 @@ class App {
 	isEmpty(view) {
 		const { profile, doc } = this;
 
-		return { code: !profile.hasSites, pairs: !profile.pairs.n, data: !profile.objects.n, threads: profile.threads.length < 2, ops: !profile.operations, phases: !profile.phases.length && !profile.regions.length, diff: doc.profiles.length < 2, overview: !profile.report }[view];
+		return {
+			code: !profile.hasSites,
+			pairs: !profile.pairs.n,
+			data: !profile.objects.n,
+			threads: profile.threads.length < 2,
+			ops: !profile.operations,
+			phases: !profile.phases.length && !profile.regions.length,
+			diff: doc.profiles.length < 2,
+			overview: !profile.report,
+		}[view];
 	}
 
 	searched() {
@@ -185,7 +272,13 @@ class App {
 	}
 
 	key(event) {
-		if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
+		if (
+			event.ctrlKey ||
+			event.metaKey ||
+			event.altKey ||
+			event.target.closest("input, select, textarea, dialog")
+		)
+			return;
 		if (/^[1-8]$/.test(event.key)) this.show({ view: VIEWS[Number(event.key) - 1] });
 		else if (event.key === "/") this.search.focus();
 		else if (event.key === "?") this.help.showModal();
@@ -197,7 +290,24 @@ class App {
 	}
 
 	newHelp() {
-		const dialog = el("dialog", { "aria-labelledby": "help-title" }, el("h2", { id: "help-title" }, "Keys"), el("dl", { class: "facts" }, KEYS.map(([key, what]) => el("div", null, el("dt", null, el("kbd", null, key)), el("dd", null, what)))), el("p", { class: "note" }, `loci ${this.doc.loci}. The address always shows what you see: copy it to show others.`), el("form", { method: "dialog" }, el("button", null, "close")));
+		const dialog = el(
+			"dialog",
+			{ "aria-labelledby": "help-title" },
+			el("h2", { id: "help-title" }, "Keys"),
+			el(
+				"dl",
+				{ class: "facts" },
+				KEYS.map(([key, what]) =>
+					el("div", null, el("dt", null, el("kbd", null, key)), el("dd", null, what)),
+				),
+			),
+			el(
+				"p",
+				{ class: "note" },
+				`loci ${this.doc.loci}. The address always shows what you see: copy it to show others.`,
+			),
+			el("form", { method: "dialog" }, el("button", null, "close")),
+		);
 
 		return dialog;
 	}
@@ -219,7 +329,16 @@ async function start() {
 		document.documentElement.dataset.ready = "yes";
 		window.requestIdleCallback?.(() => doc.profiles.forEach(prepare));
 	} catch (error) {
-		replace(document.body, el("main", null, el("h1", null, "This page cannot be shown"), el("p", null, String(error.message ?? error)), el("p", null, "It wants a browser of 2023 or later.")));
+		replace(
+			document.body,
+			el(
+				"main",
+				null,
+				el("h1", null, "This page cannot be shown"),
+				el("p", null, String(error.message ?? error)),
+				el("p", null, "It wants a browser of 2023 or later."),
+			),
+		);
 		throw error;
 	}
 }

@@ -22,6 +22,7 @@ int loci_analysis_new(const struct loci_analyse_options *options, struct loci_an
 	if (!a)
 		return loci_err_nomem(err);
 	a->options = options;
+	loci_sample_sum_init(&a->samples);
 	clock_gettime(CLOCK_MONOTONIC, &a->start);
 	strftime(a->started, sizeof(a->started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 	pthread_mutex_init(&a->lock, NULL);
@@ -39,9 +40,11 @@ void loci_analysis_free(struct loci_analysis *a)
 	for (size_t i = 0; i < a->n_processes; i++) {
 		free(a->process[i].program);
 		free(a->process[i].thread);
+		loci_sample_sum_fini(&a->process[i].samples);
 		loci_share_sum_free(a->process[i].share);
 	}
 	free(a->process);
+	loci_sample_sum_fini(&a->samples);
 	loci_unseen_fini(&a->unseen);
 	loci_mistakes_fini(&a->mistakes);
 	if (a->attributed)
@@ -241,7 +244,10 @@ static int put_run(struct loci_analysis *a, struct loci_profile *profile, bool s
 	run.command = (char *)a->options->command;
 	run.collector = (char *)collector_name(a->info.collector);
 	run.origin = origin;
-	run.mode = a->options->counts ? "count" : sampled ? "sample" : "exact";
+	run.mode = a->options->counts             ? "count"
+		: a->options->watching            ? "watch"
+		: sampled || a->options->sampling ? "sample"
+						  : "exact";
 	run.unit = a->info.unit == LOCI_UNIT_OBJECT ? "object" : "byte";
 	run.capabilities = (char *)capabilities(has, is_approximate(a), caps, sizeof(caps));
 	if (statement && strlen(caps) + sizeof(" statement") <= sizeof(caps))
@@ -322,7 +328,10 @@ static int put_threads(struct loci_analysis *a, struct loci_profile *profile,
 			next = totals.thread + 1;
 			r = loci_profile_put_thread(profile, &totals, err);
 		}
-		if (r == 0)
+		if (r == 0 && a->options->sampling)
+			r = loci_sample_sum_put_threads(&process->samples,
+				a->grain[0].totals.block_bytes, base, profile, err);
+		else if (r == 0)
 			r = put_share(a, share, process, base, err);
 		base = next;
 	}
@@ -363,6 +372,7 @@ static int put_attributed(struct loci_analysis *a, struct loci_profile *profile,
 		.sites = a->info.capabilities & LOCI_CAP_SITES,
 		.no_source = a->options->no_source,
 		.levels = a->options->levels,
+		.sample_weight = a->samples.weight > 0 ? a->samples.square / a->samples.weight : 0,
 		.coherence_id = coherence_id,
 		.note = publish_note,
 		.note_data = a };
@@ -372,12 +382,88 @@ static int put_attributed(struct loci_analysis *a, struct loci_profile *profile,
 		bytes[i] = a->grain[i].totals.block_bytes;
 	if (a->torn)
 		loci_analysis_add_note(a, "no room to add up code and data: they are left out");
-	if (!a->attributed || a->torn)
+	if (!a->attributed || a->torn || !options.sites)
 		return 0;
 	pthread_mutex_lock(&a->symbols_lock);
 	r = loci_publish(&a->ledger, &options, profile, err);
 	pthread_mutex_unlock(&a->symbols_lock);
 	return r;
+}
+
+static bool is_of_samples(const struct loci_analysis *a)
+{
+	return a->options->sampling || a->options->watching;
+}
+
+static void note_watched(struct loci_analysis *a)
+{
+	const struct loci_sample_sum *sum = &a->samples;
+	char text[240];
+
+	snprintf(text, sizeof(text),
+		"%" PRIu64 " samples of %" PRIu64
+		" references, watched until their reuse, worth %.0f: miss ratios +-%.2g points (95 "
+		"%%) and the error of StatStack, which makes stack distances of time distances",
+		sum->samples, sum->references, loci_sample_sum_effective(sum),
+		loci_sample_sum_error(sum));
+	loci_analysis_add_note(a, text);
+}
+
+#define UNSEEN_SHARE 0.01 /* from which it is worth a word */
+
+static void note_samples(struct loci_analysis *a)
+{
+	const struct loci_sample_sum *sum = &a->samples;
+	char text[200];
+
+	snprintf(text, sizeof(text),
+		"%" PRIu64 " samples of %" PRIu64
+		" references, %.2g %% of which were recorded for them: miss ratios +-%.2g points "
+		"(95 %%)",
+		sum->samples, sum->references,
+		sum->references ? 100 * (double)sum->analysed / (double)sum->references : 0,
+		loci_sample_sum_error(sum));
+	loci_analysis_add_note(a, text);
+	if (sum->pruned) {
+		snprintf(text, sizeof(text),
+			"%" PRIu64
+			" samples were given up before a reuse: misses of caches that are "
+			"larger than what they had met are bounds from above",
+			sum->pruned);
+		loci_analysis_add_note(a, text);
+	}
+	if (a->n_unsampled) {
+		snprintf(text, sizeof(text),
+			"%zu process%s ended before a sample: there are fewer references than the "
+			"period (-c)",
+			a->n_unsampled, a->n_unsampled == 1 ? "" : "es");
+		loci_analysis_add_note(a, text);
+	}
+	if ((double)sum->unseen > UNSEEN_SHARE * (double)sum->analysed) {
+		snprintf(text, sizeof(text),
+			"%.2g %% of the references while samples were open were counted, and not "
+			"seen",
+			100 * (double)sum->unseen / (double)(sum->unseen + sum->analysed));
+		loci_analysis_add_note(a, text);
+	}
+}
+
+static int put_samples(struct loci_analysis *a, struct loci_profile *profile, struct loci_err *err)
+{
+	const struct loci_analyse_watching *watching = a->options->watching;
+	struct loci_sampling_row sampling = { .period = watching ? watching->period
+								 : a->options->sampling->period,
+		.seed = watching ? watching->seed : a->options->sampling->seed };
+
+	sampling.last_period = sampling.period;
+	if (a->samples.last_mean > sampling.last_period)
+		sampling.last_period = a->samples.last_mean;
+	if (watching)
+		note_watched(a);
+	else
+		note_samples(a);
+	return loci_sample_sum_put(
+		&a->samples, a->grain[0].totals.block_bytes, &sampling, profile, err);
 }
 
 static int write_profile(
@@ -390,10 +476,12 @@ static int write_profile(
 	char text[160];
 	int r = loci_profile_create(path, &profile, err);
 
-	share.profile = r == 0 && is_threaded(a) ? profile : NULL;
+	share.profile = r == 0 && is_threaded(a) && !is_of_samples(a) ? profile : NULL;
 	loci_hist_init(&share.alone, LOCI_SCHEME_FINE);
-
-	for (unsigned i = 0; r == 0 && i < a->n_grains; i++) {
+	loci_hist_init(&share.remote, LOCI_SCHEME_FINE);
+	if (r == 0 && is_of_samples(a))
+		r = put_samples(a, profile, err);
+	for (unsigned i = 0; r == 0 && i < a->n_grains && !is_of_samples(a); i++) {
 		const struct loci_grain *totals = &a->grain[i].totals;
 
 		r = a->options->counts ? loci_profile_put_grain(profile, totals, err)
@@ -426,6 +514,7 @@ static int write_profile(
 	if (r == 0)
 		r = put_attributed(a, profile, share.coherence_id, err);
 	loci_hist_fini(&share.alone);
+	loci_hist_fini(&share.remote);
 	if (r == 0)
 		r = put_run(a, profile, sampled, seconds, err);
 	return r < 0 ? r : loci_profile_commit(profile, err);
@@ -442,6 +531,11 @@ int loci_analysis_write(struct loci_analysis *a, const char *path, struct loci_a
 	*ret = (struct loci_analyse_summary){ .interrupted = a->interrupted };
 	ret->references = loci_analysis_references(a);
 	ret->verified = a->verified;
+	if (is_of_samples(a) && a->samples.references) {
+		ret->samples = a->samples.samples;
+		ret->analysed = (double)a->samples.analysed / (double)a->samples.references;
+		ret->error_points = loci_sample_sum_error(&a->samples);
+	}
 	if (!ret->references && a->interrupted)
 		r = loci_err_set(err, EINTR, "interrupted before the first reference");
 	else if ((!ret->references && !a->options->counts) || !a->n_processes)
@@ -449,6 +543,11 @@ int loci_analysis_write(struct loci_analysis *a, const char *path, struct loci_a
 			a->options->command ? a->options->command : "the trace",
 			(int)sizeof(a->info.origin), a->info.origin, a->note[0] ? ": " : "",
 			a->note);
+	else if (a->options->watching && !a->samples.samples)
+		r = loci_err_set(err, ENODATA,
+			"no sample was taken of %" PRIu64 " references: choose a shorter period "
+			"(-c)",
+			ret->references);
 	else
 		r = write_profile(a, path,
 			(double)(end.tv_sec - a->start.tv_sec) +

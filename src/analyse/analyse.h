@@ -4,6 +4,7 @@
 #ifndef LOCI_ANALYSE_H
 #define LOCI_ANALYSE_H
 
+#include "analyse/weigh.h"
 #include "base/err.h"
 #include "profile/dimension.h"
 #include "stream/source.h"
@@ -23,6 +24,21 @@ enum loci_analyse_pairs {
 };
 #define LOCI_PAIRS_FAR_BLOCKS 64
 
+/* The streams have windows around samples: sampler.h. */
+struct loci_analyse_sampling {
+	uint64_t period, seed;
+	/* So many more samples of a process need not be followed any further; from any thread. May
+	 * be NULL. */
+	void (*closed)(void *data, int64_t pid, uint32_t n);
+	void *data;
+};
+
+/* The streams have samples that were watched: watch_events.h. */
+struct loci_analyse_watching {
+	uint64_t period, seed;
+	enum loci_weighting weighting;
+};
+
 struct loci_analyse_options {
 	uint64_t block_bytes[LOCI_ANALYSE_GRAINS]; /* powers of two, 1..2 MiB; none: 64 */
 	unsigned n_block_bytes;
@@ -39,10 +55,13 @@ struct loci_analyse_options {
 	/* The streams only count: they tell how often blocks ran and how many references there
 	 * were, and not which. The profile has operations and no distances. */
 	bool counts;
+	const struct loci_analyse_sampling *sampling; /* NULL: no samples. With attribute */
 	/* Groups of so many threads that share a cache, beside threads that have theirs to
 	 * themselves. */
 	unsigned share[LOCI_ANALYSE_SHARES];
 	unsigned n_share;
+	const struct loci_analyse_watching *watching; /* NULL: they have not. Without attribute */
+	bool alone;     /* what each thread would meet alone, for the model of Anger et al. */
 	bool footprint; /* count distinct bytes, and uses of words */
 	bool no_source; /* leave out source excerpts */
 	bool no_kernel; /* leave out memory touched by the kernel */
@@ -66,8 +85,11 @@ struct loci_analyse_options {
 struct loci_analyse_summary {
 	uint64_t references;
 	uint64_t verified; /* touches compared */
-	bool interrupted;  /* by stop */
-	char note[512];    /* what a reader must know, or "" */
+	uint64_t samples;  /* that something is known of; as the next, where there are any */
+	double analysed;   /* share of the references that was recorded for them */
+	double error_points;
+	bool interrupted; /* by stop */
+	char note[512];   /* what a reader must know, or "" */
 };
 
 struct loci_analysis;

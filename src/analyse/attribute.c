@@ -302,6 +302,19 @@ static int count_range(struct loci_attribution *a, const struct loci_code_ref *o
 	return r;
 }
 
+/* A reference that does not count here, unless it is a sample. */
+static int leave_out(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
+	uint64_t size_bytes, bool is_access, struct loci_err *err)
+{
+	const struct loci_site *site = &a->code.site[ref->site];
+
+	a->left_out += is_access && !a->sampler;
+	if (!a->sampler || site->op >= LOCI_OP_FRAME)
+		return 0;
+	return loci_sampler_refer(a->sampler, a, ref, address,
+		size_bytes ? size_bytes : site->size_bytes, a->paused || !is_access, err);
+}
+
 /* The same while references do not count: only the flow of control is followed. */
 static int pass_run(struct loci_attribution *a, struct loci_runs *runs,
 	const struct loci_code_ref **at, const struct loci_code_ref *last, struct loci_err *err)
@@ -317,9 +330,10 @@ static int pass_run(struct loci_attribution *a, struct loci_runs *runs,
 		if (ref->kind & LOCI_CODE_SPECIAL &&
 			!passes(a, ref, &block, runs->word == from, kind))
 			r = loci_flow_special(a, (uint32_t)(ref - a->code.ref), *runs->word, err);
+		if (r >= 0)
+			r = leave_out(a, ref, *runs->word, ref->size_bytes, r == 0, err);
 		if (r < 0)
 			return r;
-		a->left_out += r == 0;
 		runs->word++;
 		if (ref == last || !loci_runs_goes_on(runs))
 			break;
@@ -365,8 +379,10 @@ int loci_attribution_alone(
 			a->distinct, of->site, (uint32_t)a->walk.at, ref->address, err);
 		a->here.again += r > 0;
 	}
-	if (r == 0 && a->paused) {
-		a->left_out++;
+	if (r >= 0 && (a->paused || a->sampler)) {
+		int left = leave_out(a, of, ref->address, ref->size_bytes, r == 0, err);
+
+		r = left < 0 ? left : r;
 	} else if (r == 0) {
 		r = loci_touch_refer(
 			a, of, ref->address, ref->size_bytes, a->shift, a->n_grains == 1, err);
@@ -488,6 +504,11 @@ static int take_event(
 	r = take_mark(a, event, err);
 	if (r < 0)
 		return r;
+	if (a->sampler) {
+		r = loci_sampler_event(a->sampler, a, event, err);
+		if (r < 0)
+			return r;
+	}
 	if (event->kind == LOCI_MARK_EXECUTED)
 		return loci_flow_told(a, event, err);
 	r = loci_objects_event(
@@ -520,7 +541,7 @@ int loci_attribution_runs(struct loci_attribution *a, struct loci_runs *first, s
 	struct loci_runs runs = *first;
 	int r;
 
-	if (a->paused)
+	if (a->paused || a->sampler)
 		r = pass_runs(a, &runs, err);
 	else if (kind.plain && kind.flow)
 		r = refer_runs(a, &runs, (struct refer_kind){ true, true }, err);
@@ -617,7 +638,7 @@ int loci_attribution_words(struct loci_attribution *a, const uint64_t *words, si
 	int r = take_words(a, words, n_words, event, data, err);
 
 	loci_flow_count(a);
-	return r;
+	return r < 0 || !a->sampler ? r : loci_sampler_flush(a->sampler, err);
 }
 
 /* The engines hear what they were not told. */

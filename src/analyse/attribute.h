@@ -14,6 +14,7 @@
 #include "analyse/object.h"
 #include "analyse/relay.h"
 #include "analyse/row.h"
+#include "analyse/sampler.h"
 #include "analyse/side.h"
 #include "analyse/stage.h"
 #include "analyse/walk.h"
@@ -79,8 +80,11 @@ struct loci_attribution {
 	size_t thread_cap, thread_again_cap;
 	struct loci_pieces *pieces;     /* NULL: not asked for */
 	struct loci_distinct *distinct; /* NULL: every reference counts */
-	bool paused;                    /* references are followed, and do not count */
-	uint64_t left_out;              /* so */
+	struct loci_sampler *sampler;   /* borrowed: references are its business; NULL: none */
+	/* Of several threads, by its samples; NULL: none, as with what is there without them. */
+	const struct loci_sampler_private *private_;
+	bool paused;       /* references are followed, and do not count */
+	uint64_t left_out; /* so */
 	struct loci_birth birth[LOCI_BIRTHS];
 };
 

@@ -92,8 +92,8 @@ static bool may_walk(const struct loci_attribution *a, const struct loci_repeat 
 	const struct loci_code_ref *ref = a->code.ref + repeat->first;
 	uint32_t n = repeat->n_refs;
 
-	if (!a->recents || a->paused || a->distinct || a->footprint || !a->flow || a->shift != 6 ||
-		a->n_grains != 1 || n > WALKING ||
+	if (!a->recents || a->paused || a->sampler || a->distinct || a->footprint || !a->flow ||
+		a->shift != 6 || a->n_grains != 1 || n > WALKING ||
 		(ref[0].kind & LOCI_CODE_SPECIAL) != LOCI_CODE_FIRST ||
 		ref[n - 1].kind & LOCI_CODE_RETURN || a->code.blocks[ref[0].block].flags)
 		return false;

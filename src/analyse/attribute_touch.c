@@ -98,6 +98,8 @@ static uint32_t born_at(const struct loci_attribution *a, uint32_t epoch)
 	return birth->clock ? birth->clock : 1;
 }
 
+static const uint32_t always;
+
 /* The object that the site's reference is in. */
 static int find(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
 	struct loci_err *err)
@@ -110,6 +112,10 @@ static int find(struct loci_attribution *a, const struct loci_code_ref *ref, uin
 		&a->walk.level->shadow, &hit, err);
 	if (r < 0)
 		return r;
+	if (!a->flow) /* without code there are no objects either: it holds for ever */
+		hit = (struct loci_object_hit){
+			.object = hit.object, .bytes = UINT64_MAX, .serial = &always
+		};
 	offset = address - a->walk.base[hit.framed] - hit.low;
 	if (!hit.bytes && !offset) /* nothing is known of where the object begins */
 		offset = LOCI_NO_OFFSET;
@@ -117,6 +123,13 @@ static int find(struct loci_attribution *a, const struct loci_code_ref *ref, uin
 		(a->pieces && loci_pieces_move(a->pieces, ref->site, &hit) < 0))
 		return loci_err_nomem(err);
 	return 0;
+}
+
+int loci_touch_find(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
+	struct loci_err *err)
+{
+	return loci_touch_holds(a, &a->rows.site[ref->site], address) ? 0
+								      : find(a, ref, address, err);
 }
 
 /* How a reference lies in blocks of one size. */

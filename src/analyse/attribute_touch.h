@@ -34,6 +34,9 @@ int loci_attribution_flush(struct loci_attribution *a, struct loci_err *err);
 /* A reference that is not where its site's last one was. */
 int loci_touch_elsewhere(struct loci_attribution *a, const struct loci_code_ref *ref,
 	uint64_t address, uint64_t size_bytes, struct loci_err *err);
+/* Its site knows the row of the address, and nothing is counted. */
+int loci_touch_find(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
+	struct loci_err *err);
 /* One that is not within one block of the first size, or is wanted at other sizes too. */
 int loci_touch_blocks(struct loci_attribution *a, const struct loci_code_ref *ref, uint64_t address,
 	uint64_t size_bytes, struct loci_err *err);

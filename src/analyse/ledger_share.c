@@ -15,7 +15,7 @@ void loci_ledger_fini_share(struct loci_ledger *ledger)
 
 int loci_ledger_begin_share(struct loci_ledger *ledger, const struct loci_attribution *process)
 {
-	if (ledger->threaded || !process->measure.share)
+	if (ledger->threaded || (!process->measure.share && !process->private_))
 		return 0;
 	ledger->threaded = true;
 	if (loci_spread_reserve(&ledger->private_rows, ledger->n_rows) < 0)
@@ -30,6 +30,10 @@ static int add_row(struct loci_ledger *ledger, const struct loci_ledger_maps *ma
 {
 	const struct loci_attribution *process = maps->process;
 	const struct loci_share *share = process->measure.share;
+	const struct loci_sampler_private *sampled = process->private_;
+	const struct loci_spread *rows = share ? &share->rows
+		: sampled                      ? &sampled->rows
+					       : &process->measure.rows;
 	struct loci_coherence *met = &ledger->row_met[maps->row[i]];
 
 	if (share && i < share->row_cap) {
@@ -37,8 +41,12 @@ static int add_row(struct loci_ledger *ledger, const struct loci_ledger_maps *ma
 		met->false_sharing += share->row[i].false_sharing;
 		met->remote += share->row[i].remote;
 	}
-	return loci_ledger_add_spread(&ledger->private_rows, maps->row[i],
-		share ? &share->rows : &process->measure.rows, i, process->rows.row[i].near);
+	if (sampled) {
+		met->true_sharing += sampled->met[i].true_sharing;
+		met->false_sharing += sampled->met[i].false_sharing;
+	}
+	return loci_ledger_add_spread(
+		&ledger->private_rows, maps->row[i], rows, i, process->rows.row[i].near);
 }
 
 static int add_misses(struct loci_ledger *ledger, const struct loci_ledger_maps *maps,

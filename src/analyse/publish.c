@@ -33,6 +33,19 @@ void loci_counts_add_context(
 			ledger->context_levels.tally[(size_t)context * ledger->n_levels + i];
 }
 
+/* Of samples that all have the same weight, nearly. */
+int loci_publish_square(const struct loci_publication *p, struct loci_hist *hist)
+{
+	double weight = p->options->sample_weight;
+
+	if (!(weight > 0))
+		return 0;
+	hist->square = calloc(hist->n_bins ? hist->n_bins : 1, sizeof(*hist->square));
+	for (uint32_t i = 0; hist->square && i < hist->n_bins; i++)
+		hist->square[i] = hist->weight[i] * weight;
+	return hist->square ? 0 : -ENOMEM;
+}
+
 static int put_hist(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
 	uint64_t block_bytes, const struct loci_counts *counts, struct loci_err *err)
 {
@@ -42,7 +55,8 @@ static int put_hist(struct loci_publication *p, enum loci_owner owner, int64_t o
 		.owner = owner,
 		.owner_id = owner_id };
 
-	if (loci_spread_hist(counts->bins, loci_bin_coarse(LOCI_PAIRS_FAR_BLOCKS), &hist) < 0)
+	if (loci_spread_hist(counts->bins, loci_bin_coarse(LOCI_PAIRS_FAR_BLOCKS), &hist) < 0 ||
+		loci_publish_square(p, &hist) < 0)
 		return loci_err_nomem(err);
 	return loci_profile_put_hist(p->profile, &key, &hist, err);
 }

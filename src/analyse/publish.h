@@ -12,6 +12,7 @@ struct loci_publish_options {
 	bool sites;                  /* the streams told code addresses */
 	bool no_source;
 	const struct loci_level_row *levels; /* ids are given here */
+	double sample_weight;                /* of samples, on average; 0: all was counted */
 	int64_t coherence_id;                /* the last one put */
 	/* What a reader must know, if anything. */
 	void (*note)(void *data, const char *text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What threads met of each other, by site and object, and which writes made which misses. Where the
- * engine followed some blocks only, what it did not is shared out like what it did. */
+ * engine followed some blocks only, the estimates are made to add up to the touches. */
 #include "analyse/publish_state.h"
 
 #include "analyse/share_sum.h"
@@ -12,7 +12,12 @@
 void loci_private_add_row(
 	struct loci_private_counts *counts, const struct loci_ledger *ledger, uint32_t row)
 {
+	uint64_t stack[UINT8_MAX + 1] = { 0 };
+
 	loci_spread_collect(&ledger->private_rows, row, counts->bins);
+	loci_spread_collect(&ledger->rows, row, stack);
+	for (unsigned i = 0; i <= UINT8_MAX; i++)
+		counts->touches += stack[i];
 	if (row >= ledger->row_met_cap)
 		return;
 	counts->met.true_sharing += ledger->row_met[row].true_sharing;
@@ -20,22 +25,14 @@ void loci_private_add_row(
 	counts->met.remote += ledger->row_met[row].remote;
 }
 
-static uint64_t touches_of(const struct loci_private_counts *counts)
-{
-	uint64_t touches = counts->met.true_sharing + counts->met.false_sharing;
-
-	for (unsigned i = 0; i <= UINT8_MAX; i++)
-		touches += counts->bins[i];
-	return touches;
-}
-
-/* Touches for each one that was followed. */
+/* Touches for each one that was counted; 1 where all were. */
 static double weight_of(const struct loci_private_counts *counts)
 {
-	double touches = (double)touches_of(counts);
-	double followed = touches - (double)counts->bins[LOCI_SPREAD_UNSAMPLED];
+	uint64_t counted = counts->met.true_sharing + counts->met.false_sharing;
 
-	return followed > 0 ? touches / followed : 1;
+	for (unsigned i = 0; i <= UINT8_MAX; i++)
+		counted += i == LOCI_SPREAD_UNSAMPLED ? 0 : counts->bins[i];
+	return counted ? (double)counts->touches / (double)counted : 1;
 }
 
 static uint64_t weigh(uint64_t count, double weight)
@@ -54,7 +51,6 @@ int loci_publish_private(struct loci_publication *p, enum loci_owner owner, int6
 	double weight = weight_of(counts);
 	struct loci_coherence met = { weigh(counts->met.true_sharing, weight),
 		weigh(counts->met.false_sharing, weight), weigh(counts->met.remote, weight) };
-	uint64_t touches = touches_of(counts);
 	int r;
 
 	counts->bins[LOCI_SPREAD_UNSAMPLED] = 0;
@@ -64,11 +60,13 @@ int loci_publish_private(struct loci_publication *p, enum loci_owner owner, int6
 	for (uint32_t i = 0; i < hist.n_bins; i++)
 		hist.weight[i] *= weight;
 	hist.coherence = (double)(met.true_sharing + met.false_sharing);
+	if (loci_publish_square(p, &hist) < 0)
+		return loci_err_nomem(err);
 	r = loci_profile_put_hist(p->profile, &key, &hist, err);
 	if (r < 0 || !(met.true_sharing || met.false_sharing || met.remote))
 		return r;
 	return loci_share_put_met(p->profile, ++p->coherence_id, owner, owner_id, key.block_bytes,
-		touches, &met, err);
+		counts->touches, &met, err);
 }
 
 /* Misses with what they are sorted and added up by. */

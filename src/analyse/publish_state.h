@@ -16,6 +16,7 @@ struct loci_counts {
 struct loci_private_counts {
 	uint64_t bins[UINT8_MAX + 1]; /* but coherence misses */
 	struct loci_coherence met;
+	uint64_t touches; /* all, of which the others may be estimates */
 };
 
 /* In the order of the code; its id is its place, from 1. */
@@ -52,6 +53,9 @@ void loci_counts_add_context(
 /* Its histogram, if wanted, and its levels into the profile. */
 int loci_publish_counts(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
 	struct loci_counts *counts, bool histogram, struct loci_err *err);
+
+/* What makes it one of samples, if there are any. 0 or -ENOMEM. */
+int loci_publish_square(const struct loci_publication *p, struct loci_hist *hist);
 
 /* The histogram alone, at the block size that is so many after the first. */
 int loci_publish_side(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,

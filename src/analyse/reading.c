@@ -7,6 +7,7 @@
 #include "analyse/count_check.h"
 #include "analyse/grain.h"
 #include "analyse/session.h"
+#include "analyse/watch_events.h"
 #include "base/cleanup.h"
 #include "stream/decode.h"
 
@@ -31,6 +32,8 @@ struct process {
 	struct loci_grain_engine *grain[LOCI_ANALYSE_GRAINS];
 	unsigned n_grains;
 	struct loci_attribution *attribution; /* NULL: references are not attributed */
+	struct loci_sampler *sampler;         /* NULL: there are no samples */
+	struct loci_watch_events watched;     /* where samples are */
 	uint64_t promised_bytes, footprint_bytes, share_bytes;
 	bool keep;
 	struct loci_process_totals totals;
@@ -54,6 +57,9 @@ static void process_free(struct process **pointer)
 	p->analysis->promised_bytes -= p->promised_bytes;
 	pthread_mutex_unlock(&p->analysis->lock);
 	loci_attribution_free(p->attribution);
+	loci_sampler_free(p->sampler);
+	loci_watch_events_fini(&p->watched);
+	loci_sample_sum_fini(&p->totals.samples);
 	for (unsigned i = 0; i < p->n_grains; i++)
 		loci_grain_free(p->grain[i]);
 	loci_decoder_free(p->decoder);
@@ -169,6 +175,34 @@ static int open_attribution(struct process *p, struct loci_err *err)
 	return r < 0 ? r : loci_attribution_new(&options, &p->attribution, err);
 }
 
+static void samples_closed(void *data, uint32_t n)
+{
+	const struct process *p = data;
+	const struct loci_analyse_sampling *sampling = p->options->sampling;
+
+	if (sampling->closed)
+		sampling->closed(sampling->data, p->totals.pid, n);
+}
+
+static int open_sampler(struct process *p, struct loci_err *err)
+{
+	const struct loci_analyse_sampling *sampling = p->options->sampling;
+	struct loci_sampler_options options = { .shift = (unsigned)__builtin_ctzll(
+							block_bytes(p, 0)),
+		.seed = sampling ? sampling->seed : 0,
+		.period = sampling ? sampling->period : 0,
+		.max_bytes = p->promised_bytes / 2,
+		.closed = samples_closed,
+		.data = p };
+	int r;
+
+	if (!sampling || !p->attribution)
+		return 0;
+	r = loci_sampler_new(&options, &p->sampler, err);
+	p->attribution->sampler = p->sampler;
+	return r;
+}
+
 static int open_grains(struct process *p, struct loci_err *err)
 {
 	struct loci_grain_options grain = { .objects = p->source->info.unit == LOCI_UNIT_OBJECT,
@@ -263,6 +297,8 @@ static void event(void *data, const struct loci_event *event)
 	struct process *p = data;
 
 	loci_count_check_event(&p->check, event);
+	if (p->options->watching)
+		loci_watch_events_event(&p->watched, event);
 	if (event->kind == LOCI_MARK_LOST) {
 		p->totals.lost += event->payload;
 	} else if (event->kind == LOCI_MARK_UNSEEN) {
@@ -405,6 +441,30 @@ static int fold_grains(struct process *p, struct loci_err *err)
 	return r;
 }
 
+/* Threads counted all of them; what they were is known of samples. */
+static int total_sampled(struct process *p, struct loci_err *err)
+{
+	const struct loci_attribution *a = p->attribution;
+	struct loci_process_totals *totals = &p->totals;
+	uint64_t all = totals->samples.references;
+	uint64_t known = totals->loads + totals->stores + totals->fetches;
+	int r = 0;
+
+	totals->loads = known
+		? all - (uint64_t)((double)all * (double)totals->stores / (double)known)
+		: all;
+	totals->stores = all - totals->loads;
+	totals->fetches = 0;
+	totals->references = all;
+	atomic_fetch_add_explicit(&p->analysis->references, all, memory_order_relaxed);
+	for (size_t i = 0; r == 0 && i < a->walk.n_threads; i++) {
+		uint64_t refs = loci_sampler_thread_refs(p->sampler, i);
+
+		r = refs ? count_thread(p, a->walk.thread[i].id, refs, err) : 0;
+	}
+	return r;
+}
+
 /* What the sites are tells what the references were. */
 static int total(struct process *p, struct loci_err *err)
 {
@@ -420,6 +480,8 @@ static int total(struct process *p, struct loci_err *err)
 		totals->bulk += site->flags & LOCI_REF_BULK ? row->refs : 0;
 	}
 	totals->references = a->references;
+	if (p->sampler)
+		return total_sampled(p, err);
 	for (size_t i = 0; i < a->walk.n_threads && i < a->thread_again_cap; i++)
 		totals->again += a->thread_again[i];
 	for (size_t i = 0; i < a->walk.n_threads; i++)
@@ -432,14 +494,36 @@ static int total(struct process *p, struct loci_err *err)
 	return 0;
 }
 
+static int fold_watched(struct process *p, struct loci_err *err)
+{
+	struct loci_analysis *a = p->analysis;
+	int r;
+
+	loci_sample_sum_init(&p->totals.samples);
+	r = loci_watch_events_finish(&p->watched, &p->totals.samples, err);
+	p->totals.references = p->totals.loads = p->totals.samples.references;
+	atomic_fetch_add_explicit(&a->references, p->totals.references, memory_order_relaxed);
+	pthread_mutex_lock(&a->lock);
+	if (r == 0 && loci_sample_sum_merge(&a->samples, &p->totals.samples) < 0)
+		r = loci_err_nomem(err);
+	pthread_mutex_unlock(&a->lock);
+	return r;
+}
+
 static int fold_attribution(struct process *p, struct loci_err *err)
 {
 	struct loci_analysis *a = p->analysis;
 	int r;
 
+	if (p->options->watching)
+		return fold_watched(p, err);
 	if (!p->attribution)
 		return 0;
 	r = loci_attribution_finish(p->attribution, err);
+	if (r == 0 && p->sampler) {
+		loci_sample_sum_init(&p->totals.samples);
+		r = loci_sampler_finish(p->sampler, p->attribution, &p->totals.samples, err);
+	}
 	p->left_out = p->attribution->left_out;
 	if (r == 0)
 		r = total(p, err);
@@ -449,6 +533,10 @@ static int fold_attribution(struct process *p, struct loci_err *err)
 	pthread_mutex_lock(&a->symbols_lock);
 	r = loci_ledger_add(&a->ledger, p->attribution, err);
 	a->has_plain |= p->attribution->code.has_plain;
+	if (r == 0 && p->sampler)
+		r = loci_sample_sum_merge(&a->samples, &p->totals.samples) < 0 ? loci_err_nomem(err)
+									       : 0;
+	a->n_unsampled += p->totals.samples.references && !p->totals.samples.samples;
 	a->torn |= r < 0;
 	pthread_mutex_unlock(&a->symbols_lock);
 	pthread_mutex_unlock(&a->lock);
@@ -463,7 +551,7 @@ static int fold(struct process *p, bool interrupted, bool complete, struct loci_
 	int r = fold_attribution(p, err);
 
 	missing[0] = 0;
-	if (!p->options->counts)
+	if (!p->options->counts && !p->sampler && !p->options->watching)
 		loci_count_check_note(&p->check, p->totals.references + p->totals.again,
 			p->totals.lost, missing, sizeof(missing));
 	if (r == 0)
@@ -501,6 +589,10 @@ int loci_analysis_read(
 		r = loci_decoder_new(&p->decoder, err);
 	if (r == 0)
 		r = open_attribution(p, err);
+	if (r == 0)
+		r = open_sampler(p, err);
+	if (r == 0 && p->options->watching)
+		r = loci_watch_events_init(&p->watched, p->options->watching->weighting, err);
 	if (r < 0)
 		return r;
 	r = read_all(p, err);

@@ -7,6 +7,7 @@
 #include "analyse/grain_sum.h"
 #include "analyse/ledger.h"
 #include "analyse/mistake.h"
+#include "analyse/sample_sum.h"
 #include "analyse/share_sum.h"
 #include "analyse/unseen.h"
 
@@ -23,7 +24,8 @@ struct loci_process_totals {
 	uint64_t again; /* left out: of an element that the statement had */
 	struct loci_thread_totals *thread;
 	size_t n_threads;
-	struct loci_share_sum *share; /* what threads met of each other; NULL: not attributed */
+	struct loci_sample_sum samples; /* of threads */
+	struct loci_share_sum *share;   /* what threads met of each other; NULL: not attributed */
 };
 
 struct loci_analysis {
@@ -45,7 +47,9 @@ struct loci_analysis {
 	struct loci_process_totals *process;
 	size_t n_processes;
 	uint64_t verified;
-	uint64_t told_references; /* of streams that only count, as is the next */
+	struct loci_sample_sum samples; /* but those of threads */
+	size_t n_unsampled;             /* processes with references and no sample */
+	uint64_t told_references;       /* of streams that only count, as is the next */
 	unsigned told_threads;
 	bool attributed; /* ledger is in use: some process was attributed */
 	bool torn;       /* ledger has a part of some process only: it is of no use */

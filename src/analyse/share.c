@@ -2,6 +2,7 @@
 #include "analyse/share.h"
 
 #include "analyse/grow.h"
+#include "engine/stack.h"
 
 #include <errno.h>
 
@@ -57,6 +58,8 @@ int loci_share_new(const struct loci_share_options *options, const struct loci_s
 	r = open_engine(options, before, &share->threads, err);
 	for (unsigned i = 0; r == 0 && i < options->n_groups; i++)
 		r = open_engine(options, before, &share->group[i], err);
+	if (r == 0 && options->alone && before->sampling_rate >= 1)
+		r = loci_apart_new(before->block, before->n_blocks, &share->apart, err);
 	if (r == 0 &&
 		(loci_hist_merge(&share->before, before->distances) < 0 ||
 			copy_rows(share, before->rows, before->n_rows) < 0))
@@ -78,6 +81,7 @@ void loci_share_free(struct loci_share *share)
 		loci_coherent_free(share->group[i]);
 	for (unsigned i = 0; i < LOCI_SHARE_GROUPS; i++)
 		free(share->ended[i]);
+	loci_apart_free(share->apart);
 	loci_hist_fini(&share->before);
 	loci_spread_fini(&share->rows);
 	free(share->row);
@@ -97,6 +101,7 @@ static void hear(struct loci_share *share, const struct loci_batch *batch, size_
 	share->bytes[n] = bytes;
 	share->use[n] = use;
 	share->of[n] = of;
+	share->is_counted[n] = of != LOCI_NO_TOUCH;
 }
 
 /* Touches of the batch as the engines know them. Where what was joined wrote other bytes they hear
@@ -148,6 +153,8 @@ static int feed(struct loci_share *share, struct loci_err *err)
 		r = loci_coherent_feed(share->group[i], &touches, err);
 	}
 	touches.turn_member = share->turn_member;
+	if (r == 0 && share->apart)
+		r = loci_apart_use(share->apart, &touches, share->is_counted, err);
 	touches.ret_lost_to = share->lost_to;
 	return r < 0 ? r : loci_coherent_feed(share->threads, &touches, err);
 }
@@ -163,7 +170,8 @@ static void count_pair(struct loci_share_miss *miss, uint64_t writer, uint64_t m
 		miss->pair[miss->n_pairs++] = pair;
 }
 
-static int count_miss(struct loci_share *share, uint64_t write, uint64_t touch, bool is_false)
+static int count_miss(
+	struct loci_share *share, uint64_t write, uint64_t touch, bool is_false, uint64_t weight)
 {
 	uint32_t write_row = row_of(write), miss_row = row_of(touch);
 	uint64_t key = (uint64_t)write_row << 32 | miss_row;
@@ -179,26 +187,29 @@ static int count_miss(struct loci_share *share, uint64_t write, uint64_t touch, 
 		};
 		share->n_misses++;
 	}
-	share->miss[i].misses++;
+	share->miss[i].misses += weight;
 	count_pair(&share->miss[i], write >> LOCI_ROW_BITS, touch >> LOCI_ROW_BITS);
 	return 0;
 }
 
-static int count(struct loci_share *share, size_t i)
+/* weight: touches that one stands for, since the engine follows so many blocks only. */
+static int count(struct loci_share *share, size_t i, uint64_t weight)
 {
 	unsigned kind = share->kind[i] & LOCI_COHERENT_MASK, bin;
 	uint32_t row = row_of(share->use[i]);
+	struct loci_coherence *met = &share->row[row];
 
-	if (share->of[i] == LOCI_NO_TOUCH)
+	if (share->of[i] == LOCI_NO_TOUCH || share->distance[i] == LOCI_UNSAMPLED)
 		return 0;
-	share->row[row].remote += (share->kind[i] & LOCI_COHERENT_REMOTE) != 0;
+	met->remote += share->kind[i] & LOCI_COHERENT_REMOTE ? weight : 0;
 	if (kind == LOCI_COHERENT_TRUE || kind == LOCI_COHERENT_FALSE) {
-		share->row[row].true_sharing += kind == LOCI_COHERENT_TRUE;
-		share->row[row].false_sharing += kind == LOCI_COHERENT_FALSE;
-		return count_miss(
-			share, share->lost_to[i], share->use[i], kind == LOCI_COHERENT_FALSE);
+		*(kind == LOCI_COHERENT_TRUE ? &met->true_sharing : &met->false_sharing) += weight;
+		return count_miss(share, share->lost_to[i], share->use[i],
+			kind == LOCI_COHERENT_FALSE, weight);
 	}
 	bin = loci_spread_bin(share->distance[i]);
+	if (weight > 1)
+		return loci_spread_far_add(&share->rows.far[row], bin, weight);
 	loci_spread_near_count(&share->rows, row, bin);
 	return bin < LOCI_SPREAD_NEAR ? 0 : loci_spread_far_count(&share->rows.far[row], bin);
 }
@@ -221,6 +232,8 @@ static int end_members(struct loci_share *share, const struct loci_batch *batch)
 
 	for (size_t k = 0; k < batch->n_ended; k++) {
 		loci_coherent_end(share->threads, batch->ended[k].member);
+		if (share->apart)
+			loci_coherent_end(share->apart->alone, batch->ended[k].member);
 		for (unsigned i = 0; r == 0 && i < share->options.n_groups; i++)
 			r = end_in_group(share, i, batch->ended[k].member);
 	}
@@ -229,6 +242,7 @@ static int end_members(struct loci_share *share, const struct loci_batch *batch)
 
 int loci_share_use(struct loci_share *share, const struct loci_batch *batch, struct loci_err *err)
 {
+	uint64_t weight;
 	int r;
 
 	if (loci_spread_reserve(&share->rows, batch->n_rows) < 0 ||
@@ -244,9 +258,10 @@ int loci_share_use(struct loci_share *share, const struct loci_batch *batch, str
 			return loci_err_nomem(err);
 	}
 	spread_out(share, batch);
+	weight = (uint64_t)(1 / loci_coherent_sampling_rate(share->threads) + 0.5);
 	r = feed(share, err);
 	for (size_t i = 0; r == 0 && i < share->n; i++)
-		if (count(share, i) < 0)
+		if (count(share, i, weight) < 0)
 			r = loci_err_nomem(err);
 	if (r == 0 && end_members(share, batch) < 0)
 		r = loci_err_nomem(err);
@@ -279,6 +294,14 @@ int loci_share_member(const struct loci_share *share, uint32_t member,
 	struct loci_coherent_result *ret, struct loci_err *err)
 {
 	int r = loci_coherent_result(share->threads, member, ret, err);
+
+	return r < 0 ? r : complete(share, member, member + 1, ret, err);
+}
+
+int loci_share_alone(const struct loci_share *share, uint32_t member,
+	struct loci_coherent_result *ret, struct loci_err *err)
+{
+	int r = loci_coherent_result(share->apart->alone, member, ret, err);
 
 	return r < 0 ? r : complete(share, member, member + 1, ret, err);
 }

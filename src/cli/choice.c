@@ -42,6 +42,11 @@ int loci_choose(const char *named, const struct loci_run_options *run, struct lo
 	*ret = (struct loci_choice){ .collector = wants_gcc ? LOCI_COLLECTOR_GCC
 			: wants_cc                          ? LOCI_COLLECTOR_CC
 							    : LOCI_COLLECTOR_ANY };
+	if (run->sampling && named && !wants_cc)
+		return loci_err_set(err, EINVAL,
+			"-m sample samples in programs built by loci cc; --collector %s is another "
+			"way",
+			named);
 	if (count && named && !wants_cc)
 		return loci_err_set(err, EINVAL,
 			"-m count counts in programs built by loci cc; --collector %s is another "
@@ -60,6 +65,12 @@ int loci_choose(const char *named, const struct loci_run_options *run, struct lo
 	if (count && !named && !loci_collector_is_inside(ret->collector))
 		return loci_err_set(err, EINVAL,
 			"-m count: %s was built without loci cc or loci gcc; build it again with "
+			"CC='loci cc', "
+			"or give --collector cc if it only starts programs that were",
+			name);
+	if (run->sampling && !named && !loci_collector_is_inside(ret->collector))
+		return loci_err_set(err, EINVAL,
+			"-m sample: %s was built without loci cc or loci gcc; build it again with "
 			"CC='loci cc', "
 			"or give --collector cc if it only starts programs that were",
 			name);

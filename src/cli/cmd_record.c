@@ -145,6 +145,15 @@ static void say_how(const struct loci_record_args *args, const struct loci_launc
 	char size[LOCI_UNITS_MAX];
 
 	loci_units_size(size, args->analyse.n_block_bytes ? args->analyse.block_bytes[0] : 64);
+	if (args->sample.wanted) {
+		fprintf(stderr,
+			"loci: samples, one in %" PRIu64
+			" references%s, %s-byte blocks, seed %" PRIu64 ", cc collector\n",
+			args->sample.run.period,
+			args->sample.run.doubling ? ", less often as the run grows" : "", size,
+			args->sample.run.seed);
+		return;
+	}
 	if (args->run.collector == LOCI_COLLECTOR_CC)
 		fprintf(stderr, "loci: exact, %s-byte blocks, cc collector\n", size);
 	else if (args->run.collector == LOCI_COLLECTOR_GCC)
@@ -429,6 +438,7 @@ static int record(struct loci_record_args *args)
 		loci_fail(&err);
 		return status;
 	}
+	loci_sample_attach(&args->sample, live.runner);
 	begin_live(args);
 	if (args->verbose)
 		say_how(args, &launch);
@@ -471,7 +481,8 @@ int loci_cmd_record(int argc, char **argv)
 	struct loci_err err = { "" };
 	int status = loci_record_parse(argc, argv, &args);
 
-	if (status < 0 && loci_product_levels(&args.levels, args.caches, &args.analyse, &err) < 0)
+	if (status < 0 && !args.sample.wanted &&
+		loci_product_levels(&args.levels, args.caches, &args.analyse, &err) < 0)
 		status = loci_usage("record", "%s", err.text);
 	if (status < 0)
 		status = choose(&args);

@@ -24,7 +24,14 @@ static const char help[] =
 	"  -b SIZE,..            block sizes, powers of two from 1 to 2M (default: 64)\n"
 	"  -m MODE               exact: every reference (default); count: only their number, of\n"
 	"                        programs built by loci cc or gcc, and a profile of operations\n"
-	"                        if they were built to have them counted (man loci-cc)\n"
+	"                        if they were built to have them counted (man loci-cc);\n"
+	"                        sample: the distances of some references, chosen at random,\n"
+	"                        of programs built by loci cc or gcc\n"
+	"  -c PERIOD             samples: one in so many references (default: 1000000)\n"
+	"      --error SHARE     samples: as many as keep the error below this (5%)\n"
+	"      --seed N          samples: the same ones, if the program does the same\n"
+	"      --sequential      samples: threads run in step while any is open\n"
+	"      --skew N          samples: threads run at most N references apart then\n"
 	"      --collector NAME  any: through Valgrind; cc, gcc: programs built by loci cc or\n"
 	"                        gcc, and those that they start (default: these if the program\n"
 	"                        was built by them)\n"
@@ -39,6 +46,8 @@ static const char help[] =
 	"      --pairs WHICH     pairs of use and reuse: far (default), all or none\n"
 	"      --share N,..      keep what groups of N threads that share a cache meet, too;\n"
 	"                        threads are grouped in the order in which they start\n"
+	"      --alone           keep what each thread would meet alone, too, which a model of\n"
+	"                        loci cache takes; slower\n"
 	"      --footprint       count distinct bytes too, of the program and of each function:\n"
 	"                        slower, and takes 1.3 times the memory that the program touches\n"
 	"      --only FUNCTION,..    record the code of these functions only (* and ? match)\n"
@@ -124,13 +133,14 @@ static int parse_name(const char *option, const char *text, const char *const na
 		*ret = i;
 		if (i < n_known)
 			return 0;
-		return loci_err_set(err, EINVAL, "%s %s is not in this version; %s and %s are",
-			option, text, names[0], names[1]);
+		return loci_err_set(err, EINVAL, "%s %s is not in this version; %s, %s and %s are",
+			option, text, names[0], names[1], names[2]);
 	}
-	return loci_err_set(err, EINVAL, "%s %s: there is none of that name; write %s or %s",
-		option, text, names[0], names[1]);
+	return loci_err_set(err, EINVAL, "%s %s: there is none of that name; write %s, %s or %s",
+		option, text, names[0], names[1], names[2]);
 }
 
+enum { MODE_EXACT, MODE_COUNT, MODE_SAMPLE, MODES };
 static const char *const modes[] = { "exact", "count", "sample", "watch", NULL };
 static const char *const collectors[] = { "any", "cc", "gcc", "watch", "pmu", "step", NULL };
 
@@ -143,6 +153,7 @@ enum {
 	OPT_PAIRS,
 	OPT_FOOTPRINT,
 	OPT_SHARE,
+	OPT_ALONE,
 	OPT_ONLY,
 	OPT_SKIP,
 	OPT_DELAY,
@@ -155,7 +166,11 @@ enum {
 	OPT_MEMORY,
 	OPT_ORDER,
 	OPT_TRACE,
-	OPT_VERIFY
+	OPT_VERIFY,
+	OPT_ERROR,
+	OPT_SEED,
+	OPT_SEQUENTIAL,
+	OPT_SKEW
 };
 
 static const struct option long_options[] = {
@@ -167,6 +182,7 @@ static const struct option long_options[] = {
 	{ "pairs", required_argument, NULL, OPT_PAIRS },
 	{ "footprint", no_argument, NULL, OPT_FOOTPRINT },
 	{ "share", required_argument, NULL, OPT_SHARE },
+	{ "alone", no_argument, NULL, OPT_ALONE },
 	{ "only", required_argument, NULL, OPT_ONLY },
 	{ "skip", required_argument, NULL, OPT_SKIP },
 	{ "delay", required_argument, NULL, OPT_DELAY },
@@ -180,6 +196,10 @@ static const struct option long_options[] = {
 	{ "order", required_argument, NULL, OPT_ORDER },
 	{ "trace", required_argument, NULL, OPT_TRACE },
 	{ "verify", optional_argument, NULL, OPT_VERIFY },
+	{ "error", required_argument, NULL, OPT_ERROR },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "sequential", no_argument, NULL, OPT_SEQUENTIAL },
+	{ "skew", required_argument, NULL, OPT_SKEW },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -212,6 +232,9 @@ static int parse_analysis(int option, struct loci_record_args *args, struct loci
 		return parse_pairs(optarg, &options->pairs, err);
 	case OPT_FOOTPRINT:
 		options->footprint = true;
+		return 0;
+	case OPT_ALONE:
+		options->alone = true;
 		return 0;
 	case OPT_SHARE:
 		return loci_product_share(optarg, options, err);
@@ -248,8 +271,9 @@ static int parse_run(int option, struct loci_record_args *args, struct loci_err 
 
 	switch (option) {
 	case 'm':
-		r = parse_name("-m", optarg, modes, 2, &which, err);
-		run->count = r == 0 && which == 1;
+		r = parse_name("-m", optarg, modes, MODES, &which, err);
+		run->count = r == 0 && which == MODE_COUNT;
+		args->sample.wanted = r == 0 && which == MODE_SAMPLE;
 		return r;
 	case OPT_COLLECTOR:
 		args->collector = optarg;
@@ -284,13 +308,33 @@ static int parse_run(int option, struct loci_record_args *args, struct loci_err 
 	}
 }
 
+/* Those of samples. */
+static int parse_sampling(int option, struct loci_record_args *args, struct loci_err *err)
+{
+	static const struct {
+		int option;
+		enum loci_sample_option is;
+	} all[] = {
+		{ 'c', LOCI_SAMPLE_PERIOD },
+		{ OPT_ERROR, LOCI_SAMPLE_ERROR },
+		{ OPT_SEED, LOCI_SAMPLE_SEED },
+		{ OPT_SEQUENTIAL, LOCI_SAMPLE_SEQUENTIAL },
+		{ OPT_SKEW, LOCI_SAMPLE_SKEW },
+	};
+
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(all); i++)
+		if (all[i].option == option)
+			return loci_sample_parse(&args->sample, all[i].is, optarg, err);
+	return 1;
+}
+
 int loci_record_parse(int argc, char **argv, struct loci_record_args *args)
 {
 	struct loci_err err = { "" };
 	int option, r;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "+:o:b:m:qvh", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+:o:b:m:c:qvh", long_options, NULL)) != -1) {
 		if (option == 'h') {
 			fputs(help, stdout);
 			return loci_finish(LOCI_EXIT_OK);
@@ -298,6 +342,8 @@ int loci_record_parse(int argc, char **argv, struct loci_record_args *args)
 		r = parse_analysis(option, args, &err);
 		if (r == 1)
 			r = parse_run(option, args, &err);
+		if (r == 1)
+			r = parse_sampling(option, args, &err);
 		if (r == 1)
 			return loci_option_refused("record", option, argv);
 		if (r < 0)
@@ -314,6 +360,8 @@ int loci_record_parse(int argc, char **argv, struct loci_record_args *args)
 			"one");
 	if (args->run.count && args->trace)
 		return loci_usage("record", "-m count makes no trace: leave --trace out");
+	if (loci_sample_settle(args, &err) < 0)
+		return loci_usage("record", "%s", err.text);
 	args->run.argv = argv + optind;
 	return -1;
 }

@@ -5,12 +5,14 @@
 
 #include "cli/choice.h"
 #include "cli/product.h"
+#include "cli/sample_args.h"
 #include "collect/run.h"
 
 struct loci_record_args {
 	struct loci_run_options run;
 	struct loci_analyse_options analyse;
 	struct loci_product_levels levels;
+	struct loci_sample_args sample;
 	const char *caches;    /* --cache */
 	const char *collector; /* --collector */
 	struct loci_choice choice;

@@ -34,6 +34,16 @@ bool loci_gate_runs(void)
 	return !asked || strcmp(asked, "0") != 0;
 }
 
+static void set_sampling(struct loci_control *control, const struct loci_run_sampling *sampling)
+{
+	control->mode = LOCI_CONTROL_SAMPLE;
+	control->windows = 1;
+	control->period = sampling->period;
+	control->seed = sampling->seed;
+	control->doubling = sampling->doubling;
+	control->skew = sampling->skew;
+}
+
 int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 	const struct loci_run_options *options, struct loci_err *err)
 {
@@ -62,6 +72,8 @@ int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 	/* A thread that is to stop sees it when a chunk is full: few words would keep it from that.
 	 */
 	gate->shared->runs = !gate->windows && loci_gate_runs();
+	if (options->sampling)
+		set_sampling(gate->shared, options->sampling);
 	set(gate, !options->start_disabled && !(options->delay_s > 0));
 	return 0;
 }
@@ -136,6 +148,13 @@ void loci_gate_toggle(struct loci_gate *gate)
 {
 	if (gate->windows)
 		__atomic_fetch_xor(&gate->shared->recording, 1, __ATOMIC_SEQ_CST);
+}
+
+void loci_gate_closed(struct loci_gate *gate, pid_t pid, uint32_t n)
+{
+	if (gate->shared)
+		__atomic_fetch_add(&gate->shared->slot[(uint32_t)pid % LOCI_CONTROL_SLOTS].closed,
+			n, __ATOMIC_SEQ_CST);
 }
 
 void loci_gate_fini(struct loci_gate *gate)

@@ -24,7 +24,8 @@ int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 int loci_gate_keep(struct loci_gate *gate);
 /* For how long recording has been on, and the program has run. */
 void loci_gate_times(struct loci_gate *gate, double *ret_recorded_s, double *ret_all_s);
-void loci_gate_toggle(struct loci_gate *gate); /* from a signal handler */
+void loci_gate_toggle(struct loci_gate *gate);                        /* from a signal handler */
+void loci_gate_closed(struct loci_gate *gate, pid_t pid, uint32_t n); /* samples; any thread */
 /* Whether loops of equal steps may be told when they have ended; LOCI_RUNS=0 has every reference of
  * every loop written down as it comes. */
 bool loci_gate_runs(void);

@@ -373,6 +373,11 @@ void loci_runner_toggle(struct loci_runner *runner)
 	loci_gate_toggle(&runner->gate);
 }
 
+void loci_runner_closed(struct loci_runner *runner, pid_t pid, uint32_t n)
+{
+	loci_gate_closed(&runner->gate, pid, n);
+}
+
 int loci_runner_status(const struct loci_runner *runner)
 {
 	return runner->watch.status;

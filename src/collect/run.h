@@ -16,11 +16,18 @@
 
 struct loci_launch;
 
+/* Samples: what the control file says of them (run_control.h). */
+struct loci_run_sampling {
+	uint64_t period, seed;
+	uint32_t doubling, skew;
+};
+
 struct loci_run_options {
 	char *const *argv;             /* the program and its arguments, NULL at the end */
 	enum loci_collector collector; /* LOCI_COLLECTOR_CC, which is GCC too, or else ANY */
 	bool count;                    /* references are counted only; by cc */
-	bool follow;                   /* children too */
+	const struct loci_run_sampling *sampling; /* references around samples; by cc. NULL: all */
+	bool follow;                              /* children too */
 	bool no_kernel;
 	bool start_disabled;        /* nothing is recorded until toggled */
 	bool toggles;               /* loci_runner_toggle will be used */
@@ -59,6 +66,8 @@ unsigned loci_runner_source_image(const struct loci_source *source); /* by exec,
 void loci_runner_signal(struct loci_runner *runner, int signal);
 /* Turns recording on or off, in all processes; from a signal handler. */
 void loci_runner_toggle(struct loci_runner *runner);
+/* So many more samples of the process need not be followed any further; from any thread. */
+void loci_runner_closed(struct loci_runner *runner, pid_t pid, uint32_t n);
 /* Status of the program as wait(2) gives it, once loci_runner_next has given NULL. */
 int loci_runner_status(const struct loci_runner *runner);
 /* How many processes became programs that cannot be watched, and ran on by themselves. */

@@ -24,8 +24,17 @@
 #define LOCI_RUN_VARIABLE "LOCI_RUN"
 
 enum loci_control_mode {
-	LOCI_CONTROL_TRACE = 0, /* every reference */
-	LOCI_CONTROL_COUNT = 1, /* none: their number, at the end */
+	LOCI_CONTROL_TRACE = 0,  /* every reference */
+	LOCI_CONTROL_COUNT = 1,  /* none: their number, at the end */
+	LOCI_CONTROL_SAMPLE = 2, /* those around samples that threads choose */
+};
+
+/* Samples of the processes whose id leaves this remainder. While more were opened than closed their
+ * threads record everything. */
+#define LOCI_CONTROL_SLOTS 256
+struct loci_control_samples {
+	uint32_t opened; /* by threads, just before they write SAMPLE_OPEN */
+	uint32_t closed; /* by the recorder: their distance is known, or they were given up */
 };
 
 struct loci_control {
@@ -35,7 +44,17 @@ struct loci_control {
 	uint32_t windows;   /* recording may change while the program runs */
 	uint32_t only_pid;  /* no other process is to be watched; 0: all are */
 	uint32_t runs;      /* loops may be told by a RUN: the recorder knows that marker */
-	uint32_t reserved[1018];
+	/* Of LOCI_CONTROL_SAMPLE: */
+	uint32_t skew;     /* references that a thread may be ahead of others while samples are
+			      open; 0: any number */
+	uint32_t doubling; /* after so many samples of the run the period doubles; 0: never */
+	uint64_t period;   /* mean gap between the samples of a thread, in references */
+	uint64_t seed;
+	uint32_t taken; /* samples of the run so far, by the collector */
+	uint32_t reserved2;
+	struct loci_control_samples slot[LOCI_CONTROL_SLOTS];
+	uint32_t reserved[498];
 };
+_Static_assert(sizeof(struct loci_control) == 4096, "the size is fixed");
 
 #endif

@@ -36,9 +36,11 @@ enum loci_coherent_taking {
 };
 
 struct loci_coherent_options {
-	enum loci_isa isa;  /* LOCI_ISA_BEST unless a test wants another */
-	uint64_t max_bytes; /* of memory; 0: no limit. Beyond it blocks are sampled by hash, as the
-			       stack engine does */
+	enum loci_isa isa; /* LOCI_ISA_BEST unless a test wants another */
+	/* Of memory that grows with the blocks, at least about 1 MiB; members take some 90 KiB
+	 * each besides. 0: no limit. Beyond it blocks are sampled by hash as the stack engine does,
+	 * the same ones for all members; but short distances are scaled, too. */
+	uint64_t max_bytes;
 	enum loci_coherent_taking taken_by;
 };
 
@@ -73,6 +75,11 @@ struct loci_coherent_touches {
 };
 int loci_coherent_feed(struct loci_coherent *coherent, const struct loci_coherent_touches *touches,
 	struct loci_err *err);
+
+/* What is above a block in a member's stack, holes included: the distance of a touch by it now.
+ * -ENOENT: the member does not have it. */
+int loci_coherent_above(
+	struct loci_coherent *coherent, uint32_t member, uint64_t block, uint64_t *ret);
 
 /* A member takes a plain stack over that was fed without others: its blocks from the least to the
  * most recently touched one (loci_stack_held), of which it followed this rate. Counts nothing but

@@ -250,6 +250,37 @@ static void take_from_others(struct loci_coherent *coherent, struct loci_coheren
 	}
 }
 
+static void touched_by(struct loci_coherent *coherent, struct loci_coherent_record *record,
+	uint32_t member, struct loci_coherent_touch *touch)
+{
+	if (record->last == member)
+		return;
+	touch->kind |= LOCI_COHERENT_REMOTE;
+	if (coherent->member[record->last])
+		not_mine(coherent->member[record->last], touch->hash);
+	record->last = member;
+}
+
+/* Where several read a block, all that changes is who touched it last: then nobody looks through
+ * them all. */
+static bool look_at_reader(struct loci_coherent *coherent,
+	const struct loci_coherent_member *member, uint32_t slot, struct loci_coherent_touch *touch)
+{
+	unsigned place = member->hint[touch->hash >> LOCI_STACK_HINT_SHIFT];
+
+	if (touch->is_write || touch->takes)
+		return false;
+	touch->at = member->key[place] == touch->hash && member->entry[place]
+		? place
+		: loci_coherent_at(coherent, 0, slot, member->number);
+	if (touch->at >= LOCI_COHERENT_LOST)
+		return false;
+	touch->kind = LOCI_COHERENT_REUSE;
+	touch->is_free = false;
+	touched_by(coherent, record_of(coherent, slot), member->number, touch);
+	return true;
+}
+
 static void look_at_record(struct loci_coherent *coherent, uint32_t member, uint32_t *entry,
 	struct loci_coherent_touch *touch)
 {
@@ -266,12 +297,7 @@ static void look_at_record(struct loci_coherent *coherent, uint32_t member, uint
 		touch->kind = LOCI_COHERENT_REUSE;
 		touch->at = pool->item[others.own].sharer.at;
 	}
-	if (record->last != member) {
-		touch->kind |= LOCI_COHERENT_REMOTE;
-		if (coherent->member[record->last])
-			not_mine(coherent->member[record->last], touch->hash);
-		record->last = member;
-	}
+	touched_by(coherent, record, member, touch);
 	if (touch->is_write && record->state == LOCI_COHERENT_READ)
 		change_state(coherent, &record->state, LOCI_COHERENT_WRITTEN);
 	if (touch->takes && others.n_have) {
@@ -322,5 +348,6 @@ void loci_coherent_look(struct loci_coherent *coherent, struct loci_coherent_mem
 	}
 	if (*entry < LOCI_COHERENT_RECORD)
 		become_record(coherent, entry, touch->is_write);
-	look_at_record(coherent, member->number, entry, touch);
+	if (!look_at_reader(coherent, member, *entry, touch))
+		look_at_record(coherent, member->number, entry, touch);
 }

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,7 +192,9 @@ static int find_counts(struct loci_profile *profile, const struct loci_cache *ca
 			continue;
 		input->is_counted = true;
 		input->counted_misses += (double)count[i].misses;
-		input->counted_writebacks += (double)count[i].writebacks;
+		/* a line that another took dirty is not written back */
+		input->counted_writebacks +=
+			(double)count[i].writebacks - (double)count[i].transfers;
 		input->counted_hits += (double)count[i].first_hits;
 	}
 	return r;
@@ -280,13 +281,22 @@ int loci_topology_input(struct loci_profile *profile, const struct loci_cache *c
 	return r;
 }
 
-double loci_topology_effective(const struct loci_hist *own, double miss_ratio)
+/* Just enough to hold every reuse. */
+static uint64_t longest(const struct loci_hist *own)
 {
-	uint64_t low = 0, high = own->n_bins ? loci_bin_high(own->scheme, own->n_bins - 1) : 0;
+	for (uint32_t i = own->n_bins; i-- > 0;)
+		if (own->weight[i] > 0)
+			return loci_bin_high(own->scheme, i);
+	return 0;
+}
+
+struct loci_topology_share loci_topology_share_of(const struct loci_hist *own, double miss_ratio)
+{
+	uint64_t low = 0, high = longest(own);
 
 	miss_ratio += 1e-12; /* by rounding */
 	if (loci_curve_ratio(own, high) > miss_ratio)
-		return INFINITY;
+		return (struct loci_topology_share){ true, (double)high, true };
 	while (low < high) { /* high suffices, what is below low does not */
 		uint64_t middle = low + (high - low) / 2;
 
@@ -295,24 +305,24 @@ double loci_topology_effective(const struct loci_hist *own, double miss_ratio)
 		else
 			high = middle;
 	}
-	return (double)high;
+	return (struct loci_topology_share){ true, (double)high, false };
 }
 
-static int effective_share(struct loci_profile *profile, struct loci_topology_thread *thread,
+static int find_share(struct loci_profile *profile, struct loci_topology_thread *thread,
 	unsigned level, struct loci_err *err)
 {
 	const struct loci_prediction *p = &thread->level[level];
 	struct loci_hist_key key = { LOCI_DISTANCE_PRIVATE, p->cache.line_bytes, 0,
 		LOCI_OWNER_THREAD, 0 };
 	struct loci_hist own;
-	int r = loci_thread_hist(profile, &key, &thread->id, 1, &own, err);
+	int r;
 
-	thread->effective_blocks[level] = NAN;
+	if (p->cache.share != LOCI_SHARE_ALL || !(p->accesses > 0))
+		return 0;
+	r = loci_thread_hist(profile, &key, &thread->id, 1, &own, err);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	if (p->cache.share == LOCI_SHARE_ALL && p->accesses > 0)
-		thread->effective_blocks[level] =
-			loci_topology_effective(&own, p->misses / p->accesses);
+	thread->share[level] = loci_topology_share_of(&own, p->misses / p->accesses);
 	loci_hist_fini(&own);
 	return 0;
 }
@@ -329,7 +339,7 @@ static int predict_thread(struct loci_profile *profile, const struct loci_hierar
 	options.whole_groups = true;
 	r = loci_predict(profile, hierarchy, &options, thread->level, err);
 	for (unsigned i = 0; r == 0 && i < hierarchy->n_levels; i++)
-		r = effective_share(profile, thread, i, err);
+		r = find_share(profile, thread, i, err);
 	return r;
 }
 

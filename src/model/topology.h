@@ -24,23 +24,29 @@ int loci_topology_input(struct loci_profile *profile, const struct loci_cache *c
 	const struct loci_predict_options *options, struct loci_topology *topology,
 	struct loci_predict_input *input, struct loci_err *err);
 
+/* Of a cache that all share, what a thread has of it: the blocks of a fully associative cache of
+ * its own in which it would miss as often (after Anger et al. 2014, Figure 8). */
+struct loci_topology_share {
+	bool is_known; /* the level is one that all share */
+	double blocks;
+	/* It misses less than in any cache of its own, since others bring what it touches: blocks
+	 * are those that hold all its reuses, and more would not help it. */
+	bool is_beyond;
+};
+
 /* One thread on the hierarchy. Of a level that groups share it has no misses of its own: those of
  * its group. */
 struct loci_topology_thread {
 	int64_t id;
 	struct loci_prediction level[LOCI_LEVELS_MAX];
-	/* Of a level that all share: the blocks of a fully associative cache of its own in which
-	 * it would miss as often (after Anger et al. 2014, Figure 8); INFINITY: in none, since
-	 * others bring what it touches; NAN: no such level. */
-	double effective_blocks[LOCI_LEVELS_MAX];
+	struct loci_topology_share share[LOCI_LEVELS_MAX];
 };
 /* The threads chosen, by ascending id. Free *ret. */
 int loci_topology_threads(struct loci_profile *profile, const struct loci_hierarchy *hierarchy,
 	const struct loci_predict_options *options, struct loci_topology_thread **ret,
 	size_t *ret_n, struct loci_err *err);
 
-/* The smallest cache of one's own, fully associative, that misses no more than this share of its
- * touches; INFINITY where none does. */
-double loci_topology_effective(const struct loci_hist *own, double miss_ratio);
+/* By its private distances, and the share of its touches that miss the shared cache. */
+struct loci_topology_share loci_topology_share_of(const struct loci_hist *own, double miss_ratio);
 
 #endif

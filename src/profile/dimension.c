@@ -193,6 +193,19 @@ static const struct column mistake_columns[] = {
 	COLUMN(mistake, "times", U64, times, FOLD(SUM)),
 };
 
+static const struct column sampling_columns[] = {
+	COLUMN(sampling, "id", ID, id),
+	COLUMN(sampling, "period", U64, period),
+	COLUMN(sampling, "last_period", U64, last_period),
+	COLUMN(sampling, "seed", U64, seed),
+	COLUMN(sampling, "samples", U64, samples),
+	COLUMN(sampling, "pruned", U64, pruned),
+	COLUMN(sampling, "lost", U64, lost),
+	COLUMN(sampling, "analysed_refs", U64, analysed_refs),
+	COLUMN(sampling, "refs", U64, refs),
+	COLUMN(sampling, "effective", REAL, effective),
+};
+
 static const struct column level_columns[] = {
 	COLUMN(level, "id", ID, id),
 	COLUMN(level, "name", WORD, name),

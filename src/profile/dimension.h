@@ -144,6 +144,19 @@ struct loci_mistake_row {
 	uint64_t times;
 };
 
+/* How references were chosen, of a profile of samples. */
+struct loci_sampling_row {
+	int64_t id;
+	uint64_t period; /* mean gap between two samples of a thread, at first, in references */
+	uint64_t last_period;
+	uint64_t seed;
+	uint64_t samples;             /* that something is known of */
+	uint64_t pruned;              /* of these, given up: a distance is at least so much */
+	uint64_t lost;                /* samples that nothing is known of */
+	uint64_t analysed_refs, refs; /* recorded while samples were open; in all */
+	double effective;             /* samples of one weight that would say as much */
+};
+
 struct loci_level_row {
 	int64_t id;
 	const char *name;
@@ -257,6 +270,7 @@ struct loci_sharing_row {
 	X(phase, phases)                \
 	X(stretch, stretches)           \
 	X(mistake, mistakes)            \
+	X(sampling, samplings)          \
 	X(level, levels)                \
 	X(level_count, level_counts)    \
 	X(block, blocks)                \

@@ -135,7 +135,8 @@ static unsigned make_key(const struct table *table, const void *row, size_t n, u
 {
 	unsigned width = 0;
 
-	if (table->id == TABLE_process) { /* those of different runs are different */
+	/* those of different runs are different */
+	if (table->id == TABLE_process || table->id == TABLE_sampling) {
 		key[0] = n;
 		return 1;
 	}
@@ -175,7 +176,7 @@ static int find(
 	if (loci_key_set_add(&to->keys, key, ret, ret_new) < 0)
 		return -ENOMEM;
 	to->n = to->keys.n;
-	if (table->id == TABLE_process)
+	if (table->id == TABLE_process || table->id == TABLE_sampling)
 		return 0;
 	seen = &to->seen[*ret];
 	if (*ret_new || seen->input != fold->inputs)

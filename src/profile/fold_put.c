@@ -111,6 +111,7 @@ static bool is_put(const struct fold *fold, enum table_id id, const void *row)
 	case TABLE_process:
 	case TABLE_thread_group:
 	case TABLE_mistake:
+	case TABLE_sampling:
 		return true;
 	case TABLE_coherence:
 		return is_coherence_put(fold, row);

@@ -27,6 +27,14 @@ enum loci_distance { /* what a histogram counts */
 	LOCI_DISTANCE_SET_BOTH,  /* of references over two blocks: the lower of their positions */
 	LOCI_DISTANCE_PRIVATE, /* in the thread's own stack, from which others' writes take blocks;
 				  has coherence */
+	/* Of the cold ones of STACK, or PRIVATE, those whose distance is known to be this or more,
+	 * and perhaps finite: samples that were given up. */
+	LOCI_DISTANCE_AT_LEAST,
+	LOCI_DISTANCE_PRIVATE_AT_LEAST,
+	/* For the model of Anger et al. (2014): */
+	LOCI_DISTANCE_ALONE,        /* in the thread's own stack, nothing taken away */
+	LOCI_DISTANCE_ALONE_REMOTE, /* of those, of blocks that another thread touched last */
+	LOCI_DISTANCE_REMOTE,       /* the same touches in the stack that all share */
 };
 const char *loci_distance_name(enum loci_distance distance);
 

@@ -312,6 +312,19 @@ CREATE TABLE mistake ( -- what the program did wrong when it marked regions and 
 	times INTEGER NOT NULL
 );
 
+CREATE TABLE sampling ( -- a row for each run that was sampled: how references were chosen
+	id INTEGER PRIMARY KEY,
+	period INTEGER NOT NULL,        -- mean gap between samples of a thread, at first, in references
+	last_period INTEGER NOT NULL,   -- at the end; more where it was to keep to an error
+	seed INTEGER NOT NULL,
+	samples INTEGER NOT NULL,       -- that something is known of
+	pruned INTEGER NOT NULL,        -- of these, given up: see at_least in histogram
+	lost INTEGER NOT NULL,          -- samples that nothing is known of
+	analysed_refs INTEGER NOT NULL, -- references recorded because samples were open
+	refs INTEGER NOT NULL,          -- references in all, counted
+	effective REAL NOT NULL         -- samples of one weight that would say as much
+);
+
 -- Caches named at record time and what each owner met there.
 
 CREATE TABLE level (
@@ -407,6 +420,12 @@ CREATE TABLE histogram (
 	                            -- private: stack distance in the thread's own stack, from
 	                            -- which others' writes take blocks (in the group's, of a
 	                            -- thread_group); a block so lost still counts as one
+	                            -- at_least, private_at_least: of samples that were given up,
+	                            -- which stack, or private, has among the cold: the distance
+	                            -- that they have at least
+	                            -- where asked for: alone: the same, nothing taken away;
+	                            -- alone_remote: of blocks that another thread touched last,
+	                            -- read or written; remote: of these, in the stack of all
 	block_bytes INTEGER NOT NULL REFERENCES grain,
 	set_bits INTEGER NOT NULL,  -- set, set_dirty, set_both: 2^set_bits sets; else 0
 	scheme TEXT NOT NULL,       -- fine: 128 bins per power of two, exact below 256

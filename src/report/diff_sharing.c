@@ -9,7 +9,10 @@
 #include "report/sharing_table.h"
 #include "report/table.h"
 
-#define GONE 0.001 /* of what it was: no longer worth a word */
+#include <math.h>
+
+#define GONE    0.001 /* of what it was: no longer worth a word */
+#define NOTABLE 0.01  /* of the coherence misses of the run with more of them: worth a row */
 
 static const char *name_of(const struct loci_sharing_moved *moved,
 	const struct loci_sharing_move *move, char *buf, size_t size)
@@ -24,6 +27,14 @@ static const char *name_of(const struct loci_sharing_moved *moved,
 static bool is_gone(struct loci_change misses)
 {
 	return misses.before > 0 && misses.after <= GONE * misses.before;
+}
+
+static bool is_notable(const struct loci_sharing_moved *moved, struct loci_change misses)
+{
+	double before = moved->true_sharing.before + moved->false_sharing.before;
+	double after = moved->true_sharing.after + moved->false_sharing.after;
+
+	return fmax(misses.before, misses.after) >= NOTABLE * fmax(before, after);
 }
 
 static void add_row(struct loci_table *table, const char *name, struct loci_change change)
@@ -61,11 +72,12 @@ int loci_diff_sharing(
 	add_row(&table, "true sharing", moved->true_sharing);
 	add_row(&table, "false sharing", moved->false_sharing);
 	for (size_t i = 0; i < moved->n_rows; i++)
-		add_row(&table, name_of(moved, &moved->row[i], name, sizeof(name)),
-			moved->row[i].misses);
+		if (is_notable(moved, moved->row[i].misses))
+			add_row(&table, name_of(moved, &moved->row[i], name, sizeof(name)),
+				moved->row[i].misses);
 	fputc('\n', text->out);
 	for (size_t i = 0; i < moved->n_rows; i++)
-		if (is_gone(moved->row[i].misses)) {
+		if (is_gone(moved->row[i].misses) && is_notable(moved, moved->row[i].misses)) {
 			snprintf(words, sizeof(words), "%s is gone",
 				name_of(moved, &moved->row[i], name, sizeof(name)));
 			loci_text_paragraph(text, LOCI_STYLE_BOLD, 2, words);

@@ -208,6 +208,19 @@ static const struct member mistake_members[] = {
 	MEMBER(mistake, "times", COUNT, times),
 };
 
+static const struct member sampling_members[] = {
+	MEMBER(sampling, "id", COUNT, id),
+	MEMBER(sampling, "period", COUNT, period),
+	MEMBER(sampling, "last_period", COUNT, last_period),
+	MEMBER(sampling, "seed", COUNT, seed),
+	MEMBER(sampling, "samples", COUNT, samples),
+	MEMBER(sampling, "pruned", COUNT, pruned),
+	MEMBER(sampling, "lost", COUNT, lost),
+	MEMBER(sampling, "analysed_references", COUNT, analysed_refs),
+	MEMBER(sampling, "references", COUNT, refs),
+	MEMBER(sampling, "effective", REAL, effective),
+};
+
 static const struct member level_members[] = {
 	MEMBER(level, "id", COUNT, id),
 	MEMBER(level, "name", TEXT, name),

@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ADVISED 2  /* rows that get a sentence */
-#define CLIP    48 /* bytes of a name in a sentence */
+#define ADVISED 2      /* rows that get a sentence */
+#define NOTABLE 0.0005 /* of the touches: worth one */
+#define CLIP    48     /* bytes of a name in a sentence */
 
 static double share_of(const struct loci_sharing *sharing, double misses)
 {
@@ -161,6 +162,8 @@ static void print_advice(const struct loci_sharing *sharing, const struct loci_t
 	unsigned told = 0;
 
 	for (size_t i = 0; i < sharing->n_rows && told < ADVISED; i++) {
+		if (share_of(sharing, (double)sharing->row[i].misses) < NOTABLE)
+			break;
 		if (!sharing->row[i].is_false && i)
 			continue;
 		loci_sharing_advice(sharing, &sharing->row[i], words, sizeof(words));

@@ -52,17 +52,16 @@ static void add_ratio(struct loci_table *out, const struct loci_prediction *p)
 		out, LOCI_STYLE_PLAIN, "%s%s", p->basis != LOCI_BASIS_EXACT ? "~" : "", number);
 }
 
-static void add_effective(struct loci_table *out, double blocks, uint64_t line_bytes)
+static void add_share(
+	struct loci_table *out, const struct loci_topology_share *share, uint64_t line_bytes)
 {
 	char size[LOCI_UNITS_MAX];
 
-	if (isnan(blocks))
+	if (!share->is_known)
 		loci_table_add(out, LOCI_STYLE_DIM, "-");
-	else if (isinf(blocks))
-		loci_table_add(out, LOCI_STYLE_PLAIN, "none");
 	else
-		loci_table_add(out, LOCI_STYLE_PLAIN, "%s",
-			loci_units_bytes(size, blocks * (double)line_bytes));
+		loci_table_add(out, LOCI_STYLE_PLAIN, "%s%s", share->is_beyond ? "> " : "",
+			loci_units_bytes(size, share->blocks * (double)line_bytes));
 }
 
 static void add_row(struct loci_table *out, const struct loci_thread_table *table, size_t i)
@@ -80,13 +79,13 @@ static void add_row(struct loci_table *out, const struct loci_thread_table *tabl
 	add_count(out, own && own->has_sharing, own ? own->false_sharing : 0);
 	add_count(out, row->level[0].has_sharing, row->level[0].remote);
 	if (shared < LOCI_LEVELS_MAX)
-		add_effective(out, row->effective_blocks[shared], h->level[shared].line_bytes);
+		add_share(out, &row->share[shared], h->level[shared].line_bytes);
 }
 
-static bool has_none(const struct loci_thread_table *table, unsigned level)
+static bool has_beyond(const struct loci_thread_table *table, unsigned level)
 {
-	for (size_t i = 0; level < LOCI_LEVELS_MAX && i < table->n; i++)
-		if (isinf(table->row[i].effective_blocks[level]))
+	for (size_t i = 0; i < table->n; i++)
+		if (table->row[i].share[level].is_beyond)
 			return true;
 	return false;
 }
@@ -113,9 +112,9 @@ static void print_notes(const struct loci_thread_table *table, const struct loci
 		"share of %s: the fully associative cache of its own in which the thread would "
 		"miss as often%s.",
 		h->level[shared].name,
-		has_none(table, shared) ? "; none: in any of its own it would miss more, since "
-					  "others bring what it touches"
-					: "");
+		has_beyond(table, shared) ? "; >: it holds all its reuses, and still it would miss "
+					    "more, since others bring what it touches"
+					  : "");
 	loci_text_paragraph(text, LOCI_STYLE_DIM, 2, words);
 }
 
@@ -156,18 +155,14 @@ int loci_thread_table_text(const struct loci_thread_table *table, const struct l
 	return 0;
 }
 
-/* JSON knows no infinity: a thread that no cache of its own would serve as well has null there and
- * says so beside it. */
-static void put_effective(const struct loci_topology_thread *row, unsigned level,
-	const struct loci_cache *cache, struct loci_json *json)
+static void put_share(const struct loci_topology_share *share, const struct loci_cache *cache,
+	struct loci_json *json)
 {
-	double blocks = row->effective_blocks[level];
-
 	loci_pair_number(json, "effective_bytes",
-		isfinite(blocks) ? blocks * (double)cache->line_bytes : NAN);
+		share->is_known ? share->blocks * (double)cache->line_bytes : NAN);
 	loci_pair_number(json, "effective_share",
-		isfinite(blocks) ? blocks / (double)loci_cache_blocks(cache) : NAN);
-	loci_pair_bool(json, "effective_none", isinf(blocks));
+		share->is_known ? share->blocks / (double)loci_cache_blocks(cache) : NAN);
+	loci_pair_bool(json, "effective_beyond", share->is_beyond);
 }
 
 void loci_thread_table_json(const struct loci_thread_table *table, struct loci_json *json)
@@ -182,7 +177,7 @@ void loci_thread_table_json(const struct loci_thread_table *table, struct loci_j
 		for (unsigned k = 0; k < table->hierarchy->n_levels; k++) {
 			loci_json_object(json);
 			loci_cache_table_json_row(&row->level[k], json);
-			put_effective(row, k, &table->hierarchy->level[k], json);
+			put_share(&row->share[k], &table->hierarchy->level[k], json);
 			loci_json_object_end(json);
 		}
 		loci_json_array_end(json);

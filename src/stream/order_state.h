@@ -12,7 +12,7 @@
 #define LOCI_ORDER_READ  16384
 /* What is held, of the most that may be, before others go on without a thread that is BLOCKED: it
  * may be back, and its words on their way. */
-#define LOCI_ORDER_AHEAD 64
+#define LOCI_ORDER_AHEAD 2
 
 /* In a lane SWITCH means something else: the number of a gate, and as raw word the number that the
  * marker after it has there. With a second raw word it is none of the gate's numbers, and only
@@ -83,6 +83,7 @@ struct loci_ordered {
 	uint32_t turn_refs;
 	size_t held_max, ahead;
 	bool numbers_arrive_in_order; /* LOCI_CAP_ORDER */
+	bool samples;                 /* LOCI_CAP_SAMPLES: between windows threads have no words */
 
 	struct loci_definitions defs;
 	uint32_t *accesses; /* before each reference of the definitions, from the first on */
@@ -156,8 +157,9 @@ void loci_order_ready(struct loci_ordered *order, struct loci_order_lane *lane);
 struct loci_order_lane *loci_order_first_ready(struct loci_ordered *order); /* and takes it out */
 /* There are no time stamps: by references from here on. */
 void loci_order_forget_time(struct loci_ordered *order);
-/* Not waited for from here on. */
+/* Not waited for from here on, and again: it has to be ready or parked then. */
 void loci_order_away(struct loci_ordered *order, struct loci_order_lane *lane);
+void loci_order_return(struct loci_ordered *order, const struct loci_order_lane *lane);
 
 /* order_gate.c */
 int loci_order_gate_of(struct loci_ordered *order, uint64_t object, uint32_t *ret);

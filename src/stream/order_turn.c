@@ -107,8 +107,13 @@ static int heed(struct loci_ordered *order, struct loci_order_lane *lane, const 
 		lane->blocked = loci_word_kind(*marker) == LOCI_MARK_BLOCKED;
 		return 0;
 	case LOCI_MARK_THREAD_START:
-		lane->lives = true;
+		lane->lives = !order->samples;
 		lane->expected = false;
+		return 0;
+	case LOCI_MARK_WINDOW_BEGIN:
+	case LOCI_MARK_WINDOW_END:
+		if (order->samples)
+			lane->lives = loci_word_kind(*marker) == LOCI_MARK_WINDOW_BEGIN;
 		return 0;
 	case LOCI_MARK_THREAD_EXIT:
 		lane->lives = lane->expected;

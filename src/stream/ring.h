@@ -65,8 +65,8 @@ uint64_t loci_ring_chunk_words(const struct loci_source *source);
 /* Asks the kernel whether the producer's process has ended, and remembers it. */
 bool loci_ring_has_died(struct loci_source *source);
 
-/* The producer will ring (a futex that changes) when there is half a ring to read or no more to
- * come; false: that is so already. Then awaited, whatever came of it. */
+/* The producer will ring (a futex that changes) when there is half a ring to read, with samples
+ * anything, or no more to come; false: that is so already. Then awaited, whatever came of it. */
 struct loci_ring_bell {
 	const uint32_t *bell;
 	uint32_t value;

@@ -178,6 +178,10 @@ bool loci_ring_await(struct loci_source *source, struct loci_ring_bell *ret)
 	/* what the producer can fill in any case: it stops at chunks */
 	uint32_t wanted = (uint32_t)(ring->n_words / 2 / ring->chunk_words * ring->chunk_words);
 
+	/* threads record until they hear what came of their samples */
+	if (source->info.capabilities & LOCI_CAP_SAMPLES)
+		wanted = 1;
+
 	ret->bell = &shared->data_bell;
 	ret->value = __atomic_load_n(&shared->data_bell, __ATOMIC_SEQ_CST);
 	__atomic_exchange_n(&shared->consumer_waits, wanted, __ATOMIC_SEQ_CST);

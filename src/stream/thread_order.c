@@ -27,8 +27,8 @@ static int begin(
 	if (!lane)
 		return loci_err_nomem(err);
 	lane->lives = true;
-	lane->blocked = order->only_blocked;
 	loci_order_ready(order, lane);
+	lane->blocked = order->only_blocked;
 	return 0;
 }
 
@@ -192,9 +192,12 @@ int loci_order_new_take(struct loci_source *source, const struct loci_order_opti
 	order->from = source;
 	order->order = options->order;
 	order->turn_refs = options->turn_refs ? options->turn_refs : LOCI_ORDER_TURN;
-	order->held_max = options->held_words ? options->held_words : LOCI_ORDER_HELD;
+	order->held_max = options->held_words                  ? options->held_words
+		: source->info.capabilities & LOCI_CAP_SAMPLES ? LOCI_ORDER_HELD_SAMPLES
+							       : LOCI_ORDER_HELD;
 	order->ahead = order->held_max / LOCI_ORDER_AHEAD;
 	order->numbers_arrive_in_order = source->info.capabilities & LOCI_CAP_ORDER;
+	order->samples = source->info.capabilities & LOCI_CAP_SAMPLES;
 	order->through = true;
 	loci_definitions_init(&order->defs);
 	for (unsigned i = 0; i < LOCI_GATES; i++)

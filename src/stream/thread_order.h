@@ -27,16 +27,20 @@ enum loci_order {
 	LOCI_ORDER_ARRIVAL, /* as they come: nothing is held */
 };
 
-#define LOCI_ORDER_TURN 64                /* references of a turn */
-#define LOCI_ORDER_HELD ((size_t)1 << 22) /* words */
+#define LOCI_ORDER_TURN         64                /* references of a turn */
+#define LOCI_ORDER_HELD         ((size_t)1 << 22) /* words */
+/* Where threads go on recording until it is known what came of their samples. */
+#define LOCI_ORDER_HELD_SAMPLES ((size_t)1 << 16)
 
 struct loci_order_options {
 	enum loci_order order;
 	uint32_t turn_refs; /* 0: LOCI_ORDER_TURN */
-	size_t held_words;  /* 0: LOCI_ORDER_HELD */
+	size_t held_words;  /* 0: LOCI_ORDER_HELD, or LOCI_ORDER_HELD_SAMPLES */
 };
 
-/* Takes the source over. Its info is that of the source. */
+/* In a stream of samples (LOCI_CAP_SAMPLES) threads are waited for within their windows only.
+ *
+ * Takes the source over. Its info is that of the source. */
 int loci_order_new_take(struct loci_source *source, const struct loci_order_options *options,
 	struct loci_source **ret, struct loci_err *err);
 

@@ -61,21 +61,22 @@ narrow
 threads_profile cycles.loci '10*(t1 r0..256 t2 r1024..1536)'
 expect 0 loci cache cycles.loci --cache L2=768:shared --by-thread --json
 json 't(1)[0]["effective_bytes"] == 256 and t(2)[0]["effective_bytes"] == 512'
-json 't(1)[0]["effective_share"] == 4 / 12 and not t(1)[0]["effective_none"]'
+json 't(1)[0]["effective_share"] == 4 / 12 and not t(1)[0]["effective_beyond"]'
 expect 0 loci cache cycles.loci --cache L2=704:shared --by-thread --json # 11 blocks: nothing stays
 json 't(1)[0]["effective_bytes"] == 0 and t(1)[0]["miss_ratio"] == 1'
 # two of three touches miss the smaller one, as in a cache of one block
 threads_profile part.loci '10*(t1 r0 r0 r64 t2 r1024..1280)'
 expect 0 loci cache part.loci --cache L2=256:shared --by-thread --json
 json 't(1)[0]["effective_bytes"] == 64 and t(1)[0]["misses"] == 20'
-# the second finds what the first brought: no cache of its own does as well
+# the second finds what the first brought: four blocks hold its reuses, and would miss more
 threads_profile after.loci '10*(t1 r0..256 t2 r0..256)'
 expect 0 loci cache after.loci --cache L2=256:shared --by-thread --json
-json 't(2)[0]["misses"] == 0 and t(2)[0]["effective_none"] and t(2)[0]["effective_bytes"] is None'
-json 't(1)[0]["effective_bytes"] == 256'
+json 't(2)[0]["misses"] == 0 and t(2)[0]["effective_beyond"] and t(2)[0]["effective_bytes"] == 256'
+json 't(1)[0]["effective_bytes"] == 256 and not t(1)[0]["effective_beyond"]'
 expect 0 loci cache after.loci --cache L2=256:shared --by-thread
 has out 'share of L2'
-has out 'none: in any of its own it would miss more'
+has out '> 256 B'
+has out '>: it holds all its reuses, and still it would miss more'
 
 # Groups of two: threads 1 and 2 of four write one block, 3 and 4 read it.
 threads_profile groups.loci share=2 '10*(t1 w0 r64..192 t2 w8 r256 t3 r0 t4 r8 r1024..1152)'
@@ -153,4 +154,13 @@ rows = json.load(open("out"))["sweep"]
 print(*[int(r["misses"]) for r in rows])' >got
 for blocks in 1 2 4 8; do misses a.loci whole 0 private $blocks; done | tr '\n' ' ' >want
 [ "$(cat got)" = "$(sed 's/ $//' want)" ] || fail "sweep: $(cat got), not $(cat want)"
+# Private distances are of one block size: of others the threads share.
+sqlite3 a.loci "INSERT INTO grain SELECT 128, touches, writes, straddles, blocks, 1, 0, 0 FROM grain;
+	INSERT INTO histogram SELECT 999, owner, 0, distance, 128, 0, scheme, 0, cold, coherence
+		FROM histogram WHERE owner = 'whole' AND distance = 'stack'"
+expect 0 loci cache a.loci --cache L1=256@128,L2=4K@128:shared
+has out 'L1: one for all threads, since what each has to itself was recorded of 64-byte'
+lacks out 'L2: one for all'
+expect 0 loci cache a.loci --cache L1=256
+lacks out 'one for all threads'
 finish

@@ -31,6 +31,12 @@ expect 0 loci html -o demo.html rich.loci matrix.loci
 for page in hostile large bare; do
 	expect 0 loci html $page.loci
 done
+"$make_profile" wide.loci caches=L1=4K/4,L2=32K/8 block=64,256 wrandom:700:20000 &&
+	"$make_profile" plain.loci sets=no random:500:9000 && "$make_profile" sampled.loci error=1.5 sets=no wrandom:600:9000 &&
+	"$make_profile" torn.loci complete=no lost=5 note='torn after 3' caches=L1=4K cyclic:40:3 &&
+	"$make_profile" once.loci caches=L1=4K cyclic:40:1 && "$make_profile" objects.loci unit=object random:800:9000 || fail "make_profile"
+expect 0 loci html -o others.html wide.loci plain.loci sampled.loci torn.loci once.loci "$SRC/tests/golden/profile-v1.loci"
+expect 0 loci html objects.loci
 
 export TOOLS=$tools CHROMIUM DEMO=rich.loci
 timeout 500 node --test "$SRC/tests/web/browse.mjs" >node.out 2>&1 || fail "$(grep -vE 'duration_ms|^ *---' node.out | head -150)"

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Arbitrary words: the decoder never crashes, says where it stops, and what it takes survives
- * packing and unpacking. */
+ * packing and unpacking; and put in order each thread tells what it told before. */
 #include "stream/decode.h"
 #include "stream/pack.h"
+#include "stream/thread_order.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +55,89 @@ static void check_packing(const struct loci_decoder *decoder, const uint64_t *wo
 	loci_unpacker_free(unpacker);
 }
 
+/* The words as a source, and in order. */
+struct memory {
+	struct loci_source source; /* first */
+	const uint64_t *words;
+	size_t n_words, at;
+};
+
+static ssize_t memory_read(
+	struct loci_source *source, uint64_t *words, size_t cap, struct loci_err *err)
+{
+	struct memory *memory = (struct memory *)source;
+	size_t n = 0;
+
+	(void)err;
+	while (memory->at < memory->n_words) {
+		uint64_t word = memory->words[memory->at];
+		size_t k = 1 + (size_t)(loci_word_is_marker(word) ? loci_word_n_raw(word) : 0);
+
+		if (n + k > cap || k > memory->n_words - memory->at)
+			break;
+		memcpy(words + n, memory->words + memory->at, k * sizeof(*words));
+		memory->at += k;
+		n += k;
+	}
+	return (ssize_t)n;
+}
+
+static void memory_progress(const struct loci_source *source, uint64_t *done, uint64_t *total)
+{
+	*done = *total = ((const struct memory *)source)->at;
+}
+
+static void memory_close(struct loci_source *source)
+{
+	(void)source;
+}
+
+/* Of each thread's references, by the low bits of its id. False: there are too many, or a fault. */
+static bool digest(struct loci_source *source, uint64_t *ret)
+{
+	struct loci_decoder *decoder;
+	uint64_t words[1024];
+	size_t n_all = 0;
+	ssize_t n;
+	int r = 0;
+
+	check(loci_decoder_new(&decoder, NULL) == 0);
+	while (r == 0 && n_all < REFS_MAX && (n = source->ops->read(source, words, 1024, NULL)) > 0)
+		for (size_t pos = 0; r == 0 && n_all < REFS_MAX && pos < (size_t)n;) {
+			struct loci_event event;
+			struct loci_ref refs[64];
+			size_t n_refs;
+
+			r = loci_decoder_next(
+				decoder, words, (size_t)n, &pos, refs, 64, &n_refs, &event, NULL);
+			for (size_t i = 0; i < n_refs; i++)
+				ret[refs[i].thread % 8] = ret[refs[i].thread % 8] * 31 +
+					(refs[i].address ^ refs[i].size_bytes);
+			n_all += n_refs;
+		}
+	loci_decoder_free(decoder);
+	return r == 0 && n_all < REFS_MAX;
+}
+
+static void check_order(const uint64_t *words, size_t n_words)
+{
+	static const struct loci_source_ops ops = { memory_read, memory_progress, memory_close };
+	struct memory memory = { .source.ops = &ops, .words = words, .n_words = n_words };
+	struct loci_order_options options = { .order = n_words % 2 ? LOCI_ORDER_REFS
+								   : LOCI_ORDER_TIME,
+		.held_words = n_words % 3 ? 0 : 100 };
+	uint64_t before[8] = { 0 }, after[8] = { 0 };
+	struct loci_source *order;
+	bool good = digest(&memory.source, before), still;
+
+	memory.at = 0;
+	memory.source.info.capabilities = n_words % 5 ? 0 : LOCI_CAP_ORDER;
+	check(loci_order_new_take(&memory.source, &options, &order, NULL) == 0);
+	still = digest(order, after);
+	check(!good || (still && !memcmp(before, after, sizeof(before))));
+	loci_source_close(order);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct loci_decoder *decoder;
@@ -87,6 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint64_t id = 0; id < 4; id++)
 		loci_decoder_string(decoder, id);
 	check_packing(decoder, words, pos);
+	check_order(words, n_words);
 	loci_decoder_free(decoder);
 	free(words);
 	return 0;

@@ -184,6 +184,8 @@ static void check_many(uint32_t n_members, unsigned touches, bool end, uint64_t 
 			loci_coherent_end(coherent, member);
 	}
 	CHECK(loci_coherent_bytes(coherent) < max_bytes);
+	if (end) /* records of what was shared, and who is left of those that touched it */
+		CHECK(coherent->pool.n < 5 * 3000);
 	for (uint32_t member = 0; member < n_members; member++) {
 		CHECK(loci_coherent_result(coherent, member, &result, NULL) == 0);
 		total += (uint64_t)loci_hist_total(&result.stack);
@@ -303,6 +305,77 @@ static void check_sampling(void)
 	loci_coherent_free(sampled);
 }
 
+static size_t count_holes(const struct loci_coherent *coherent, uint32_t member)
+{
+	static uint64_t hash[TOUCHES];
+	static uint8_t is_hole[TOUCHES];
+	size_t n = loci_coherent_get_stack(coherent, coherent->member[member], hash, is_hole);
+	size_t holes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		holes += is_hole[i];
+	return holes;
+}
+
+/* Half of the holes are left with half of the blocks. */
+static void check_less_holes(void)
+{
+	struct loci_coherent *coherent = new_engine(0);
+	static struct stream s;
+
+	s.n = s.n_turns = 0;
+	for (uint64_t i = 0; i < 1000; i++)
+		add(&s, 0, i, false);
+	for (uint64_t i = 0; i < 1000; i += 5)
+		add(&s, 1, i, true);
+	feed(coherent, &s);
+	CHECK_U64(count_holes(coherent, 0), 200);
+	CHECK(loci_coherent_sample_less(coherent, NULL) == 0);
+	CHECK_U64(count_holes(coherent, 0), 100);
+	CHECK_U64(count_holes(coherent, 1), 0);
+	loci_coherent_free(coherent);
+}
+
+/* What a plain stack followed when it had too little memory goes on being followed. */
+static void check_adopt_sample(void)
+{
+	struct loci_stack_options options = { .max_bytes = 2 << 20 };
+	struct loci_coherent *coherent = new_engine(0);
+	static struct stream s;
+	struct loci_stack_result result;
+	struct loci_stack *stack;
+	size_t n_held, wrong = 0, n = 0;
+	loci_autofree uint64_t *held = NULL;
+	unsigned shift = 0;
+
+	CHECK(loci_stack_new(&options, &stack, NULL) == 0);
+	s.n = s.n_turns = 0;
+	for (uint64_t i = 0; i < TOUCHES; i++)
+		add(&s, 0, i * 3, false);
+	CHECK(loci_stack_feed(stack, s.block, NULL, s.n, NULL, NULL) == 0);
+	CHECK(loci_stack_result(stack, &result, NULL) == 0);
+	while (ldexp(1, -(int)shift) > result.sampling_rate)
+		shift++;
+	CHECK(shift > 0);
+	n_held = loci_stack_n_held(stack);
+	held = malloc((n_held + 1) * sizeof(*held));
+	loci_stack_held(stack, held, NULL);
+	CHECK(loci_coherent_adopt(coherent, 0, held, n_held, result.sampling_rate, NULL) == 0);
+	CHECK(loci_coherent_sampling_rate(coherent) == result.sampling_rate);
+	for (uint64_t i = 0; i < TOUCHES; i++)
+		n += loci_stack_sampled(loci_stack_hash(i * 3), shift);
+	/* all of them again, in their order: each has all others above it */
+	feed(coherent, &s);
+	for (size_t i = 0; i < s.n; i++)
+		wrong += s.distance[i] !=
+			(loci_stack_sampled(loci_stack_hash(s.block[i]), shift) ? (n - 1) << shift
+										: LOCI_UNSAMPLED);
+	CHECK_U64(wrong, 0);
+	loci_stack_result_fini(&result);
+	loci_stack_free(stack);
+	loci_coherent_free(coherent);
+}
+
 static void check_refused(void)
 {
 	struct loci_coherent_options options = { .max_bytes = 1000 };
@@ -325,6 +398,8 @@ int main(void)
 	check_many(200, 3000, false, 96 << 20);
 	check_log();
 	check_sampling();
+	check_adopt_sample();
+	check_less_holes();
 	check_refused();
 	return check_status();
 }

@@ -270,6 +270,22 @@ static void end_some(
 	loci_coherent_end(coherent, member);
 }
 
+/* Stacks, holes and all, are what they were when they were taken apart and put together again. */
+static void rebuild(struct loci_coherent *coherent)
+{
+	for (uint32_t i = 0; i < coherent->n_members; i++) {
+		struct loci_coherent_member *member = coherent->member[i];
+		static uint64_t hash[2 * LIST_BLOCKS];
+		static uint8_t is_hole[2 * LIST_BLOCKS];
+		size_t n;
+
+		if (!member)
+			continue;
+		n = loci_coherent_get_stack(coherent, member, hash, is_hole);
+		CHECK(loci_coherent_set_stack(coherent, member, hash, is_hole, n) == 0);
+	}
+}
+
 static bool check_stream(
 	struct stream *s, bool is_small, enum loci_coherent_taking taken_by, bool end)
 {
@@ -287,6 +303,8 @@ static bool check_stream(
 		ok = check_touches(s, from, to, &a);
 		if (end)
 			end_some(coherent, lists, s, to);
+		if (rnd(4) == 0)
+			rebuild(coherent);
 	}
 	for (uint32_t i = 0; ok && i < s->n_members; i++)
 		check_result(s, coherent, lists, i);

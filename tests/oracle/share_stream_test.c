@@ -772,7 +772,7 @@ static void check_program(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 0) : 60;
+	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 0) : check_amount(60);
 
 	for (uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 0; n--; seed++) {
 		int before = check_failures;

@@ -46,6 +46,7 @@ enum {
 	ALL
 };
 
+uint64_t counter[KINDS];
 static omp_lock_t lock, tested;
 static omp_nest_lock_t nest;
 

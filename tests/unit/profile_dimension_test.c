@@ -93,6 +93,18 @@ static const struct loci_stretch_row stretch_[] = {
 	{ 10, 20, 1 },
 	{ .first_refs = 30 },
 };
+static const struct loci_sampling_row sampling_[] = {
+	{ .id = 1,
+		.period = 1000,
+		.last_period = 4000,
+		.seed = 5,
+		.samples = 100,
+		.pruned = 3,
+		.lost = 1,
+		.analysed_refs = 20000,
+		.refs = 400000,
+		.effective = 99.5 },
+};
 static const struct loci_mistake_row mistake_[] = {
 	{ 1, "region \"a\" ended that was not begun", 3 },
 	{ .id = 2, .what = "" },
@@ -276,6 +288,14 @@ static void say_phase(int at, const struct loci_phase_row *row)
 static void say_stretch(int at, const struct loci_stretch_row *row)
 {
 	SAY("%" PRIu64 " %" PRIu64 " %" PRId64, row->first_refs, row->refs, row->phase_id);
+}
+
+static void say_sampling(int at, const struct loci_sampling_row *row)
+{
+	SAY("%" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+	    " %" PRIu64 " %" PRIu64 " %g",
+		row->id, row->period, row->last_period, row->seed, row->samples, row->pruned,
+		row->lost, row->analysed_refs, row->refs, row->effective);
 }
 
 static void say_mistake(int at, const struct loci_mistake_row *row)

@@ -5,14 +5,13 @@
 //
 // DIR holds node_modules of web/package-lock.json. The working directory holds pages that
 // viewer_browser_test.sh made: demo.html (two profiles with code and data), hostile.html, large.html
-// (a hundred thousand sites), bare.html (a trace), and LARGE_FACTOR times the time that a page of a
-// quiet machine may take is what they get. SHOTS=DIR keeps pictures to look at.
+// (a hundred thousand sites), bare.html (a trace), others.html and objects.html (odd ones). SHOTS=DIR keeps pictures to look at.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { documentOfFile, json } from "./page_data.mjs";
@@ -21,7 +20,7 @@ import { count, percent } from "../../web/units.js";
 const require = createRequire(`${resolve(process.env.TOOLS)}/`);
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const factor = Number(process.env.LARGE_FACTOR ?? 10);
+const FACTOR = 4;
 const VIEWS = ["overview", "code", "pairs", "data", "threads", "ops", "phases", "diff"];
 let browser;
 
@@ -39,9 +38,15 @@ async function open(file, fragment = "", options = {}) {
 	const page = await context.newPage();
 
 	page.complaints = [];
-	page.on("console", (message) => ["error", "warning"].includes(message.type()) && page.complaints.push(message.text()));
+	page.on(
+		"console",
+		(message) => ["error", "warning"].includes(message.type()) && page.complaints.push(message.text()),
+	);
 	page.on("pageerror", (error) => page.complaints.push(String(error.stack ?? error)));
-	page.on("request", (request) => !/^(file|data):/.test(request.url()) && page.complaints.push(`asks for ${request.url()}`));
+	page.on(
+		"request",
+		(request) => !/^(file|data):/.test(request.url()) && page.complaints.push(`asks for ${request.url()}`),
+	);
 	await page.goto(`${pathToFileURL(resolve(file))}${fragment}`);
 	await page.waitForSelector("html[data-ready]", { timeout: 60000 });
 	return page;
@@ -62,21 +67,43 @@ function settle(page) {
 }
 
 test("every view draws, in light and dark, wide and narrow, and axe finds nothing", async () => {
-	for (const [colorScheme, width] of [["light", 1280], ["dark", 1280], ["light", 420]]) {
-		const page = await open("demo.html", "", { colorScheme, bypassCSP: true, viewport: { width, height: 800 } });
+	for (const [colorScheme, width] of [
+		["light", 1280],
+		["dark", 1280],
+		["light", 420],
+	]) {
+		const page = await open("demo.html", "", {
+			colorScheme,
+			bypassCSP: true,
+			viewport: { width, height: 800 },
+		});
 
 		await page.evaluate(axe);
 		for (const view of VIEWS) {
 			await page.evaluate((fragment) => (location.hash = fragment), `#${view}`);
 			await settle(page);
 			assert.ok((await page.locator("main").innerText()).trim().length > 40, `${view} shows something`);
-			assert.equal(await page.locator("nav a[aria-current]").innerText().then((text) => text.toLowerCase()), view);
-			const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+			assert.equal(
+				await page
+					.locator("nav a[aria-current]")
+					.innerText()
+					.then((text) => text.toLowerCase()),
+				view,
+			);
+			const wide = await page.evaluate(
+				() => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+			);
 
 			assert.ok(wide <= 0, `${view} is ${wide} pixels wider than the window of ${width}`);
 			const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
 
-			assert.deepEqual(found.violations.map((violation) => `${view} ${colorScheme} ${width}: ${violation.id}: ${violation.nodes[0].html.slice(0, 160)} ${violation.nodes[0].failureSummary}`), []);
+			assert.deepEqual(
+				found.violations.map(
+					(violation) =>
+						`${view} ${colorScheme} ${width}: ${violation.id}: ${violation.nodes[0].html.slice(0, 160)} ${violation.nodes[0].failureSummary}`,
+				),
+				[],
+			);
 			await shoot(page, `${view}-${colorScheme}-${width}`);
 		}
 		await close(page);
@@ -107,7 +134,12 @@ test("the figures on the page are loci's", async () => {
 	const table = json("report", process.env.DEMO, "--by", "function", "--level", "L2", "--all").profiles[0];
 	const first = page.locator(".tree .grid-row:not([hidden])").first();
 
-	assert.deepEqual((await first.locator(".cell").allInnerTexts()).slice(0, 3).map((text) => text.replace(/^[▸▾]\s*/, "").trim()), [table.rows[0].name, count(table.rows[0].misses), percent(table.rows[0].share)]);
+	assert.deepEqual(
+		(await first.locator(".cell").allInnerTexts())
+			.slice(0, 3)
+			.map((text) => text.replace(/^[▸▾]\s*/, "").trim()),
+		[table.rows[0].name, count(table.rows[0].misses), percent(table.rows[0].share)],
+	);
 	await close(page);
 });
 
@@ -124,7 +156,10 @@ test("a stranger finds line, array and cache size", async () => {
 	await page.locator(".card").first().click();
 	await settle(page);
 	assert.match(page.url(), /#code.*sel=line:/);
-	assert.equal(await page.locator(".source [aria-selected=true] .line-number").innerText(), String(line.site.line));
+	assert.equal(
+		await page.locator(".source [aria-selected=true] .line-number").innerText(),
+		String(line.site.line),
+	);
 	await page.goBack();
 	await settle(page);
 	await page.locator(".card").nth(1).click();
@@ -157,7 +192,11 @@ test("a cache is dragged by mouse, moved by key, typed in; levels come and go", 
 	await page.keyboard.press("ArrowRight");
 	await settle(page);
 	assert.notEqual(await page.locator("[data-field=size-0]").inputValue(), small);
-	assert.equal(await page.evaluate(() => document.activeElement.dataset.level), "0", "the edge keeps the focus");
+	assert.equal(
+		await page.evaluate(() => document.activeElement.dataset.level),
+		"0",
+		"the edge keeps the focus",
+	);
 	await page.locator("[data-field=ways-0]").fill("full");
 	await page.locator("[data-field=ways-0]").press("Enter");
 	await settle(page);
@@ -200,7 +239,11 @@ test("a click in one pane moves the others", async () => {
 	// and back from the source
 	await page.evaluate(() => (document.querySelector(".source .grid").scrollTop = 1e6));
 	await settle(page);
-	const other = page.locator(".source .grid-row:not([hidden]):not([aria-selected=true])", { has: page.locator(".heat", { hasText: /\d/ }) }).last();
+	const other = page
+		.locator(".source .grid-row:not([hidden]):not([aria-selected=true])", {
+			has: page.locator(".heat", { hasText: /\d/ }),
+		})
+		.last();
 	const number = await other.locator(".line-number").innerText();
 
 	await other.click();
@@ -215,9 +258,14 @@ test("a click in one pane moves the others", async () => {
 	await close(again);
 	await page.locator(".tree [role=columnheader] button", { hasText: "name" }).click();
 	await settle(page);
-	const names = (await page.locator(".tree .grid-row:not([hidden])[aria-level='1'] .label").allInnerTexts()).filter((name) => !/ more$/.test(name));
+	const names = (
+		await page.locator(".tree .grid-row:not([hidden])[aria-level='1'] .label").allInnerTexts()
+	).filter((name) => !/ more$/.test(name));
 
-	assert.deepEqual(names, [...names].sort((a, b) => (a < b ? -1 : 1)));
+	assert.deepEqual(
+		names,
+		[...names].sort((a, b) => (a < b ? -1 : 1)),
+	);
 	await close(page);
 });
 
@@ -237,13 +285,19 @@ test("keys, search, levels, profiles and pairs", async () => {
 	await page.keyboard.press("4");
 	await settle(page);
 	await page.keyboard.press("/");
-	const name = doc.profiles[0].objects.name[doc.profiles[0].objects.misses[0].indexOf(Math.max(...doc.profiles[0].objects.misses[0]))];
+	const name =
+		doc.profiles[0].objects.name[
+			doc.profiles[0].objects.misses[0].indexOf(Math.max(...doc.profiles[0].objects.misses[0]))
+		];
 
 	await page.keyboard.type(name);
 	await settle(page);
 	const found = await page.locator(".data .grid-row:not([hidden])").allInnerTexts();
 
-	assert.ok(found.length && found.every((text) => text.toLowerCase().includes(name.toLowerCase())), found.join());
+	assert.ok(
+		found.length && found.every((text) => text.toLowerCase().includes(name.toLowerCase())),
+		found.join(),
+	);
 	await page.keyboard.press("Escape");
 	await settle(page);
 	assert.doesNotMatch(page.url(), /q=/);
@@ -276,6 +330,42 @@ test("what a profile lacks is said", async () => {
 	await close(page);
 });
 
+test("profiles of all kinds, and addresses that somebody made up", async () => {
+	for (const file of ["others.html", "objects.html"]) {
+		const page = await open(file);
+		const { length } = documentOfFile(file).profiles;
+
+		for (let p = 0; p < length; p++)
+			for (const view of VIEWS) {
+				await page.evaluate((fragment) => (location.hash = fragment), `#${view}&p=${p}`);
+				await settle(page);
+				assert.ok((await page.locator("main").innerText()).trim().length > 20, `${file} ${p} ${view}`);
+				await shoot(page, `${file}-${p}-${view}`);
+			}
+		await close(page);
+	}
+	const page = await open("demo.html", "#nonsense&p=99&cache=what&level=L9&sort=-x&by=y&sel=z:1&q=%00%zz");
+
+	for (const fragment of [
+		"#code&sel=line:99999",
+		"#code&by=object&sel=spot:9.9999",
+		"#code&by=context&sel=context:99999",
+		"#code&sel=object:99999&by=loop",
+		"#pairs&sel=pair:99999&sort=distance",
+		"#data&sel=object:99999&q=nothing-has-this-name",
+		"#code&q=nothing-has-this-name",
+		"#overview&cache=L1=64,L2=1G/3",
+		"#diff&with=7",
+		"#__proto__&constructor=1",
+		"#code&level=DTLB&cache=L1=1K,DTLB=4e@4K",
+	]) {
+		await page.evaluate((next) => (location.hash = next), fragment);
+		await settle(page);
+		assert.ok((await page.locator("main").innerText()).trim().length > 20, fragment);
+	}
+	await close(page);
+});
+
 test("hostile names are text", async () => {
 	const page = await open("hostile.html");
 	let text = "";
@@ -285,14 +375,22 @@ test("hostile names are text", async () => {
 		await page.evaluate((fragment) => (location.hash = fragment), `#${view}`);
 		await settle(page);
 		text += await page.locator("body").innerText();
-		assert.equal(await page.evaluate(() => window.broken ?? document.querySelectorAll("main script, main img, main iframe, main b").length), 0);
+		assert.equal(
+			await page.evaluate(
+				() => window.broken ?? document.querySelectorAll("main script, main img, main iframe, main b").length,
+			),
+			0,
+		);
 	}
 	assert.ok(text.includes("<script>window.broken=1</script>"));
 	assert.ok(text.includes("</script><img src=x onerror=window.broken=1>"));
 	assert.ok(text.includes("⟨U+202E⟩") && text.includes("␛"));
 	assert.doesNotMatch(text, /[\u202a-\u202e\u2066-\u2069\u001b]/);
 	await close(page);
-	assert.doesNotMatch(readFileSync("hostile.html", "latin1").split('id="data"')[1].split("</script>")[0], /[<&]/);
+	assert.doesNotMatch(
+		readFileSync("hostile.html", "latin1").split('id="data"')[1].split("</script>")[0],
+		/[<&]/,
+	);
 });
 
 test("the policy forbids what the page does not need", async () => {
@@ -310,48 +408,80 @@ test("the policy forbids what the page does not need", async () => {
 	});
 	await settle(page);
 	assert.equal(await page.evaluate(() => window.broken ?? 0), 0);
-	assert.equal(await page.evaluate(() => fetch("http://127.0.0.1:9/").then(() => 1, () => 0)), 0);
-	assert.ok(page.complaints.length >= 2 && page.complaints.every((text) => /Content.Security.Policy|^asks for http:..127/i.test(text)), page.complaints.join("\n"));
+	assert.equal(
+		await page.evaluate(() =>
+			fetch("http://127.0.0.1:9/").then(
+				() => 1,
+				() => 0,
+			),
+		),
+		0,
+	);
+	assert.ok(
+		page.complaints.length >= 2 &&
+			page.complaints.every((text) => /Content.Security.Policy|^asks for http:..127/i.test(text)),
+		page.complaints.join("\n"),
+	);
 	await page.context().close();
 });
 
-test("a hundred thousand sites do not make it wait", { skip: !existsSync("large.html") }, async () => {
-	const started = Date.now();
-	const page = await open("large.html", "#code");
-	const ready = Date.now() - started;
-	const times = { ready };
-	const time = async (name, act) => {
-		times[name] = await page.evaluate(async (source) => {
-			const click = new Function(`return (${source})`)();
-			const from = performance.now();
+// Processor time, not the clock: other tests run beside this one. What a quiet machine takes stands in
+// doc/viewer.md; here it may be several times as much.
+test("a hundred thousand sites do not make it wait", async () => {
+	const page = await open("demo.html", "", { bypassCSP: true });
+	const session = await page.context().newCDPSession(page);
+	const spent = async () => {
+		const { metrics } = await session.send("Performance.getMetrics");
 
-			click();
-			await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-			return performance.now() - from;
-		}, act.toString()).catch((error) => { throw new Error(`${name}: ${error.message}`); });
+		return 1000 * metrics.find((metric) => metric.name === "TaskDuration").value;
 	};
+	const times = {};
+	const time = async (name, act, argument) => {
+		const from = await spent();
 
-	assert.ok((await page.locator(".tree .grid-row").count()) < 100, "rows out of sight do not exist");
-	await close(page);
-	const free = await open("large.html", "#code", { bypassCSP: true });
+		await act(argument);
+		await settle(page);
+		times[name] = (await spent()) - from;
+	};
+	const press = ([selector, text]) =>
+		page.evaluate(
+			([where, what]) =>
+				[...document.querySelectorAll(where)].find((button) => button.textContent === what).click(),
+			[selector, text],
+		);
+	const go = (fragment) => page.evaluate((next) => (location.hash = next), fragment);
 
-	page.evaluate = free.evaluate.bind(free);
-	await time("by line", () => [...document.querySelectorAll(".tree .choice button")].find((button) => button.textContent === "line").click());
-	await time("sort by distance", () => [...document.querySelectorAll(".tree [role=columnheader] button")].find((button) => button.textContent === "distance").click());
-	await time("scroll", () => (document.querySelector(".tree .grid").scrollTop = 400000));
-	await time("choose", () => document.querySelectorAll(".tree .grid-row")[6].click());
-	await time("another level", () => [...document.querySelectorAll(".tools .choice button")].find((button) => button.textContent === "L2").click());
-	await time("by object", () => [...document.querySelectorAll(".tree .choice button")].find((button) => button.textContent === "object").click());
-	await time("by function", () => [...document.querySelectorAll(".tree .choice button")].find((button) => button.textContent === "function").click());
-	await time("another cache", () => (location.hash = "#code&by=function&cache=L1=24K/6"));
-	await time("search", () => {
-		const box = document.querySelector("input[type=search]");
-
-		box.value = "function_12";
-		box.dispatchEvent(new Event("input"));
+	await session.send("Performance.enable", { timeDomain: "threadTicks" });
+	await time("ready", async () => {
+		await page.goto(`${pathToFileURL(resolve("large.html"))}#code`);
+		await page.waitForSelector("html[data-ready]", { timeout: 60000 });
 	});
-	await time("overview", () => (location.hash = "#overview"));
-	await close(free);
-	console.log(`  milliseconds: ${Object.entries(times).map(([name, ms]) => `${name} ${Math.round(ms)}`).join(", ")}`);
-	for (const [name, ms] of Object.entries(times)) assert.ok(ms < factor * (name === "ready" ? 1000 : 100), `${name} took ${Math.round(ms)} ms`);
+	assert.ok((await page.locator(".tree .grid-row").count()) < 100, "rows out of sight do not exist");
+	assert.ok(Number(await page.locator(".tree .grid").getAttribute("aria-rowcount")) > 4000);
+	await page.waitForTimeout(500); // what it prepares while nobody waits
+	await time("by line", press, [".tree .choice button", "line"]);
+	await time("sort by distance", press, [".tree [role=columnheader] button", "distance"]);
+	await time("scroll", () => page.evaluate(() => (document.querySelector(".tree .grid").scrollTop = 400000)));
+	await time("choose", () => page.evaluate(() => document.querySelectorAll(".tree .grid-row")[6].click()));
+	await time("another level", press, [".tools .choice button", "L2"]);
+	await time("by object", press, [".tree .choice button", "object"]);
+	await time("by function", press, [".tree .choice button", "function"]);
+	await time("another cache", go, "#code&by=function&cache=L1=24K/6");
+	await time("search", () =>
+		page.evaluate(() => {
+			const box = document.querySelector("input[type=search]");
+
+			box.value = "function_12";
+			box.dispatchEvent(new Event("input"));
+		}),
+	);
+	await time("overview", go, "#overview");
+	await close(page);
+	console.log(
+		`  milliseconds: ${Object.entries(times)
+			.map(([name, ms]) => `${name} ${Math.round(ms)}`)
+			.join(", ")}`,
+	);
+	for (const [name, ms] of Object.entries(times))
+		assert.ok(ms < FACTOR * (name === "ready" ? 1000 : 100), `${name} took ${Math.round(ms)} ms`);
 });

@@ -6,7 +6,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Lens, accessesOf, causeOf, childrenOf, distanceOf, histOf, treeOf, walkOf } from "../../web/blame.js";
+import { Lens, accessesOf, causeOf, walkOf } from "../../web/blame.js";
+import { childrenOf, distanceOf, histOf, treeOf } from "../../web/tree.js";
 import { log2Rows, missRatio } from "../../web/hist.js";
 import { formatHierarchy, parseHierarchy } from "../../web/units.js";
 import { documentOf, json, near, randomNumbers } from "./page_data.mjs";
@@ -25,7 +26,8 @@ function randomHierarchy(random, profile) {
 	const levels = [];
 	let least = 1;
 
-	if (profile.levels.length && random(6) === 0) return profile.levels.slice(0, 1 + random(profile.levels.length));
+	if (profile.levels.length && random(6) === 0)
+		return profile.levels.slice(0, 1 + random(profile.levels.length));
 	for (let n = 1 + random(3); n > 0; n--) {
 		const line_bytes = pick(random, lines);
 		const ways = pick(random, [0, 1, 2, 3, 4, 8, 12, 16, 64, 80]);
@@ -35,7 +37,12 @@ function randomHierarchy(random, profile) {
 		while (blocks * line_bytes < least) blocks *= 2;
 		least = blocks * line_bytes;
 		// a machine's last level is mostly shared; groups are those recorded
-		const share = pick(random, ["private", "private", "shared", ...profile.shares.filter((entry) => entry.share === "some").map((entry) => `share${entry.n}`)]);
+		const share = pick(random, [
+			"private",
+			"private",
+			"shared",
+			...profile.shares.filter((entry) => entry.share === "some").map((entry) => `share${entry.n}`),
+		]);
 
 		levels.push({ name: `C${levels.length + 1}`, size_bytes: least, ways, line_bytes, share });
 	}
@@ -61,9 +68,42 @@ for (const [path, profile] of profiles) {
 				assert.equal(level.why, other.why, text);
 				assert.equal(level.threaded, other.threaded, text);
 				assert.equal(level.hits_estimated, other.hits_estimated, text);
-				for (const key of ["accesses", "hits", "misses", "miss_ratio", "cold", "capacity", "conflict", "coherence", "writebacks", "moved_bytes", "error_points", "split_error_points", "true_sharing", "false_sharing", "remote"]) {
-					if (level.basis === "exact" && ["misses", "hits", "writebacks"].includes(key) && profile.grain(level.cache.line_bytes).sampling_rate === 1 && Number.isInteger(other[key])) assert.equal(level[key], other[key], `${text}: ${key}`);
-					assert.ok(other[key] === null ? level[key] === null : near(level[key], other[key], key === "conflict" ? 1e-8 * Math.max(1, level.accesses / Math.max(1, Math.abs(other[key]))) : 1e-9), `${text}: ${level.cache.name} ${key} is ${level[key]}, want ${other[key]}`);
+				for (const key of [
+					"accesses",
+					"hits",
+					"misses",
+					"miss_ratio",
+					"cold",
+					"capacity",
+					"conflict",
+					"coherence",
+					"writebacks",
+					"moved_bytes",
+					"error_points",
+					"split_error_points",
+					"true_sharing",
+					"false_sharing",
+					"remote",
+				]) {
+					if (
+						level.basis === "exact" &&
+						["misses", "hits", "writebacks"].includes(key) &&
+						profile.grain(level.cache.line_bytes).sampling_rate === 1 &&
+						Number.isInteger(other[key])
+					)
+						assert.equal(level[key], other[key], `${text}: ${key}`);
+					assert.ok(
+						other[key] === null
+							? level[key] === null
+							: near(
+									level[key],
+									other[key],
+									key === "conflict"
+										? 1e-8 * Math.max(1, level.accesses / Math.max(1, Math.abs(other[key])))
+										: 1e-9,
+								),
+						`${text}: ${level.cache.name} ${key} is ${level[key]}, want ${other[key]}`,
+					);
 				}
 			});
 		}
@@ -79,14 +119,19 @@ for (const [path, profile] of profiles) {
 
 			assert.equal(results.length, report.levels.length);
 			results.forEach((result, i) => {
-				for (const key of ["misses", "cold", "capacity", "writebacks", "moved_bytes"]) if (report.levels[i][key] !== null) assert.ok(near(result[key], report.levels[i][key]), `${result.cache.name} ${key}`);
+				for (const key of ["misses", "cold", "capacity", "writebacks", "moved_bytes"])
+					if (report.levels[i][key] !== null)
+						assert.ok(near(result[key], report.levels[i][key]), `${result.cache.name} ${key}`);
 			});
 		}
 		const rows = log2Rows(profile.stack);
 
 		assert.equal(rows.length, report.histogram.length);
 		rows.forEach((row, i) => {
-			assert.deepEqual([row.low, row.high], [report.histogram[i].low_blocks, report.histogram[i].high_blocks]);
+			assert.deepEqual(
+				[row.low, row.high],
+				[report.histogram[i].low_blocks, report.histogram[i].high_blocks],
+			);
 			assert.ok(near(row.share, report.histogram[i].share));
 			assert.ok(near(missRatio(profile.stack, row.high), report.histogram[i].miss_ratio));
 		});
@@ -94,18 +139,27 @@ for (const [path, profile] of profiles) {
 }
 
 function byName(rows) {
-	return rows.map(({ name, misses, refs }) => [name, misses, refs]).sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : a[1] - b[1] || a[2] - b[2]));
+	return rows
+		.map(({ name, misses, refs }) => [name, misses, refs])
+		.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : a[1] - b[1] || a[2] - b[2]));
 }
 
 function ownContexts(nodes) {
-	return nodes.flatMap((node) => [{ name: node.name, misses: node.misses, refs: node.refs }, ...ownContexts(node.children)]);
+	return nodes.flatMap((node) => [
+		{ name: node.name, misses: node.misses, refs: node.refs },
+		...ownContexts(node.children),
+	]);
 }
 
 const [first] = paths;
 const coded = profiles.get(first);
-const blamed = [...coded.levels.map((level) => ({ level, options: ["--level", level.name] })), { level: parseHierarchy("X=2K/4")[0], options: ["--cache", "X=2K/4"] }, { level: parseHierarchy("X=1536")[0], options: ["--cache", "X=1536"] },
+const blamed = [
+	...coded.levels.map((level) => ({ level, options: ["--level", level.name] })),
+	{ level: parseHierarchy("X=2K/4")[0], options: ["--cache", "X=2K/4"] },
+	{ level: parseHierarchy("X=1536")[0], options: ["--cache", "X=1536"] },
 	// few sets of many ways: the binomial's series for large variances
-	{ level: parseHierarchy("X=1835008/7168")[0], options: ["--cache", "X=1835008/7168"] }];
+	{ level: parseHierarchy("X=1835008/7168")[0], options: ["--cache", "X=1835008/7168"] },
+];
 
 for (const { level, options } of blamed)
 	test(`who misses ${level.name} of ${level.size_bytes} bytes in ${first}`, () => {
@@ -115,7 +169,13 @@ for (const { level, options } of blamed)
 			const table = json("report", first, "--by", by, "--all", ...options).profiles[0];
 			const tree = treeOf(coded, lens, by);
 			const nodes = by === "context" ? ownContexts(tree) : tree;
-			const expected = byName(table.rows.map((row) => ({ name: row.name, misses: row.inclusive_misses ?? row.misses, refs: row.inclusive_references ?? row.references })));
+			const expected = byName(
+				table.rows.map((row) => ({
+					name: row.name,
+					misses: row.inclusive_misses ?? row.misses,
+					refs: row.inclusive_references ?? row.references,
+				})),
+			);
 			const actual = byName(nodes);
 
 			assert.equal(actual.length, expected.length, by);
@@ -124,21 +184,37 @@ for (const { level, options } of blamed)
 				assert.ok(near(row[1], expected[i][1]), `${by} ${row[0]}: ${row[1]} misses, want ${expected[i][1]}`);
 				assert.equal(row[2], expected[i][2], `${by} ${row[0]}: references`);
 			});
-			assert.ok(near(lens.whole(by === "object" ? "objects" : by === "context" ? "contexts" : "sites"), table.misses), `${by}: all misses`);
+			assert.ok(
+				near(lens.whole(by === "object" ? "objects" : by === "context" ? "contexts" : "sites"), table.misses),
+				`${by}: all misses`,
+			);
 			if (by === "context") continue;
 			// a closer look
 			for (const row of table.rows.slice(0, 5)) {
-				const node = tree.find((candidate) => candidate.name === row.name && near(candidate.misses, row.misses));
+				const node = tree.find(
+					(candidate) => candidate.name === row.name && near(candidate.misses, row.misses),
+				);
 				const { cause, distance } = causeOf(histOf(coded, node), node.misses, lens);
 				const walk = walkOf(coded, accessesOf(coded, by === "object" ? "object" : "site", node.rows), lens);
 
-				assert.equal(distanceOf(coded, lens, node), distance, `${by} ${row.name}: the short way to its distance`);
+				assert.equal(
+					distanceOf(coded, lens, node),
+					distance,
+					`${by} ${row.name}: the short way to its distance`,
+				);
 				if (node.rows.length === 1) {
 					assert.equal(cause, row.cause, `${by} ${row.name}: cause`);
-					assert.equal(distance ? distance * coded.ownerBlock : null, row.distance_bytes, `${by} ${row.name}: distance`);
+					assert.equal(
+						distance ? distance * coded.ownerBlock : null,
+						row.distance_bytes,
+						`${by} ${row.name}: distance`,
+					);
 				}
 				assert.equal(walk.stride, row.stride_bytes, `${by} ${row.name}: stride`);
-				assert.ok(row.spatial_use === null ? walk.spatial === null : near(walk.spatial, row.spatial_use), `${by} ${row.name}: spatial use`);
+				assert.ok(
+					row.spatial_use === null ? walk.spatial === null : near(walk.spatial, row.spatial_use),
+					`${by} ${row.name}: spatial use`,
+				);
 			}
 		}
 		// lines of an object are spots: the first of them stand in the report
@@ -147,10 +223,22 @@ for (const { level, options } of blamed)
 		if (options[0] === "--cache")
 			for (const spot of json("report", first, ...options).profiles[0].blame.lines)
 				assert.ok(
-					spots.some((node) => node.name === spot.name && coded.objectName(node.object) === spot.object.name && near(node.misses, spot.misses) && node.refs === spot.references),
+					spots.some(
+						(node) =>
+							node.name === spot.name &&
+							coded.objectName(node.object) === spot.object.name &&
+							near(node.misses, spot.misses) &&
+							node.refs === spot.references,
+					),
 					`${spot.name} at ${spot.object.name}: ${spot.misses} misses`,
 				);
 		// what is below adds up to what is above
 		for (const by of ["function", "file", "module"])
-			for (const node of treeOf(coded, lens, by)) assert.ok(near(childrenOf(coded, lens, node).reduce((sum, child) => sum + child.misses, 0), node.misses));
+			for (const node of treeOf(coded, lens, by))
+				assert.ok(
+					near(
+						childrenOf(coded, lens, node).reduce((sum, child) => sum + child.misses, 0),
+						node.misses,
+					),
+				);
 	});

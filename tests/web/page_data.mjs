@@ -24,7 +24,14 @@ export function textOf(html) {
 }
 
 export function documentOf(...profiles) {
-	return readDocument(textOf(execFileSync(process.env.LOCI ?? "loci", ["html", "-o", "-", ...profiles], { ...LIMITS, encoding: "latin1" })));
+	return readDocument(
+		textOf(
+			execFileSync(process.env.LOCI ?? "loci", ["html", "-o", "-", ...profiles], {
+				...LIMITS,
+				encoding: "latin1",
+			}),
+		),
+	);
 }
 
 export function documentOfFile(path) {

@@ -5,10 +5,31 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { binomialAtLeast, binomialPoint, erfc } from "../../web/binomial.js";
-import { atLeast, binHigh, binLow, binOf, curve, decodeHist, log2Rows, medianBeyond, missRatio, newHist, total } from "../../web/hist.js";
+import {
+	atLeast,
+	binHigh,
+	binLow,
+	binOf,
+	curve,
+	decodeHist,
+	log2Rows,
+	medianBeyond,
+	missRatio,
+	newHist,
+	total,
+} from "../../web/hist.js";
 import { learnBins, predictCache, predictHits } from "../../web/predict.js";
 import { Store, chosenId, readFragment, writeFragment } from "../../web/state.js";
-import { bytes, cacheFault, count, formatHierarchy, parseHierarchy, parseSize, percent, size } from "../../web/units.js";
+import {
+	bytes,
+	cacheFault,
+	count,
+	formatHierarchy,
+	parseHierarchy,
+	parseSize,
+	percent,
+	size,
+} from "../../web/units.js";
 import { makeVisible, visible } from "../../web/visible.js";
 import { near, randomNumbers } from "./page_data.mjs";
 
@@ -17,7 +38,10 @@ test("names show what cannot be seen", () => {
 	assert.equal(visible("a\u0000\u001b[31m\u007f"), "a\u2400\u241b[31m\u2421");
 	assert.equal(visible("\u202eevil\u2066\u200b\ufeff"), "⟨U+202E⟩evil⟨U+2066⟩⟨U+200B⟩⟨U+FEFF⟩");
 	assert.equal(visible("\u2028\u{e0041}\ud800"), "⟨U+2028⟩⟨U+E0041⟩⟨U+D800⟩");
-	assert.deepEqual(makeVisible({ a: ["\u202e", 1, null], b: { c: "\n" } }), { a: ["⟨U+202E⟩", 1, null], b: { c: "\u240a" } });
+	assert.deepEqual(makeVisible({ a: ["\u202e", 1, null], b: { c: "\n" } }), {
+		a: ["⟨U+202E⟩", 1, null],
+		b: { c: "\u240a" },
+	});
 });
 
 test("units read as people write them", () => {
@@ -45,9 +69,24 @@ test("the grammar of caches", () => {
 	const levels = parseHierarchy(text);
 
 	assert.equal(formatHierarchy(levels), text);
-	assert.deepEqual([levels[1].is_tlb, levels[1].size_bytes, levels[3].ways, levels[3].share], [true, 64 * 4096, 0, "shared"]);
+	assert.deepEqual(
+		[levels[1].is_tlb, levels[1].size_bytes, levels[3].ways, levels[3].share],
+		[true, 64 * 4096, 0, "shared"],
+	);
 	assert.equal(parseHierarchy("L1=1000", true)[0].line_bytes, 1);
-	for (const bad of ["", "L1", "L1=0", "L1=100", "L1=32K/7", "L1=32K@48", "L1=1M,L2=32K", "L1=1K,l1=2K", "1=2K", "L1=32K/8:some"]) assert.throws(() => parseHierarchy(bad), Error, bad);
+	for (const bad of [
+		"",
+		"L1",
+		"L1=0",
+		"L1=100",
+		"L1=32K/7",
+		"L1=32K@48",
+		"L1=1M,L2=32K",
+		"L1=1K,l1=2K",
+		"1=2K",
+		"L1=32K/8:some",
+	])
+		assert.throws(() => parseHierarchy(bad), Error, bad);
 	assert.match(cacheFault({ size_bytes: 32768, ways: 7, line_bytes: 64 }, false), /7 ways/);
 });
 
@@ -80,7 +119,11 @@ test("a histogram counts like a list", () => {
 	}
 	const inside = atLeast(hist, 22); // within the bin of 20 to 23
 
-	assert.ok(inside.uncertain === hist.weight[17] && inside.sum > atLeast(hist, 24).sum && inside.sum < atLeast(hist, 20).sum);
+	assert.ok(
+		inside.uncertain === hist.weight[17] &&
+			inside.sum > atLeast(hist, 24).sum &&
+			inside.sum < atLeast(hist, 20).sum,
+	);
 	const rows = log2Rows(hist);
 
 	assert.ok(near(rows.reduce((sum, row) => sum + row.share, 0) + 100 / 4100, 1));
@@ -89,7 +132,11 @@ test("a histogram counts like a list", () => {
 	const points = curve(hist);
 
 	assert.equal(points[0].ratio, 1);
-	assert.ok(points.every((point, i) => !i || (point.ratio <= points[i - 1].ratio && point.blocks >= points[i - 1].blocks)));
+	assert.ok(
+		points.every(
+			(point, i) => !i || (point.ratio <= points[i - 1].ratio && point.blocks >= points[i - 1].blocks),
+		),
+	);
 	assert.ok(near(points.at(-1).ratio, 100 / 4100));
 	const sorted = values.filter((value) => value >= 64).sort((a, b) => a - b);
 	const median = medianBeyond(hist, 64);
@@ -125,12 +172,28 @@ test("binomial tails against plain sums", () => {
 });
 
 test("a cache from a histogram, by hand", () => {
-	const stack = decodeHist({ scheme: "fine", cold: 10, coherence: 0, bins: [0, 8, 8], weights: [50, 30, 10] });
-	const input = { touches: 100, stack, stores_known: true, dirty: newHist("linear"), set: null, counted: null };
+	const stack = decodeHist({
+		scheme: "fine",
+		cold: 10,
+		coherence: 0,
+		bins: [0, 8, 8],
+		weights: [50, 30, 10],
+	});
+	const input = {
+		touches: 100,
+		stack,
+		stores_known: true,
+		dirty: newHist("linear"),
+		set: null,
+		counted: null,
+	};
 	const cache = (size_bytes, ways = 0) => ({ name: "L1", size_bytes, ways, line_bytes: 64 });
 	const small = predictCache(input, cache(8 * 64));
 
-	assert.deepEqual([small.misses, small.hits, small.basis, small.cold, small.capacity, small.conflict], [50, 50, "exact", 10, 40, 0]);
+	assert.deepEqual(
+		[small.misses, small.hits, small.basis, small.cold, small.capacity, small.conflict],
+		[50, 50, "exact", 10, 40, 0],
+	);
 	assert.equal(predictCache(input, cache(16 * 64)).misses, 20);
 	assert.equal(predictCache(input, cache(32 * 64)).misses, 10);
 	const sets = predictCache(input, cache(16 * 64, 4));
@@ -138,13 +201,24 @@ test("a cache from a histogram, by hand", () => {
 	assert.equal(sets.basis, "binomial model");
 	assert.match(sets.why, /no per-set/);
 	assert.ok(near(sets.misses, 10 + 30 * binomialAtLeast(8, 1 / 4, 4) + 10 * binomialAtLeast(16, 1 / 4, 4)));
-	const bySet = predictCache({ ...input, set: decodeHist({ scheme: "linear", cold: 12, coherence: 0, bins: [0, 2, 3], weights: [60, 20, 8] }), set_dirty: null, stores_known: false }, cache(16 * 64, 4));
+	const bySet = predictCache(
+		{
+			...input,
+			set: decodeHist({ scheme: "linear", cold: 12, coherence: 0, bins: [0, 2, 3], weights: [60, 20, 8] }),
+			set_dirty: null,
+			stores_known: false,
+		},
+		cache(16 * 64, 4),
+	);
 
 	assert.deepEqual([bySet.misses, bySet.basis, bySet.writebacks, bySet.conflict], [20, "exact", null, 0]);
 	const levels = [small, predictCache(input, cache(32 * 64))];
 
 	predictHits(levels);
-	assert.deepEqual(levels.map((level) => level.hits), [50, 40]);
+	assert.deepEqual(
+		levels.map((level) => level.hits),
+		[50, 40],
+	);
 	const share = learnBins(cache(18 * 64), "coarse", 32);
 
 	assert.deepEqual([share[15], share[16], share[17]], [0, 0.5, 1]);

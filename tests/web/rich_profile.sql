@@ -3,12 +3,12 @@
 -- regions, phases, parts of an array, operations. Figures are made up but add up.
 INSERT INTO thread (id, process_id, name, refs) SELECT 7, process_id, 'worker', 1000 FROM thread LIMIT 1;
 INSERT INTO thread (id, process_id, name, refs) SELECT 8, process_id, NULL, 2000 FROM thread LIMIT 1;
-INSERT INTO level_count SELECT id, 'thread', 7, 900, 100, 5 FROM level;
+INSERT INTO level_count (level_id, owner, owner_id, first_hits, misses, writebacks) SELECT id, 'thread', 7, 900, 100, 5 FROM level;
 INSERT INTO region (id, parent_id, name, entries, refs) VALUES (1, NULL, 'solve', 1, 600), (2, 1, 'smooth', 4, 5000);
-INSERT INTO level_count SELECT id, 'region', 2, 4000, 1000, 10 FROM level;
+INSERT INTO level_count (level_id, owner, owner_id, first_hits, misses, writebacks) SELECT id, 'region', 2, 4000, 1000, 10 FROM level;
 INSERT INTO phase (id, name, refs) VALUES (1, NULL, 1000), (2, 'multiply', 9000);
-INSERT INTO level_count SELECT id, 'phase', 1, 950, 50, 0 FROM level;
-INSERT INTO level_count SELECT id, 'phase', 2, 5000, 4000, 10 FROM level;
+INSERT INTO level_count (level_id, owner, owner_id, first_hits, misses, writebacks) SELECT id, 'phase', 1, 950, 50, 0 FROM level;
+INSERT INTO level_count (level_id, owner, owner_id, first_hits, misses, writebacks) SELECT id, 'phase', 2, 5000, 4000, 10 FROM level;
 INSERT INTO stretch (first_refs, refs, phase_id) VALUES (0, 500, 1), (500, 4000, 2), (4500, 500, 1), (5000, 5000, 2);
 INSERT INTO piece (object_id, axis, low, high, block_bytes, touches, cold, reuses, distance_blocks, misses)
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 23)

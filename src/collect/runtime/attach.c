@@ -123,6 +123,7 @@ static enum rt_mode attach(void)
 	rt.is_plain = !rt_has_definitions();
 	if (!rt_begin_image())
 		return RT_OFF;
+	rt.samples = rt.control->mode == LOCI_CONTROL_SAMPLE;
 	rt.learns = rt.control->windows || rt.control->mode == LOCI_CONTROL_COUNT;
 	rt_fork_init();
 	rt_end_init();

@@ -46,8 +46,8 @@
  * without appending, and appends one RUN when it has ended, after a check of its own, and takes all
  * its references from the budget. So it is all or nothing: of such a loop that a signal handler
  * leaves for good, or in which the process dies, nothing is appended. Where there are windows
- * __loci_runs is 0. The counting copy takes all its references before it begins where the budget is
- *no less, and tests nothing within.
+ * __loci_runs is 0; where they are those of samples, within them. The counting copy takes all its
+ *references before it begins where the budget is no less, and tests nothing within.
  *
  * Atomic operations. In the tracing copy the words of an atomic operation, a load, a store or one
  *that does both, are appended by __loci_atomic_begin, which stores the cursor too and returns it:

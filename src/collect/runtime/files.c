@@ -29,6 +29,10 @@ struct rt_size {
  * there is little space they are smaller, so that many find some. */
 static const struct rt_size thread_sizes[] = { { 1u << 16, 8 },
 	{ LOCI_RING_WORDS, LOCI_RING_CHUNKS }, { 1u << 13, 4 }, { 1u << 12, 4 } };
+/* The recorder should hear of samples soon. */
+static const struct rt_size sample_sizes[] = { { 1u << 14, 16 }, { 1u << 12, 4 } };
+static const struct rt_size step_sizes[] = { { 1u << 13, 16 }, { 1u << 12, 8 } }; /* in step */
+_Static_assert((1u << 12) / 8 >= LOCI_RING_CHUNK_MIN, "chunks have room for the longest marker");
 static const struct rt_size other_sizes[] = { { 1u << 13, 4 }, { 1u << 12, 4 } };
 
 /* As the kernel has it. */
@@ -87,6 +91,8 @@ static struct loci_stream_info stream_info(void)
 	if (rt.is_plain)
 		strcpy(info.origin, "loci " LOCI_VERSION ", gcc");
 	info.capabilities |= rt.control->windows ? LOCI_CAP_WINDOWS : LOCI_CAP_COMPLETE;
+	if (rt.control->mode == LOCI_CONTROL_SAMPLE)
+		info.capabilities |= LOCI_CAP_SAMPLES;
 	return info;
 }
 
@@ -151,6 +157,10 @@ void *rt_make_ring(struct loci_ring_producer *ring, uint32_t number, bool is_sma
 			    : sizeof(thread_sizes) / sizeof(*sizes);
 	void *memory;
 
+	if (rt.samples && !is_small) {
+		sizes = rt.control->skew ? step_sizes : sample_sizes;
+		n = 2;
+	}
 	loci_ring_producer_init(ring);
 	put_path(path[0], ".", number, ".ring");
 	memory = make_some_ring(ring, sizes, n, path, ret_bytes);

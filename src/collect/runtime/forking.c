@@ -66,6 +66,8 @@ static void in_child(void)
 	rt.lock = 0; /* of a thread that is not here */
 	forget_parent(self);
 	rt_sync_forget();
+	if (rt.samples)
+		rt_sample_fork(self);
 	is_watched = begin_child();
 	if (!is_watched)
 		rt_go_off();

@@ -182,6 +182,17 @@ void rt_flush(struct rt_thread *thread)
 	loci_ring_producer_flush(&thread->level[thread->depth].ring);
 }
 
+void rt_push(struct rt_thread *thread)
+{
+	struct rt_level *level = &thread->level[thread->depth];
+
+	if (!is_open(level))
+		return;
+	loci_ring_inline_take(&level->ring);
+	loci_ring_next_chunk(&level->ring, 1);
+	notice_silence(level);
+}
+
 static void be_quiet(struct rt_level *level)
 {
 	level->quiet.cursor = rt_sink;

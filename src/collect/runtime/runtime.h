@@ -29,6 +29,7 @@
 #define RT_PATH_BYTES (LOCI_RING_PATH_MAX + 64)
 #define RT_ENDLESS    ((int64_t)1 << 62) /* a budget */
 #define RT_LOOK_REFS  10000              /* between looks whether a window has begun */
+#define RT_SINK_WORDS 128
 
 enum rt_mode {
 	RT_UNKNOWN = 0, /* nobody has looked yet */
@@ -78,6 +79,15 @@ struct rt_thread {
 	void *(*start)(void *);
 	int (*start_c11)(void *);
 	void *argument;
+	/* Sampling: */
+	uint64_t random;      /* state of its generator */
+	uint64_t next_sample; /* the number of the reference that is its next sample */
+	uint64_t next_mean;   /* of the gap before it */
+	uint64_t margin;      /* so many references before it the thread begins to record */
+	uint64_t window_refs; /* of the thread when it began */
+	uint64_t ahead;       /* references in this window, as others see them */
+	uint32_t is_stuck;    /* others do not wait for it until it comes again */
+	uint64_t sink[RT_SINK_WORDS + LOCI_CC_ROOM_WORDS];
 	uint64_t *counters;          /* of executions; NULL: none yet */
 	uintptr_t new_site;          /* of an operator new that is on its way to malloc */
 	char path[2][RT_PATH_BYTES]; /* stacks may be small */
@@ -95,6 +105,8 @@ struct rt_image {
 	bool is_threaded; /* there have been other threads */
 	bool learns;      /* functions are to be known also while no words are wanted */
 	bool is_plain;    /* no code in it was compiled by `loci cc` when it began */
+	bool samples;     /* windows are where threads have samples */
+	uint64_t salt;    /* of the generators of this process */
 	struct loci_control *control;
 	uint64_t sequence;
 	uint64_t n_strings;
@@ -175,6 +187,8 @@ void rt_mark(struct rt_thread *thread, enum loci_marker kind, uint64_t payload, 
 /* A reference of a block that has one, if words are wanted; bytes 0: it is no range. */
 void rt_refer(struct rt_thread *thread, uint64_t block, uint64_t address, uint64_t bytes);
 void rt_flush(struct rt_thread *thread);
+/* The recorder gets all words of this level now. Signals blocked. */
+void rt_push(struct rt_thread *thread);
 static inline uint64_t rt_next_sequence(void)
 {
 	return __atomic_add_fetch(&rt.sequence, 1, __ATOMIC_SEQ_CST); /* from 1 */
@@ -184,6 +198,20 @@ static inline uint64_t rt_next_sequence(void)
 void rt_window_look(struct rt_thread *thread);
 bool rt_window_is_shut(const struct rt_thread *thread);   /* and the thread has run out of budget */
 int64_t rt_window_budget(const struct rt_thread *thread); /* until that is to be asked again */
+
+/* sampling.c: the same where threads open windows themselves. */
+void rt_sample_begin(struct rt_thread *thread); /* counts from zero */
+/* A child's samples are its own. */
+void rt_sample_fork(const struct rt_thread *thread); /* NULL: of a thread that is not watched */
+bool rt_sample_is_wanted(const struct rt_thread *thread);
+/* It is: begins to record with the others, and opens what is due. */
+void rt_sample_join(struct rt_thread *thread);
+void rt_sample_open(struct rt_thread *thread);
+int64_t rt_sample_budget(const struct rt_thread *thread); /* until it may be */
+/* No words are wanted, and code that goes on appending for a while is not to ask all the time. */
+void rt_sample_rest(struct rt_thread *thread);
+/* Lets threads that are too far behind catch up. Signals not blocked. */
+void rt_sample_wait(struct rt_thread *thread);
 
 /* counters.c: how often blocks executed in counting copies. */
 void rt_counters_tell(struct rt_thread *thread);   /* by this thread */

@@ -118,6 +118,8 @@ void rt_thread_begin(struct rt_thread *thread)
 	thread->offset = __loci_thread.budget;
 	rt_thread_set_budget(thread, -1); /* it may have run before anybody was there */
 	thread->recording = rt_mode() == RT_TRACE && !rt.control->windows;
+	if (rt.samples)
+		rt_sample_begin(thread);
 	pthread_setspecific(rt_key, thread);
 	introduce(thread);
 	rt_sync_began(thread);
@@ -277,7 +279,10 @@ void rt_room(void)
 
 	if (!thread)
 		thread = revive();
-	if (thread && rt_window_is_shut(thread)) {
+	if (thread && rt.samples && !thread->depth && !thread->recording && rt_mode() == RT_TRACE &&
+		!rt_sample_is_wanted(thread)) {
+		rt_sample_rest(thread);
+	} else if (thread && rt_window_is_shut(thread)) {
 		/* the usual case between windows, and often: no system calls */
 		rt_thread_set_budget(thread, rt_window_budget(thread));
 	} else if (thread) {
@@ -289,6 +294,8 @@ void rt_room(void)
 		else if (__loci_thread.budget < 0)
 			rt_thread_set_budget(thread, rt_window_budget(thread));
 		rt_unblock(mask);
+		if (rt.samples && thread->recording && !thread->depth)
+			rt_sample_wait(thread);
 	} else {
 		be_off();
 	}

@@ -11,23 +11,31 @@ void rt_window_look(struct rt_thread *thread)
 
 	if (rt_mode() != RT_TRACE || !rt.control->windows || thread->depth)
 		return;
-	wanted = __atomic_load_n(&rt.control->recording, __ATOMIC_RELAXED) != 0;
-	if (wanted == thread->recording)
-		return;
-	raw[0] = rt_thread_count(thread);
-	rt_mark(thread, wanted ? LOCI_MARK_WINDOW_BEGIN : LOCI_MARK_WINDOW_END, 0, 1, raw);
-	thread->recording = wanted;
+	wanted = rt.samples ? rt_sample_is_wanted(thread)
+			    : __atomic_load_n(&rt.control->recording, __ATOMIC_RELAXED) != 0;
+	if (wanted != thread->recording) {
+		raw[0] = rt_thread_count(thread);
+		rt_mark(thread, wanted ? LOCI_MARK_WINDOW_BEGIN : LOCI_MARK_WINDOW_END, 0, 1, raw);
+		if (rt.samples && wanted)
+			rt_sample_join(thread);
+		__atomic_store_n(&thread->recording, wanted, __ATOMIC_RELAXED);
+		if (rt.samples && !wanted)
+			rt_push(thread); /* lest others' words wait for its own */
+	}
+	if (rt.samples && wanted)
+		rt_sample_open(thread);
 }
 
 bool rt_window_is_shut(const struct rt_thread *thread)
 {
-	return rt_mode() == RT_TRACE && rt.control->windows && !thread->depth &&
+	return rt_mode() == RT_TRACE && rt.control->windows && !rt.samples && !thread->depth &&
 		!thread->recording && __loci_thread.budget < 0 &&
 		!__atomic_load_n(&rt.control->recording, __ATOMIC_RELAXED);
 }
 
 int64_t rt_window_budget(const struct rt_thread *thread)
 {
-	return rt_mode() == RT_TRACE && rt.control->windows && !thread->depth ? RT_LOOK_REFS
-									      : RT_ENDLESS;
+	if (rt_mode() != RT_TRACE || !rt.control->windows || thread->depth)
+		return RT_ENDLESS;
+	return rt.samples ? rt_sample_budget(thread) : RT_LOOK_REFS;
 }

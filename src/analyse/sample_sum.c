@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/sample_sum.h"
+
+#include "base/cleanup.h"
+#include "profile/dimension.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define NORMAL_95 1.96
+
+/* Without memory for squares it is an exact one, and adding to it will fail, too. */
+static void init_hist(struct loci_hist *hist)
+{
+	loci_hist_init(hist, LOCI_SCHEME_FINE);
+	hist->square = calloc(1, sizeof(*hist->square));
+}
+
+static void init_hists(struct loci_sample_hists *hists)
+{
+	init_hist(&hists->distance);
+	init_hist(&hists->at_least);
+}
+
+static void fini_hists(struct loci_sample_hists *hists)
+{
+	loci_hist_fini(&hists->distance);
+	loci_hist_fini(&hists->at_least);
+}
+
+void loci_sample_sum_init(struct loci_sample_sum *sum)
+{
+	*sum = (struct loci_sample_sum){ 0 };
+	init_hists(&sum->shared);
+	init_hists(&sum->private_);
+	init_hist(&sum->time);
+}
+
+void loci_sample_sum_fini(struct loci_sample_sum *sum)
+{
+	fini_hists(&sum->shared);
+	fini_hists(&sum->private_);
+	loci_hist_fini(&sum->time);
+	for (size_t i = 0; i < sum->n_threads; i++)
+		fini_hists(&sum->thread[i].private_);
+	free(sum->thread);
+	sum->thread = NULL;
+	sum->n_threads = 0;
+}
+
+int loci_sample_sum_add_threads(struct loci_sample_sum *sum, size_t n)
+{
+	sum->thread = calloc(n ? n : 1, sizeof(*sum->thread));
+	if (!sum->thread)
+		return -ENOMEM;
+	for (; sum->n_threads < n; sum->n_threads++)
+		init_hists(&sum->thread[sum->n_threads].private_);
+	return 0;
+}
+
+static int merge_hists(struct loci_sample_hists *into, const struct loci_sample_hists *from)
+{
+	if (loci_hist_merge(&into->distance, &from->distance) < 0)
+		return -ENOMEM;
+	return loci_hist_merge(&into->at_least, &from->at_least);
+}
+
+int loci_sample_sum_merge(struct loci_sample_sum *into, const struct loci_sample_sum *from)
+{
+	into->references += from->references;
+	into->analysed += from->analysed;
+	into->samples += from->samples;
+	into->pruned += from->pruned;
+	into->lost += from->lost;
+	into->unseen += from->unseen;
+	if (into->last_mean < from->last_mean)
+		into->last_mean = from->last_mean;
+	into->weight += from->weight;
+	into->square += from->square;
+	into->touches += from->touches;
+	into->writes += from->writes;
+	into->straddles += from->straddles;
+	into->threads |= from->threads;
+	if (merge_hists(&into->shared, &from->shared) < 0 ||
+		loci_hist_merge(&into->time, &from->time) < 0)
+		return -ENOMEM;
+	return merge_hists(&into->private_, &from->private_);
+}
+
+double loci_sample_sum_effective(const struct loci_sample_sum *sum)
+{
+	return sum->square > 0 ? sum->weight * sum->weight / sum->square : 0;
+}
+
+/* The ratio that is nearest to one half errs most. */
+static double worst_chance(const struct loci_hist *hist, double n)
+{
+	double all = loci_hist_total(hist), beyond = all, worst = 0;
+
+	for (uint32_t i = 0; i <= hist->n_bins && all > 0; i++) {
+		double p = beyond / all;
+
+		worst = fmax(worst, p * (1 - p));
+		if (i < hist->n_bins)
+			beyond -= hist->weight[i];
+	}
+	return n > 0 ? NORMAL_95 * sqrt(worst / n) : 1;
+}
+
+double loci_sample_sum_error(const struct loci_sample_sum *sum)
+{
+	double all = loci_hist_total(&sum->shared.distance), n = loci_sample_sum_effective(sum);
+	double chance = worst_chance(all > 0 ? &sum->shared.distance : &sum->time, n), open = 0;
+
+	if (all > 0)
+		open = loci_hist_finite(&sum->shared.at_least) / all;
+	return 100 * fmin(1, chance + open);
+}
+
+static int put_hists(const struct loci_sample_hists *hists, struct loci_hist_key key,
+	enum loci_distance distance, enum loci_distance at_least, struct loci_profile *profile,
+	struct loci_err *err)
+{
+	int r;
+
+	if (!(loci_hist_total(&hists->distance) > 0))
+		return 0;
+	key.distance = distance;
+	r = loci_profile_put_hist(profile, &key, &hists->distance, err);
+	if (r < 0 || !(loci_hist_total(&hists->at_least) > 0))
+		return r;
+	key.distance = at_least;
+	return loci_profile_put_hist(profile, &key, &hists->at_least, err);
+}
+
+int loci_sample_sum_put(const struct loci_sample_sum *sum, uint64_t block_bytes,
+	struct loci_sampling_row *sampling, struct loci_profile *profile, struct loci_err *err)
+{
+	struct loci_hist_key key = { .block_bytes = block_bytes };
+	struct loci_grain grain = { .block_bytes = block_bytes,
+		.touches = (uint64_t)llround(sum->touches),
+		.writes = (uint64_t)llround(sum->writes),
+		.straddles = (uint64_t)llround(sum->straddles),
+		/* a block has one last touch */
+		.blocks = floor(sum->shared.distance.cold + sum->time.cold),
+		.sampling_rate = 1,
+		.error_points = loci_sample_sum_error(sum) };
+	int r = loci_profile_put_grain(profile, &grain, err);
+
+	sampling->id = 1;
+	sampling->samples = sum->samples;
+	sampling->pruned = sum->pruned;
+	sampling->lost = sum->lost;
+	sampling->analysed_refs = sum->analysed;
+	sampling->refs = sum->references;
+	sampling->effective = loci_sample_sum_effective(sum);
+	if (r == 0)
+		r = loci_profile_put_sampling(profile, sampling, err);
+	if (r == 0)
+		r = put_hists(&sum->shared, key, LOCI_DISTANCE_STACK, LOCI_DISTANCE_AT_LEAST,
+			profile, err);
+	if (r == 0 && sum->threads)
+		r = put_hists(&sum->private_, key, LOCI_DISTANCE_PRIVATE,
+			LOCI_DISTANCE_PRIVATE_AT_LEAST, profile, err);
+	if (r == 0 && loci_hist_total(&sum->time) > 0) {
+		key.distance = LOCI_DISTANCE_TIME;
+		r = loci_profile_put_hist(profile, &key, &sum->time, err);
+	}
+	return r;
+}
+
+int loci_sample_sum_put_threads(const struct loci_sample_sum *sum, uint64_t block_bytes,
+	uint32_t first_id, struct loci_profile *profile, struct loci_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && sum->threads && i < sum->n_threads; i++) {
+		struct loci_hist_key key = { .block_bytes = block_bytes,
+			.owner = LOCI_OWNER_THREAD,
+			.owner_id = (int64_t)sum->thread[i].thread + first_id };
+
+		r = put_hists(&sum->thread[i].private_, key, LOCI_DISTANCE_PRIVATE,
+			LOCI_DISTANCE_PRIVATE_AT_LEAST, profile, err);
+	}
+	return r;
+}
