@@ -203,14 +203,13 @@ export class CodeView {
 		add(this.top);
 		if (this.rest) rows.push(this.rest);
 		this.rows = rows;
-		this.tree.setRows(rows, rows.indexOf(this.node));
 	}
 
 	toggle(node) {
 		node.open = !node.open;
 		if (node.open) this.sortNodes(childrenOf(this.app.profile, this.app.lens, node));
 		this.flatten();
-		this.tree.select(this.rows.indexOf(node), false);
+		this.tree.setRows(this.rows, this.rows.indexOf(node));
 	}
 
 	choose(node) {
