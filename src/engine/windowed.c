@@ -420,9 +420,10 @@ int loci_windowed_end(struct loci_windowed *w, uint32_t member, struct loci_err 
 		if (s->member != member)
 			continue;
 		answer_private(w, s, LOCI_WINDOWED_LAST, 0);
-		/* with nobody else there nothing will touch it again, either */
-		settle(w, slot);
+		settle(w, slot); /* others may touch it */
 	}
+	if (w->private_)
+		loci_coherent_end(w->private_, member);
 	return 0;
 }
 
