@@ -118,6 +118,7 @@ export class CodeView {
 		this.all = lens.whole(table);
 		this.top = treeOf(profile, lens, by);
 		this.rest = restNode(profile, lens, table);
+		this.first = null;
 		if (query) this.top = this.filter(this.top, query);
 		else if (by === "context") this.openWorst();
 		replace(
@@ -143,6 +144,7 @@ export class CodeView {
 		for (let nodes = this.top; nodes.length; ) {
 			const worst = nodes.reduce((a, b) => (b.misses > a.misses ? b : a));
 
+			this.first = worst; // to look at, where nothing else is asked for
 			if (!worst.expands) return;
 			worst.open = true;
 			nodes = worst.children.filter((child) => child.misses >= worst.misses / 2);
@@ -201,14 +203,13 @@ export class CodeView {
 		add(this.top);
 		if (this.rest) rows.push(this.rest);
 		this.rows = rows;
-		this.tree.setRows(rows, rows.indexOf(this.node));
 	}
 
 	toggle(node) {
 		node.open = !node.open;
 		if (node.open) this.sortNodes(childrenOf(this.app.profile, this.app.lens, node));
 		this.flatten();
-		this.tree.select(this.rows.indexOf(node), false);
+		this.tree.setRows(this.rows, this.rows.indexOf(node));
 	}
 
 	choose(node) {
@@ -219,7 +220,7 @@ export class CodeView {
 	// Finds what the address says is chosen, opens the tree down to it, and shows it everywhere.
 	follow() {
 		const [kind, text] = (this.app.store.get("sel") ?? "").split(":");
-		const node = this.find(kind, text) ?? this.rows.find((row) => row.kind !== "rest");
+		const node = this.find(kind, text) ?? this.first ?? this.rows.find((row) => row.kind !== "rest");
 
 		this.node = node;
 		this.tree.setRows(this.rows, this.rows.indexOf(node));

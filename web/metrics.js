@@ -63,6 +63,7 @@ export class MetricsPane {
 					.filter(([, misses]) => misses !== null)
 					.map(([name, misses]) => [name, `${count(misses)} misses`]),
 				["miss ratio", percent(ratioOf(node))],
+				...this.writebacks(node),
 				[profile.noun, `${count(node.refs)}, ${percent(node.refs / profile.run.references)} of all`],
 				strideText(walk) ? ["walks with", strideText(walk)] : null,
 				walk.spatial === null ? null : ["spatial use", `${percent(walk.spatial)} of the bytes fetched`],
@@ -78,6 +79,22 @@ export class MetricsPane {
 			this.objectList(walk),
 			this.pairList(node),
 		);
+	}
+
+	// Lines made dirty here that leave the cache; known of caches that were counted.
+	writebacks(node) {
+		const { profile, lens } = this.app;
+		const column = profile[node.table].writebacks?.[lens.level];
+
+		if (
+			lens.fault ||
+			lens.isEstimate ||
+			!column ||
+			!profile.knowsStores ||
+			["spot", "context", "rest"].includes(node.kind)
+		)
+			return [];
+		return [["write-backs", count(node.rows.reduce((sum, row) => sum + column[row], 0))]];
 	}
 
 	kindText(node) {

@@ -229,7 +229,7 @@ export class OverviewView {
 				[
 					"distances",
 					grain.sampling_rate < 1
-						? `of a sample of the blocks (${percent(grain.sampling_rate)}): miss ratios \u00b1${report.error_points.toPrecision(2)} points (95 %)`
+						? `from a sample: miss ratios \u00b1${report.error_points.toPrecision(2)} points (95 %)`
 						: "of every reference that was recorded: exact",
 				],
 				report.approximate ? ["code", "approximate: the compiler told what it happened to know"] : null,

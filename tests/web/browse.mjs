@@ -8,6 +8,8 @@
 // (a hundred thousand sites), bare.html (a trace), others.html and objects.html (odd ones). SHOTS=DIR keeps pictures to look at.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -33,6 +35,10 @@ after(() => browser?.close());
 
 // A page that has drawn itself; whatever it complains of fails the test.
 async function open(file, fragment = "", options = {}) {
+	return openAddress(`${pathToFileURL(resolve(file))}${fragment}`, options);
+}
+
+async function openAddress(address, options = {}) {
 	const { bypassCSP = false, ...rest } = options;
 	const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP, ...rest });
 	const page = await context.newPage();
@@ -45,9 +51,12 @@ async function open(file, fragment = "", options = {}) {
 	page.on("pageerror", (error) => page.complaints.push(String(error.stack ?? error)));
 	page.on(
 		"request",
-		(request) => !/^(file|data):/.test(request.url()) && page.complaints.push(`asks for ${request.url()}`),
+		(request) =>
+			!/^(file|data):/.test(request.url()) &&
+			request.url() !== address &&
+			page.complaints.push(`asks for ${request.url()}`),
 	);
-	await page.goto(`${pathToFileURL(resolve(file))}${fragment}`);
+	await page.goto(address);
 	await page.waitForSelector("html[data-ready]", { timeout: 60000 });
 	return page;
 }
@@ -317,6 +326,21 @@ test("keys, search, levels, profiles and pairs", async () => {
 	assert.match(page.url(), /p=1/);
 	await page.goBack();
 	await close(page);
+});
+
+test("loci view serves the same page", async () => {
+	const server = spawn(process.env.LOCI, ["view", "--no-open", process.env.DEMO]);
+	const [line] = await once(server.stdout, "data");
+	const page = await openAddress(String(line).trim());
+
+	assert.match(page.url(), /^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\/$/);
+	assert.equal(await page.locator(".card").count(), 3);
+	await page.locator(".card").first().click();
+	await settle(page);
+	assert.match(page.url(), /#code/);
+	await close(page);
+	server.kill("SIGINT");
+	assert.deepEqual(await once(server, "exit"), [0, null]);
 });
 
 test("what a profile lacks is said", async () => {
