@@ -281,12 +281,13 @@ int main(void)
 		test_waits();
 		test_come_and_go();
 		test_results();
-		test_forks();
-		test_exits();
 		test_signals();
-		test_deadlock();
-		test_full();
 	}
+	program = SYNCED; /* the rest is the same in both */
+	test_forks();
+	test_exits();
+	test_deadlock();
+	test_full();
 #ifdef SYNCED_OMP_GCC
 	test_openmp(SYNCED_OMP_GCC);
 #endif
