@@ -16,11 +16,13 @@ import time
 
 THREADS = os.environ.get("THREADS", "4")
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
-SECONDS = float(os.environ.get("SECONDS_EACH", "0.2"))
+SCALE = float(os.environ.get("SCALE", "1"))
+# Native seconds: of what is recorded exactly five times, of what is sampled, and of what both are compared by.
+EXACT, SAMPLED, COMPARED = 0.03 * SCALE, 0.4 * SCALE, 0.2 * SCALE
 ONLY = os.environ.get("ONLY", "").split()
-PERIODS = ["100000", "1000000"]
+PERIODS = os.environ.get("PERIODS", "100000 1000000").split()
 COVERAGES = [75, 80, 90, 95]
-WAYS = ["native", "exact"] + ["sample " + p for p in PERIODS]
+SAMPLES = ["sample " + p for p in PERIODS]
 GIB = 1 << 30
 
 
@@ -51,7 +53,8 @@ def run(command):
 
 
 def peak_of(command):
-    """The most memory that a program and all it starts have at a time: shared pages once (PSS)."""
+    """The most memory that a program and all it starts have at a time: shared pages once (PSS); and no less
+    than any that was started here ever had."""
     process, most = subprocess.Popen(command, stdout=subprocess.DEVNULL), 0
     while process.poll() is None:
         family, total = {process.pid}, 0
@@ -68,6 +71,7 @@ def peak_of(command):
                 pass
         most = max(most, total)
         time.sleep(0.01)
+    most = max(most, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10)
     if process.returncode:
         sys.exit("threads: %s: status %d" % (" ".join(command), process.returncode))
     return most
@@ -93,42 +97,51 @@ class Bench:
         how = [] if way == "exact" else ["-m", "sample", "-c", way.split()[1]]
         return ["loci", "record", "-q", "-o", self.profile(kernel, way)] + how + ["--"] + program
 
-    def rounds_of(self, kernel):
-        """So many that it takes long enough natively."""
+    def rounds_of(self, kernel, long):
+        """So many that it takes so long natively."""
         def measure():
             with open(self.scratch + "/list") as file:
                 usual = int(next(l.split()[3] for l in file if tuple(l.split()[:2]) == kernel))
             seconds = float(run(self.program(kernel, "native", usual))[2].split()[6])
-            return max(1, math.ceil(usual * SECONDS / max(seconds, 1e-4)))
-        return self.store.get("rounds %s %s" % kernel, measure)
+            return {"usual": usual, "seconds": max(seconds, 1e-4)}
+        took = self.store.get("alone %s %s" % kernel, measure)
+        return max(1, math.ceil(took["usual"] * long / took["seconds"]))
 
-    def times(self, kernel, way, turn):
-        key = "%s %s, %s, turn %d" % (*kernel, way, turn)
-
+    def times(self, kernel, way, long, turn):
         def measure():
-            seconds, processor, printed = run(self.command(kernel, way, self.rounds_of(kernel)))
+            seconds, processor, printed = run(self.command(kernel, way, self.rounds_of(kernel, long)))
             return {"seconds": seconds, "cpu": processor, "sum": printed.split()[5]}
-        return self.store.get(key, measure)
+        return self.store.get("%s %s, %s, %g s, turn %d" % (*kernel, way, long, turn), measure)
+
+    def median(self, kernel, way, long, what):
+        return statistics.median(self.times(kernel, way, long, t)[what] for t in range(ROUNDS))
 
     def slowdown(self, kernel, way, what):
-        def median(of):
-            return statistics.median(self.times(kernel, of, t)[what] for t in range(ROUNDS))
-        return median(way) / median("native")
+        long = EXACT if way == "exact" else SAMPLED
+        return self.median(kernel, way, long, what) / self.median(kernel, "native", long, what)
+
+    def compared(self, kernel, way):
+        """The profile of a run that exact and sampled ones are compared by."""
+        path = self.profile(kernel, way) + ".compared"
+        if not os.path.exists(path):
+            run(self.command(kernel, way, self.rounds_of(kernel, COMPARED)))
+            os.rename(self.profile(kernel, way), path)
+        return path
 
     def agreement(self, kernel, way):
         """S of each kind of distance, as Schuff et al. have it without distance 0."""
         def measure():
             answer = json.loads(run(["loci", "diff", "--accuracy", "--json",
-                                     self.profile(kernel, "exact"), self.profile(kernel, way)])[2])
+                                     self.compared(kernel, "exact"), self.compared(kernel, way)])[2])
             return {a["distance"]: a["s_schuff_far"] for a in answer["accuracy"]}
         return self.store.get("%s %s, %s, agreement" % (*kernel, way), measure)
 
     def ranks(self, kernel, way):
-        """Weight matching by kind of cache, at each coverage."""
+        """Weight matching by kind of cache and coverage."""
         def measure():
             answer = json.loads(run(["loci", "diff", "--rank", "--json",
-                                     self.profile(kernel, "exact"), self.profile(kernel, way)])[2])
-            return {r["distance"]: [c["weight"] for c in r["coverages"]] for r in answer["rank"]}
+                                     self.compared(kernel, "exact"), self.compared(kernel, way)])[2])
+            return {"%s %d" % (r["distance"], r["percent"]): r["weight_match"] for r in answer["rows"]}
         return self.store.get("%s %s, %s, ranks" % (*kernel, way), measure)
 
 
@@ -169,29 +182,30 @@ def kernels_of(bench):
 
 
 def measure_all(bench, kernels):
+    ways = [("native", EXACT), ("exact", EXACT)] + [(way, SAMPLED) for way in ["native"] + SAMPLES if SAMPLES]
     for turn in range(ROUNDS):
         for kernel in kernels:
-            for way in WAYS:
-                bench.times(kernel, way, turn)
+            for way, long in ways:
+                bench.times(kernel, way, long, turn)
     for kernel in kernels:
-        sums = {bench.times(kernel, way, t)["sum"] for way in WAYS for t in range(ROUNDS)}
-        if len(sums) != 1:
-            sys.exit("threads: %s %s computes %s" % (*kernel, ", ".join(sums)))
+        for long in {long for _, long in ways}:
+            sums = {bench.times(kernel, w, long, t)["sum"] for w, l in ways if l == long for t in range(ROUNDS)}
+            if len(sums) != 1:
+                sys.exit("threads: %s %s computes %s" % (*kernel, ", ".join(sums)))
 
 
 def by_kernel(bench, kernels):
-    periods = " | ".join("1/%g" % float(p) for p in PERIODS)
     print("%s threads, medians of %d, times of native; then S of samples against exact, private and shared\n" %
           (THREADS, ROUNDS))
-    print("| kernel | native | exact | %s | %s | %s |" % (periods, periods.replace("1/", "private 1/"),
-                                                         periods.replace("1/", "shared 1/")))
-    print("|---" * (3 + 3 * len(PERIODS)) + "|")
+    heads = ["kernel", "native", "exact"] + [kind + " 1/%g" % float(p) for kind in ("times", "private", "shared")
+                                             for p in PERIODS]
+    print("| " + " | ".join(heads) + " |")
+    print("|---" * len(heads) + "|")
     for kernel in kernels:
-        native = statistics.median(bench.times(kernel, "native", t)["seconds"] for t in range(ROUNDS))
-        cells = ["%s %s" % kernel, "%.3f s" % native]
-        cells += ["%.1f" % bench.slowdown(kernel, way, "seconds") for way in WAYS[1:]]
+        cells = ["%s %s" % kernel, "%.3f s" % bench.median(kernel, "native", EXACT, "seconds")]
+        cells += ["%.1f" % bench.slowdown(kernel, way, "seconds") for way in ["exact"] + SAMPLES]
         for kind in ("private", "stack"):
-            for way in WAYS[2:]:
+            for way in SAMPLES:
                 s = bench.agreement(kernel, way).get(kind)
                 cells.append("-" if s is None else "%.3f" % s)
         print("| " + " | ".join(cells) + " |")
@@ -207,14 +221,14 @@ def bars(bench, kernels):
         else:
             bars.most("exact, private: slowdown", 30, exact)
             bars.most("exact, shared: slowdown", 40, exact)
-        for way in WAYS[2:]:
+        for way in SAMPLES:
             sampled = geomean([bench.slowdown(k, way, what) for k in kernels])
             if what == "cpu":
                 print("| %s%s | | %.2fx |" % (way, label, sampled))
             else:
                 bars.most("%s, private: slowdown" % way, 4, sampled)
                 bars.most("%s, shared: slowdown" % way, 6, sampled)
-    for way in WAYS[2:]:
+    for way in SAMPLES:
         private = present(bench.agreement(k, way).get("private") for k in kernels)
         shared = present(bench.agreement(k, way).get("stack") for k in kernels)
         if private:
@@ -222,13 +236,13 @@ def bars(bench, kernels):
             bars.least("%s, private: S, worst" % way, 0.90, min(private))
         if shared:
             bars.least("%s, shared: S, mean" % way, 0.92, mean(shared))
-    for way in WAYS[2:]:
-        for kind, bar in (("private", 0.95), ("shared", 0.93)):
-            for i, coverage in enumerate(COVERAGES):
-                found = present(bench.ranks(k, way).get(kind, [None] * len(COVERAGES))[i] for k in kernels)
+    for way in SAMPLES:
+        for kind, label, bar in (("private", "private", 0.95), ("stack", "shared", 0.93)):
+            for coverage in COVERAGES:
+                found = present(bench.ranks(k, way).get("%s %d" % (kind, coverage)) for k in kernels)
                 if found:
-                    bars.least("%s, %s: weight matching at %d %%" % (way, kind, coverage), bar, mean(found))
-    for how in ([], ["-m", "sample", "-c", PERIODS[0]]):
+                    bars.least("%s, %s: weight matching at %d %%" % (way, label, coverage), bar, mean(found))
+    for how in [[]] + [["-m", "sample", "-c", p] for p in PERIODS[:1]]:
         peak = bench.store.get("memory %s" % " ".join(how), lambda: peak_of(
             ["loci", "record", "-q", "-o", bench.scratch + "/short.loci"] + how +
             ["--", bench.scratch + "/short_threads"]))

@@ -5,8 +5,9 @@
 #	bench/thread_costs.sh BUILD SCRATCH
 #
 # The kernels of bench/kernels/threaded, built natively and by loci cc with the same clang (CLANG, 14) and
-# FLAGS (-O2), with THREADS (4), in interleaved ROUNDS (5). Each is repeated until it takes SECONDS_EACH (0.2) s
-# natively; ONLY are the kernels (all), as name:variant. QUICK=1 is one round of a twentieth of a second.
+# FLAGS (-O2), with THREADS (4), in interleaved ROUNDS (5). SCALE (1) is a few hundredths of a native second
+# for what is recorded exactly, a few tenths for what is sampled; ONLY are the kernels (all), as name:variant;
+# PERIODS those of samples (100000 1000000). QUICK=1 is one round at a fifth.
 # What was measured is kept in SCRATCH/threads.jsonl and not measured again: a run that was stopped goes
 # on; FRESH=1 begins anew. Some twenty minutes on two cores. Fails if a bar is missed.
 set -u
@@ -26,9 +27,9 @@ done
 	echo "threads: left out, loci was built without a pass for clang $clang" >&2
 	exit 77
 }
-[ -z "${FRESH-}" ] || rm -f "$scratch/threads.jsonl"
+[ -z "${FRESH-}" ] || rm -f "$scratch/threads.jsonl" "$scratch"/*.compared
 if [ -n "${QUICK-}" ]; then
-	export ROUNDS=${ROUNDS:-1} SECONDS_EACH=${SECONDS_EACH:-0.05}
+	export ROUNDS=${ROUNDS:-1} SCALE=${SCALE:-0.2}
 fi
 CC=clang-$clang "$here/kernels/compile_threaded.sh" "$scratch/threaded.native" $flags || exit 1
 CC="loci cc --loci-clang=$clang" "$here/kernels/compile_threaded.sh" "$scratch/threaded.cc" $flags || exit 1

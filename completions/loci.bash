@@ -41,6 +41,7 @@ _loci() {
 	else
 		case $before in
 		--cache) words=$(_loci_caches "$program") ;;
+		--model) words='stack assoc coherence' ;;
 		--policy) words='lru random' ;;
 		--from) words='stack time' ;;
 		--conversion) words='statstack shen' ;;
@@ -58,6 +59,9 @@ _loci() {
 		--sort) words='misses refs writebacks distance' ;;
 		--level) words='L1 L2 L3' ;;
 		--pairs) words='far all none' ;;
+		--watch) words='rw w' ;;
+		--replace) words='reservoir rdx oldest coin never' ;;
+		--weights) words='inverse unscaled proportional kaplan-meier plain' ;;
 		--order) words='refs time arrival' ;;
 		--loci-clang) words=$(compgen -c clang- | grep -xE 'clang-[0-9]+') ;;
 		--loci-gcc) words=$(compgen -c g | grep -xE '(gcc|g\+\+|gfortran)-[0-9]+') ;;

@@ -247,7 +247,7 @@ static inline int matrix_put_sum(struct loci_profile *profile, enum loci_owner o
 	for (int i = 0; r == 0 && i < MATRIX_LEVELS; i++)
 		r = loci_profile_put_level_count(profile,
 			&(struct loci_level_count_row){ i + 1, owner, owner_id, sum->first_hits[i],
-				sum->misses[i], sum->writebacks[i] },
+				sum->misses[i], sum->writebacks[i], 0, 0 },
 			err);
 	/* the whole run's histogram is a fine one; accesses have none */
 	if (r == 0 && owner != LOCI_OWNER_WHOLE && owner != LOCI_OWNER_ACCESS)

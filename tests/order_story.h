@@ -247,4 +247,82 @@ static inline bool same(const struct story *a, const struct story *b)
 	return true;
 }
 
+/* Every reference once, those of a thread in order; up to as many of each as there should be. */
+static inline bool is_whole(const struct story *s, const uint64_t *refs)
+{
+	uint64_t next[PROGRAM_THREADS + 1] = { 0 };
+
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->item[i].number &&
+			s->item[i].ordinal != next[s->item[i].thread % (PROGRAM_THREADS + 1)]++)
+			return false;
+	return !memcmp(next, refs, sizeof(next));
+}
+
+static inline void count_refs(const struct program *p, uint64_t *refs)
+{
+	for (unsigned t = 0; t <= PROGRAM_THREADS; t++)
+		refs[t] = p->thread[t].ordinal;
+}
+
+/* What each thread tells, references and what else, as one number. */
+struct digest {
+	uint64_t of[16], n[16];
+};
+
+static inline void digest(struct digest *d, uint32_t thread, uint64_t value)
+{
+	uint64_t *of = &d->of[thread % 16];
+
+	*of = (*of ^ value) * 0x9e3779b97f4a7c15ull;
+	*of ^= *of >> 29;
+	d->n[thread % 16]++;
+}
+
+static inline void digest_event(struct digest *d, const struct loci_event *event)
+{
+	bool whose = event->kind == LOCI_MARK_THREAD_START || event->kind == LOCI_MARK_THREAD_EXIT;
+	uint32_t thread = whose ? (uint32_t)event->payload : event->thread;
+
+	if (whose) /* whoever tells of it, it is the thread's */
+		return;
+	digest(d, thread, (uint64_t)event->kind << 56 | event->payload);
+	for (unsigned i = 0; i < event->n_raw; i++)
+		digest(d, thread, event->raw[i]);
+}
+
+static inline int digest_all(struct loci_source *source, struct digest *d)
+{
+	struct loci_decoder *decoder;
+	struct loci_err err = { "" };
+	uint64_t words[2048];
+	ssize_t n;
+	int r = 0;
+
+	CHECK(loci_decoder_new(&decoder, NULL) == 0);
+	while (r == 0 && (n = source->ops->read(source, words, 2048, &err)) > 0) {
+		size_t pos = 0;
+
+		while (r == 0 && pos < (size_t)n) {
+			struct loci_ref refs[64];
+			struct loci_event event;
+			size_t n_refs;
+
+			r = loci_decoder_next(
+				decoder, words, (size_t)n, &pos, refs, 64, &n_refs, &event, &err);
+			for (size_t i = 0; i < n_refs; i++) {
+				struct loci_ref_site site;
+
+				loci_decoder_site(decoder, refs[i].definition, &site);
+				digest(d, refs[i].thread, refs[i].address);
+				digest(d, refs[i].thread, refs[i].size_bytes ^ site.site);
+			}
+			if (r == 0 && event.kind != LOCI_MARK_PAD)
+				digest_event(d, &event);
+		}
+	}
+	loci_decoder_free(decoder);
+	return r < 0 ? r : (int)n;
+}
+
 #endif

@@ -15,7 +15,7 @@ export function sizeText(profile, blocks, blockBytes) {
 }
 
 // From one block to what holds all reuses and all caches.
-export function axisOf(hists, blockBytes, caches, left, right) {
+function axisOf(hists, blockBytes, caches, left, right) {
 	let most = 16;
 
 	for (const hist of hists) most = Math.max(most, log2Rows(hist).at(-1)?.high ?? 1);
@@ -71,7 +71,7 @@ function xAxis(group, axis, y, profile, blockBytes, title) {
 }
 
 // Bars for one histogram, or side by side for several; first touches stand apart at the right.
-export function bars(group, { axis, hists, top, bottom, profile, blockBytes, title, cold = true }) {
+function bars(group, { axis, hists, top, bottom, profile, blockBytes, title, cold = true }) {
 	const rows = hists.map(log2Rows);
 	const colds = hists.map((hist) => (total(hist) > 0 ? (hist.cold + hist.coherence) / total(hist) : 0));
 	const most = niceTop(Math.max(...rows.flat().map((row) => row.share), ...(cold ? colds : []), 1e-9));

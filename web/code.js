@@ -2,24 +2,14 @@
 // Three panes: the source with its heat, a tree of owners, and what is known of the one chosen. A click
 // in one moves the others.
 
-import { choice, el, empty, facts, replace } from "./dom.js";
-import { Grid } from "./grid.js";
-import { smallHistogram, sizeText } from "./chart.js";
-import {
-	TREES,
-	accessesOf,
-	causeOf,
-	childrenOf,
-	distanceOf,
-	histOf,
-	restNode,
-	sitesOfFile,
-	treeOf,
-	walkOf,
-} from "./blame.js";
-import { causeText, strideText } from "./overview.js";
+import { choice, el, empty, replace } from "./dom.js";
+import { Grid, heatCell } from "./grid.js";
+import { sizeText } from "./chart.js";
+import { accessesOf } from "./blame.js";
+import { TREES, childrenOf, distanceOf, ratioOf, restNode, treeOf } from "./tree.js";
+import { MetricsPane } from "./metrics.js";
+import { SourcePane } from "./source.js";
 import { cacheLabel, count, percent } from "./units.js";
-import { fileName } from "./document.js";
 
 // What a tree is sorted by, as a number; names are compared.
 const SORTS = {
@@ -28,43 +18,6 @@ const SORTS = {
 	ratio: (node) => ratioOf(node),
 	distance: (node, profile, lens) => distanceOf(profile, lens, node),
 };
-
-function ratioOf(node) {
-	return node.touches > 0 ? node.misses / node.touches : node.refs > 0 ? node.misses / node.refs : 0;
-}
-
-// A bar behind a figure: its share of the most there is.
-export function heatCell(cell, share, text) {
-	cell.classList.add("heat");
-	cell.style.setProperty("--share", `${Math.min(100, 100 * share).toFixed(1)}%`);
-	cell.textContent = text;
-}
-
-function newLines(profile, source) {
-	const text = profile.text.get(source);
-	const { sites } = profile;
-	const lines = new Map();
-	const rows = [];
-
-	for (const site of sitesOfFile(profile, source)) {
-		const line = sites.line[site];
-
-		if (!line) continue;
-		if (!lines.has(line)) lines.set(line, { number: line, text: "", misses: 0, refs: 0, sites: [] });
-		lines.get(line).refs += sites.refs[site];
-		lines.get(line).sites.push(site);
-	}
-	for (const [number, words] of text ?? []) {
-		if (!lines.has(number)) lines.set(number, { number, text: "", misses: 0, refs: 0, sites: [] });
-		lines.get(number).text = words.replaceAll("\t", "    ");
-	}
-	for (const row of [...lines.values()].sort((a, b) => a.number - b.number)) {
-		if (rows.length && row.number > rows.at(-1).number + 1)
-			rows.push({ number: 0, text: "\u22ee", misses: 0, refs: 0, sites: [] });
-		rows.push(row);
-	}
-	return rows;
-}
 
 export class CodeView {
 	constructor(app) {
@@ -109,48 +62,15 @@ export class CodeView {
 			ontoggle: (node) => this.toggle(node),
 			onsort: (key) => app.show({ sort: app.store.get("sort") === key ? `-${key}` : key }),
 		});
-		this.source = new Grid({
-			label: "source",
-			columns: [
-				{
-					key: "misses",
-					title: "misses",
-					number: true,
-					fill: (cell, line) =>
-						heatCell(cell, line.misses / (this.hottest || 1), line.refs ? count(line.misses) : ""),
-				},
-				{
-					key: "share",
-					title: "%",
-					number: true,
-					text: (line) => (line.refs && this.all > 0 ? percent(line.misses / this.all) : ""),
-				},
-				{
-					key: "line",
-					title: "line",
-					number: true,
-					class: "line-number",
-					text: (line) => (line.number ? String(line.number) : ""),
-				},
-				{ key: "text", title: "source", class: "source-text", text: (line) => line.text },
-			],
-			onselect: (line) => this.chooseLine(line),
-		});
-		this.title = el("h2", { class: "pane-title" });
-		this.sourceNote = el("p", { class: "note" });
-		this.metrics = el("section", { class: "pane metrics", "aria-label": "figures", tabindex: "0" });
+		this.source = new SourcePane(app);
+		this.metrics = new MetricsPane(app);
 		this.bar = el("div", { class: "pane-bar" });
 		this.panes = el(
 			"div",
 			{ class: "panes" },
-			el(
-				"section",
-				{ class: "pane source", "aria-label": "source" },
-				el("div", { class: "pane-bar" }, this.title, this.sourceNote),
-				this.source.element,
-			),
+			this.source.element,
 			el("section", { class: "pane tree", "aria-label": "owners" }, this.bar, this.tree.element),
-			this.metrics,
+			this.metrics.element,
 		);
 		this.element = el("div", { class: "code" });
 	}
@@ -198,7 +118,9 @@ export class CodeView {
 		this.all = lens.whole(table);
 		this.top = treeOf(profile, lens, by);
 		this.rest = restNode(profile, lens, table);
+		this.first = null;
 		if (query) this.top = this.filter(this.top, query);
+		else if (by === "context") this.openWorst();
 		replace(
 			this.bar,
 			choice(
@@ -215,6 +137,18 @@ export class CodeView {
 			),
 		);
 		this.sortAll();
+	}
+
+	// Down the calls as long as one of them has most of the misses.
+	openWorst() {
+		for (let nodes = this.top; nodes.length; ) {
+			const worst = nodes.reduce((a, b) => (b.misses > a.misses ? b : a));
+
+			this.first = worst; // to look at, where nothing else is asked for
+			if (!worst.expands) return;
+			worst.open = true;
+			nodes = worst.children.filter((child) => child.misses >= worst.misses / 2);
+		}
 	}
 
 	// Nodes whose names hold the words, or those of what they fall into.
@@ -269,14 +203,13 @@ export class CodeView {
 		add(this.top);
 		if (this.rest) rows.push(this.rest);
 		this.rows = rows;
-		this.tree.setRows(rows, rows.indexOf(this.node));
 	}
 
 	toggle(node) {
 		node.open = !node.open;
 		if (node.open) this.sortNodes(childrenOf(this.app.profile, this.app.lens, node));
 		this.flatten();
-		this.tree.select(this.rows.indexOf(node), false);
+		this.tree.setRows(this.rows, this.rows.indexOf(node));
 	}
 
 	choose(node) {
@@ -284,19 +217,15 @@ export class CodeView {
 			this.app.show({ sel: `${node.kind}:${node.kind === "spot" ? `${node.object}.` : ""}${node.id}` });
 	}
 
-	chooseLine(line) {
-		if (line.sites.length) this.app.show({ sel: `line:${line.sites[0]}` });
-	}
-
 	// Finds what the address says is chosen, opens the tree down to it, and shows it everywhere.
 	follow() {
 		const [kind, text] = (this.app.store.get("sel") ?? "").split(":");
-		const node = this.find(kind, text) ?? this.rows.find((row) => row.kind !== "rest");
+		const node = this.find(kind, text) ?? this.first ?? this.rows.find((row) => row.kind !== "rest");
 
 		this.node = node;
 		this.tree.setRows(this.rows, this.rows.indexOf(node));
-		this.showMetrics(node);
-		this.showSource(node);
+		this.metrics.show(node, this.all);
+		this.source.show(this.placeOf(node), this.all, node?.name);
 	}
 
 	find(kind, text) {
@@ -406,218 +335,5 @@ export class CodeView {
 			if (site < 0 && own >= 0) return { source: functions.source[own], line: functions.line[own] };
 		}
 		return site >= 0 ? { source: sites.source[site], line: sites.line[site] } : { source: -1, line: 0 };
-	}
-
-	// The lines of a source that the profile knows, each with its sites; which cache is looked at
-	// changes their misses alone.
-	linesOf(source) {
-		const { profile, lens } = this.app;
-		const { sites } = profile;
-		const misses = lens.misses("sites");
-
-		this.files ??= new Map();
-		if (!this.files.has(source)) this.files.set(source, { rows: newLines(profile, source), lens: null });
-		const file = this.files.get(source);
-
-		if (file.lens !== lens) {
-			file.lens = lens;
-			file.hottest = 1e-9;
-			for (const row of file.rows) {
-				row.misses = 0;
-				for (const site of row.sites) row.misses += misses[site];
-				if (row.misses > file.hottest) file.hottest = row.misses;
-			}
-		}
-		return file;
-	}
-
-	showSource(node) {
-		const { profile } = this.app;
-		const { source, line } = this.placeOf(node);
-
-		if (source < 0) {
-			this.title.textContent = "no source known";
-			this.sourceNote.textContent = node ? `${node.name}: built without -g, or its place is not known` : "";
-			this.source.setRows([]);
-			return;
-		}
-		const { rows, hottest } = this.linesOf(source);
-
-		this.hottest = hottest;
-		this.title.textContent = fileName(profile.sources.path[source]);
-		this.title.title = profile.sources.path[source];
-		this.sourceNote.textContent = profile.text.has(source)
-			? ""
-			: "the profile holds no text of this file: figures by line";
-		this.source.setRows(
-			rows,
-			rows.findIndex((row) => row.number === line),
-		);
-	}
-
-	showMetrics(node) {
-		const { app } = this;
-		const { profile, lens } = app;
-
-		if (!node) {
-			replace(this.metrics, el("p", { class: "note" }, "nothing has that name"));
-			return;
-		}
-		const hist = histOf(profile, node);
-		const { cause, distance } = causeOf(hist, node.misses, lens);
-		const accesses =
-			node.kind === "object"
-				? accessesOf(profile, "object", node.rows)
-				: node.table === "sites"
-					? accessesOf(profile, "site", node.rows)
-					: [];
-		const walk = walkOf(
-			profile,
-			node.kind === "spot"
-				? accesses.filter((row) => profile.accesses.object[row] === node.object)
-				: accesses,
-			lens,
-		);
-		const table = profile[node.table];
-		const sum = (column) => node.rows.reduce((all, row) => all + column[row], 0);
-		const levels = profile.levels.map((level, k) => [
-			cacheLabel(level, profile.isObject),
-			node.kind === "spot" || node.kind === "context" ? null : sum(table.misses[k]),
-		]);
-
-		replace(
-			this.metrics,
-			el("h2", { class: "pane-title" }, node.kind === "rest" ? "the rest" : node.name),
-			el("p", { class: "note" }, this.kindText(node)),
-			facts([
-				[
-					`misses of ${lens.cache?.name ?? "?"}`,
-					`${lens.isEstimate ? "~" : ""}${count(node.misses)}${this.all > 0 ? `, ${percent(node.misses / this.all)} of all` : ""}`,
-				],
-				cause ? ["why", causeText(profile, lens, cause, distance)] : null,
-				...levels
-					.filter(([, misses]) => misses !== null)
-					.map(([name, misses]) => [name, `${count(misses)} misses`]),
-				["miss ratio", percent(ratioOf(node))],
-				[profile.noun, `${count(node.refs)}, ${percent(node.refs / profile.run.references)} of all`],
-				strideText(walk) ? ["walks with", strideText(walk)] : null,
-				walk.spatial === null ? null : ["spatial use", `${percent(walk.spatial)} of the bytes fetched`],
-			]),
-			smallHistogram({
-				profile,
-				hist,
-				blockBytes: profile.ownerBlock,
-				caches: app.hierarchy,
-				width: Math.max(260, Math.min(420, (this.metrics.clientWidth || 320) - 28)),
-				label: `distances of the reuses of ${node.name}`,
-			}),
-			this.objectList(walk),
-			this.pairList(node),
-		);
-	}
-
-	kindText(node) {
-		const { profile } = this.app;
-		const { sites } = profile;
-
-		if (node.kind === "rest")
-			return "rows that the page leaves out: together less than a thousandth of any level's misses";
-		if (node.kind === "function")
-			return (
-				profile.functions.whole_name[node.id] ?? "function, with what was inlined into it left to its own"
-			);
-		if (node.kind === "line" && node.rows.length) {
-			const site = node.worst;
-			const inlined =
-				sites.outer[site] >= 0 && sites.outer[site] !== sites.function[site]
-					? `, inlined into ${profile.functionName(sites.outer[site])}`
-					: "";
-
-			return `${node.rows.length === 1 ? `${sites.op[site]} of ${sites.size_bytes[site] || "some"} bytes` : `${node.rows.length} loads and stores`}${inlined}`;
-		}
-		if (node.kind === "loop" && node.id >= 0)
-			return `loop, went round ${count(profile.loops.iterations[node.id])} times; the innermost around its references`;
-		if (node.kind === "object")
-			return `${profile.objects.origin[node.id]}${profile.objects.type[node.id] ? `, ${profile.objects.type[node.id]}` : ""}`;
-		if (node.kind === "context") return `with all that it calls; ${count(node.own)} misses are its own`;
-		if (node.kind === "spot") return `at ${profile.objectName(node.object)}`;
-		return node.kind;
-	}
-
-	objectList(walk) {
-		const { profile, show } = this.app;
-		const known = walk.objects.filter((entry) => entry.object >= 0).slice(0, 6);
-
-		if (!known.length) return null;
-		return el(
-			"div",
-			null,
-			el("h3", null, "touches"),
-			el(
-				"ul",
-				{ class: "links" },
-				known.map((entry) =>
-					el(
-						"li",
-						null,
-						el(
-							"button",
-							{
-								type: "button",
-								class: "link",
-								onclick: () => show({ view: "data", sel: `object:${entry.object}` }),
-							},
-							profile.objectName(entry.object),
-						),
-						` ${count(entry.misses)} misses, ${count(entry.refs)} ${profile.noun}`,
-					),
-				),
-			),
-		);
-	}
-
-	// The worst reuses that end here.
-	pairList(node) {
-		const { profile, lens, show } = this.app;
-		const { pairs } = profile;
-		const misses = lens.misses("pairs");
-		const sites = node.table === "sites" ? new Set(node.rows) : null;
-		const found = [];
-
-		for (let i = 0; i < pairs.n; i++) {
-			if (
-				node.kind === "object"
-					? pairs.object[i] === node.id
-					: node.kind === "context"
-						? pairs.reuse_context[i] === node.id
-						: sites?.has(pairs.reuse[i])
-			)
-				found.push(i);
-		}
-		if (!found.length) return null;
-		found.sort((a, b) => misses[b] - misses[a] || pairs.refs[b] - pairs.refs[a]);
-		return el(
-			"div",
-			null,
-			el("h3", null, "reuses that end here"),
-			el(
-				"ul",
-				{ class: "links" },
-				found
-					.slice(0, 5)
-					.map((i) =>
-						el(
-							"li",
-							null,
-							el(
-								"button",
-								{ type: "button", class: "link", onclick: () => show({ view: "pairs", sel: `pair:${i}` }) },
-								`${profile.siteName(pairs.use[i])} \u2192 ${profile.siteName(pairs.reuse[i])}`,
-							),
-							` ${profile.objectName(pairs.object[i])}, ${count(misses[i])} misses`,
-						),
-					),
-			),
-		);
 	}
 }

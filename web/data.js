@@ -2,11 +2,10 @@
 // Objects: who misses by data, how code walks over it, which fields and which parts of arrays.
 
 import { el, empty, facts, replace, table } from "./dom.js";
-import { Grid } from "./grid.js";
+import { Grid, heatCell } from "./grid.js";
 import { rangeChart, smallHistogram, sizeText } from "./chart.js";
 import { accessesOf, causeOf, sumHists, walkOf } from "./blame.js";
-import { causeText, strideText } from "./overview.js";
-import { heatCell } from "./code.js";
+import { causeText, strideText } from "./phrases.js";
 import { chosenId } from "./state.js";
 import { bytes, cacheLabel, count, percent, stride } from "./units.js";
 

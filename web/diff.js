@@ -8,7 +8,7 @@ import { bytes, cacheLabel, count, percent } from "./units.js";
 const SERIES = 6; // page.css has as many
 
 // "-87.5 %", "+3.2 %", "same", "new", "gone", "x 12".
-export function changeText(before, after) {
+function changeText(before, after) {
 	if (before === null || after === null) return "\u2013";
 	if (before === after) return "same";
 	if (!before) return "new";

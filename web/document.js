@@ -115,6 +115,10 @@ export class Profile {
 		return this.sites.n > 0;
 	}
 
+	get knowsStores() {
+		return (this.run.capabilities ?? "").split(" ").includes("stores");
+	}
+
 	grain(blockBytes) {
 		return this.grains.find((grain) => grain.block_bytes === blockBytes) ?? null;
 	}
@@ -159,7 +163,7 @@ export class Profile {
 			touches: grain.touches,
 			sampled: grain.sampling_rate < 1,
 			sampling_points: grain.error_points,
-			stores_known: (this.run.capabilities ?? "").split(" ").includes("stores"),
+			stores_known: this.knowsStores,
 			stack,
 			dirty: this.hist("dirty", cache.line_bytes) ?? (grain.writes ? null : nothing),
 			set,
@@ -204,14 +208,16 @@ export class Profile {
 				(!isThreaded || one.share === (cache.share ?? "private")),
 		);
 
-		return level >= 0 && this.whole.touches > 0
-			? {
-					misses: this.whole.misses[level],
-					writebacks: this.whole.writebacks[level],
-					hits: this.whole.first_hits[level],
-					at: level,
-				}
-			: null;
+		if (level < 0 || !(this.whole.touches > 0)) return null;
+		const { misses, writebacks, transfers, first_hits: hits } = this.whole;
+
+		return {
+			misses: misses[level],
+			// a line that another took dirty is not written back
+			writebacks: writebacks[level] - (isThreaded ? transfers[level] : 0),
+			hits: hits[level],
+			at: level,
+		};
 	}
 
 	// One result for each level; { cache, fault } where the profile cannot judge it.

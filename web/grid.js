@@ -4,9 +4,16 @@
 
 import { el } from "./dom.js";
 
-export const ROW = 24; // pixels; page.css knows it too
+const ROW = 24; // pixels; page.css knows it too
 const LEAST = { wide: 170, middle: 120, "line-number": 62, "source-text": 420 }; // below, it scrolls
 let grids = 0;
+
+// A bar behind a figure: its share of the most there is.
+export function heatCell(cell, share, text) {
+	cell.classList.add("heat");
+	cell.style.setProperty("--share", `${Math.min(100, 100 * share).toFixed(1)}%`);
+	cell.textContent = text;
+}
 
 export class Grid {
 	// columns: { key, title, number, text(row) or fill(cell, row), sort }
@@ -56,7 +63,7 @@ export class Grid {
 			attributes,
 			el(
 				"button",
-				{ type: "button", tabindex: "-1", title: column.hint, onclick: () => this.onsort?.(column.key) },
+				{ type: "button", title: column.hint, onclick: () => this.onsort?.(column.key) },
 				column.title,
 			),
 		);

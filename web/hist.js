@@ -56,7 +56,7 @@ export function decodeHist(packed) {
 	return hist;
 }
 
-export function finite(hist) {
+function finite(hist) {
 	let sum = 0;
 
 	for (let i = 0; i < hist.weight.length; i++) sum += hist.weight[i];

@@ -4,72 +4,34 @@
 
 import { choice, el, facts, replace } from "./dom.js";
 import { distanceChart, sizeText } from "./chart.js";
-import { accessesOf, causeOf, histOf, treeOf, walkOf } from "./blame.js";
+import { Cards } from "./cards.js";
+import { LevelTable } from "./levels.js";
 import { BASES } from "./predict.js";
-import {
-	bytes,
-	cacheBlocks,
-	cacheFault,
-	cacheLabel,
-	cacheSets,
-	count,
-	formatHierarchy,
-	parseSize,
-	percent,
-	size,
-	stride,
-} from "./units.js";
+import { bytes, cacheBlocks, cacheLabel, cacheSets, count, formatHierarchy, percent } from "./units.js";
 
-const WORTH_A_CARD = 1e-9;
 const COLLECTORS = {
 	any: "by loci's Valgrind tool",
 	cc: "by code that loci cc compiled",
 	gcc: "by code that loci gcc compiled",
 	import: "from a trace",
 };
-const HINTS = {
-	"hits here": "what the levels inside miss and this one has",
-	first: "of all: blocks that were never touched before",
-	capacity: "of all: what a fully associative cache of this size misses, too",
-	conflict: "of all: what its sets cost; less than nothing where sets do better than full associativity",
-	moved: "blocks fetched and written back, in bytes",
-};
-
-export function causeText(profile, lens, cause, distance) {
-	const { name } = lens.cache ?? { name: "the cache" };
-
-	switch (cause) {
-		case "far":
-			return `reused from ${sizeText(profile, distance, profile.ownerBlock)} away, more than ${name} holds`;
-		case "cold":
-			return "first touches: no cache would hold them";
-		case "shared":
-			return "blocks lost to other threads' writes";
-		case "conflict":
-			return `would fit in ${name}, but too many blocks share a set`;
-		default:
-			return "";
-	}
-}
-
-export function strideText(walk) {
-	if (walk.stride === null) return "";
-	if (walk.regular < 0.5) return "no regular stride";
-	return `${walk.stride === 0 ? "the same place again" : `stride ${stride(walk.stride)}`}${walk.regular < 15 / 16 ? ", mostly" : ""}`;
-}
-
 export class OverviewView {
 	constructor(app) {
 		this.app = app;
 		this.chart = el("div", { class: "chart-box" });
-		this.levels = el("div", { class: "levels" });
+		this.levels = new LevelTable(app);
 		this.head = el("section", { class: "verdict" });
 		this.cards = el("section", { class: "cards", "aria-label": "what matters" });
 		this.foot = el("div", { class: "columns" });
 		this.parts = [
 			this.head,
 			this.cards,
-			el("section", { class: "panel", "aria-label": "distances and misses" }, this.chart, this.levels),
+			el(
+				"section",
+				{ class: "panel", "aria-label": "distances and misses" },
+				this.chart,
+				this.levels.element,
+			),
 			this.foot,
 		];
 		this.element = el("div", { class: "overview" });
@@ -95,9 +57,9 @@ export class OverviewView {
 		this.results = profile.predict(app.hierarchy);
 		if (!this.chart.isConnected) replace(this.element, this.parts); // else what has the focus keeps it
 		replace(this.head, this.verdict());
-		replace(this.cards, this.cardList());
+		replace(this.cards, new Cards(app).list());
 		this.drawChart();
-		this.drawLevels();
+		this.levels.update(this.results);
 		replace(this.foot, this.effective(), this.trust());
 	}
 
@@ -120,122 +82,6 @@ export class OverviewView {
 				? el("p", { class: "warning" }, run.note ?? "The run is not complete.")
 				: null,
 		];
-	}
-
-	// The line, the data and the cache size that matter.
-	cardList() {
-		const { app } = this;
-		const { profile, lens } = app;
-		const cards = [];
-
-		if (profile.hasSites && !lens.fault) {
-			const all = lens.whole();
-			const worst = treeOf(profile, lens, "line").reduce((a, b) => (b.misses > a.misses ? b : a));
-
-			if (all > 0 && worst.misses / all > WORTH_A_CARD)
-				cards.push(this.lineCard(worst, all), this.objectCard(worst));
-		}
-		cards.push(this.sizeCard());
-		return cards;
-	}
-
-	lineCard(node, all) {
-		const { profile, lens, show } = this.app;
-		const { sites } = profile;
-		const text = profile.sourceLine(sites.source[node.worst], sites.line[node.worst]);
-		const { cause, distance } = causeOf(histOf(profile, node), node.misses, lens);
-
-		return el(
-			"button",
-			{
-				type: "button",
-				class: "card",
-				onclick: () => show({ view: "code", by: "function", sel: `line:${node.id}` }),
-			},
-			el("span", { class: "card-title" }, "The line"),
-			el("span", { class: "card-name" }, node.name),
-			text === null ? null : el("code", { class: "card-code" }, text.trim()),
-			el(
-				"span",
-				{ class: "card-text" },
-				`${percent(node.misses / all)} of ${lens.cache.name} misses; ${causeText(profile, lens, cause, distance)}`,
-			),
-		);
-	}
-
-	objectCard(node) {
-		const { profile, lens, show } = this.app;
-		const walk = walkOf(profile, accessesOf(profile, "site", node.rows), lens);
-		const worst = walk.objects.find((object) => object.object >= 0);
-
-		if (!worst) return null;
-		const { objects } = profile;
-		const own = walkOf(
-			profile,
-			accessesOf(profile, "site", node.rows).filter((row) => profile.accesses.object[row] === worst.object),
-			lens,
-		);
-		const share = lens.misses("objects")[worst.object] / lens.whole("objects");
-
-		return el(
-			"button",
-			{ type: "button", class: "card", onclick: () => show({ view: "data", sel: `object:${worst.object}` }) },
-			el("span", { class: "card-title" }, "The data"),
-			el("span", { class: "card-name" }, objects.name[worst.object]),
-			el(
-				"code",
-				{ class: "card-code" },
-				`${objects.origin[worst.object]}${objects.size_bytes[worst.object] ? `, ${bytes(objects.size_bytes[worst.object])}` : ""}`,
-			),
-			el(
-				"span",
-				{ class: "card-text" },
-				[
-					`${percent(share)} of ${lens.cache.name} misses`,
-					strideText(own),
-					own.spatial === null ? "" : `${percent(own.spatial)} of each fetched block is used`,
-				]
-					.filter(Boolean)
-					.join("; "),
-			),
-		);
-	}
-
-	sizeCard() {
-		const { profile } = this.app;
-		const text = (blocks) =>
-			`${sizeText(profile, blocks, profile.block)}${profile.isObject ? " objects" : ""}`;
-		const { verdict } = profile.report;
-		const { next, near } = verdict;
-		const what = profile.noun;
-
-		if (!next)
-			return el(
-				"div",
-				{ class: "card" },
-				el("span", { class: "card-title" }, "The cache size"),
-				el("span", { class: "card-name" }, near ? text(near.blocks) : "none"),
-				el(
-					"span",
-					{ class: "card-text" },
-					near
-						? `holds ${percent(near.share)} of the ${what}; a larger one gains little`
-						: "nothing is used twice: no cache of any size helps",
-				),
-			);
-		const holder = next.fits ? `; ${next.fits} is that large` : "; no cache of this machine is that large";
-
-		return el(
-			"div",
-			{ class: "card" },
-			el("span", { class: "card-title" }, "The cache size"),
-			el("span", { class: "card-name" }, text(next.blocks)),
-			el(
-				"span",
-				{ class: "card-text" },
-				`holds ${percent(next.share)} more of the ${what} than ${near.level ?? text(near.blocks)} does${holder}`,
-			),
-		);
 	}
 
 	drawChart() {
@@ -327,276 +173,6 @@ export class OverviewView {
 		this.app.show({ cache: formatHierarchy(levels, this.app.profile.isObject) });
 	}
 
-	drawLevels() {
-		const { app, results } = this;
-		const focused = this.levels.contains(document.activeElement)
-			? document.activeElement.dataset.field
-			: null;
-		const shared = results.some((result) => result.coherence > 0);
-		const heads = [
-			"level",
-			"size",
-			"ways",
-			"line",
-			app.profile.shares.length ? "each for" : null,
-			"hits here",
-			"misses",
-			"ratio",
-			"first",
-			"capacity",
-			"conflict",
-			shared ? "shared" : null,
-			"moved",
-			"write-backs",
-			"rests on",
-			"",
-		].filter((head) => head !== null);
-
-		replace(
-			this.levels,
-			el(
-				"div",
-				{ class: "scroll", tabindex: "0", role: "region", "aria-label": "caches" },
-				el(
-					"table",
-					{ class: "level-table" },
-					el(
-						"caption",
-						null,
-						"What each cache would do. Change any size, ways or line, or drag an edge above.",
-					),
-					el(
-						"thead",
-						null,
-						el(
-							"tr",
-							null,
-							heads.map((head) =>
-								head
-									? el(
-											"th",
-											{
-												scope: "col",
-												title: HINTS[head],
-												class: ["level", "size", "ways", "line", "each for", "rests on"].includes(head)
-													? null
-													: "number",
-											},
-											head,
-										)
-									: el("td", null),
-							),
-						),
-					),
-					el(
-						"tbody",
-						null,
-						results.map((result, i) => this.levelRow(result, i, shared)),
-					),
-				),
-			),
-			el(
-				"p",
-				{ class: "actions" },
-				el("button", { type: "button", onclick: () => this.addLevel() }, "add a level"),
-				el(
-					"button",
-					{ type: "button", disabled: !app.store.get("cache"), onclick: () => app.show({ cache: "" }) },
-					"back to the recorded machine",
-				),
-				this.machines(),
-				el(
-					"code",
-					{ class: "spec" },
-					`loci cache --cache ${formatHierarchy(app.hierarchy, app.profile.isObject)}`,
-				),
-			),
-			app.profile.grains.length > 1
-				? el(
-						"p",
-						{ class: "note" },
-						`Line sizes recorded: ${app.profile.grains.map((grain) => bytes(grain.block_bytes)).join(", ")}.`,
-					)
-				: null,
-		);
-		if (focused) this.levels.querySelector(`[data-field="${focused}"]`)?.focus();
-	}
-
-	machines() {
-		const { app } = this;
-
-		if (app.profile.isObject || !app.doc.machines?.length) return null;
-		return el(
-			"label",
-			{ class: "machines" },
-			"another machine ",
-			el(
-				"select",
-				{ onchange: (event) => event.target.value && app.show({ cache: event.target.value }) },
-				el("option", { value: "" }, "choose"),
-				app.doc.machines.map((machine) =>
-					el("option", { value: machine.specification }, `${machine.name}: ${machine.description}`),
-				),
-			),
-		);
-	}
-
-	levelRow(result, i, shared) {
-		const { app } = this;
-		const { cache } = result;
-		const n = 8 + (shared ? 1 : 0) + 2;
-		const cells = result.fault
-			? [el("td", { colspan: String(n - 1), class: "fault" }, result.fault)]
-			: [
-					[count(result.hits), result.hits_estimated],
-					[count(result.misses)],
-					[percent(result.miss_ratio)],
-					[percent(result.cold / result.accesses)],
-					[percent(result.capacity / result.accesses)],
-					[percent(result.conflict / result.accesses)],
-					shared ? [percent(result.coherence / result.accesses)] : null,
-					[app.profile.isObject || result.moved_bytes === null ? "\u2013" : bytes(result.moved_bytes)],
-					[result.writebacks === null ? "\u2013" : count(result.writebacks)],
-				]
-					.filter(Boolean)
-					.map(([text, estimated]) =>
-						el("td", { class: "number" }, estimated || result.basis !== "exact" ? `~${text}` : text),
-					)
-					.concat(
-						el(
-							"td",
-							{ title: BASES[result.basis].note },
-							result.basis === "exact"
-								? "exact"
-								: `${result.basis} \u00b1${result.error_points.toPrecision(2)} points`,
-						),
-					);
-
-		return el(
-			"tr",
-			null,
-			el("th", { scope: "row" }, cache.name),
-			el(
-				"td",
-				null,
-				this.field(i, "size", size(cache.size_bytes), (text) => ({ size_bytes: parseSize(text) })),
-			),
-			el(
-				"td",
-				null,
-				this.field(i, "ways", cache.ways ? String(cache.ways) : "full", (text) => ({
-					ways: /^(full|0|)$/i.test(text.trim()) ? 0 : Number(text),
-				})),
-			),
-			el(
-				"td",
-				null,
-				this.field(i, "line", size(cache.line_bytes), (text) => ({ line_bytes: parseSize(text) })),
-			),
-			app.profile.shares.length ? el("td", null, this.shareField(i)) : null,
-			cells,
-			el(
-				"td",
-				null,
-				app.hierarchy.length > 1
-					? el(
-							"button",
-							{
-								type: "button",
-								class: "quiet",
-								"aria-label": `remove ${cache.name}`,
-								onclick: () => this.removeLevel(i),
-							},
-							"\u00d7",
-						)
-					: null,
-			),
-		);
-	}
-
-	field(i, what, value, read) {
-		const { app } = this;
-		const cache = app.hierarchy[i];
-		const change = (event) => {
-			const wanted = { ...cache, ...read(event.target.value) };
-			const levels = app.hierarchy.map((level, k) => (k === i ? wanted : level));
-			let fault = Object.values(wanted).some(Number.isNaN)
-				? "this is no number"
-				: cacheFault(wanted, app.profile.isObject);
-			let inside = 0;
-
-			for (const level of levels.filter((other) => !other.is_tlb)) {
-				if (!fault && level.size_bytes < inside) fault = "levels grow outwards";
-				inside = level.size_bytes;
-			}
-			event.target.setCustomValidity(fault);
-			event.target.setAttribute("aria-invalid", String(Boolean(fault)));
-			event.target.title = fault;
-			if (fault) event.target.reportValidity();
-			else app.show({ cache: formatHierarchy(levels, app.profile.isObject) });
-		};
-
-		return el("input", {
-			type: "text",
-			value,
-			size: "6",
-			"aria-label": `${what} of ${cache.name}`,
-			"data-field": `${what}-${i}`,
-			autocomplete: "off",
-			spellcheck: "false",
-			disabled: app.profile.isObject && what === "line",
-			onchange: change,
-		});
-	}
-
-	// Which threads have one of these caches.
-	shareField(i) {
-		const { app } = this;
-		const cache = app.hierarchy[i];
-		const groups = app.profile.shares.filter((entry) => entry.share === "some").map((entry) => entry.n);
-		const options = [
-			["private", "one thread"],
-			...[...new Set(groups)].map((n) => [`share${n}`, `${n} threads`]),
-			["shared", "all threads"],
-		];
-		const change = (event) =>
-			app.show({
-				cache: formatHierarchy(
-					app.hierarchy.map((level, k) => (k === i ? { ...level, share: event.target.value } : level)),
-					app.profile.isObject,
-				),
-			});
-
-		return el(
-			"select",
-			{ "aria-label": `threads that share ${cache.name}`, "data-field": `share-${i}`, onchange: change },
-			options.map(([value, name]) => el("option", { value, selected: value === cache.share }, name)),
-		);
-	}
-
-	addLevel() {
-		const { app } = this;
-		const last = app.hierarchy.findLast((cache) => !cache.is_tlb) ?? app.hierarchy[0];
-		const names = app.hierarchy.map((cache) => cache.name);
-		let number = app.hierarchy.length + 1;
-
-		while (names.includes(`L${number}`)) number++;
-		const next = { ...last, name: `L${number}`, size_bytes: last.size_bytes * 4, ways: last.ways };
-
-		app.show({ cache: formatHierarchy([...app.hierarchy, next], app.profile.isObject) });
-	}
-
-	removeLevel(i) {
-		const { app } = this;
-
-		app.show({
-			cache: formatHierarchy(
-				app.hierarchy.filter((_, k) => k !== i),
-				app.profile.isObject,
-			),
-		});
-	}
-
 	effective() {
 		const { profile } = this.app;
 		const sizes = profile.report.effective_sizes;
@@ -653,7 +229,7 @@ export class OverviewView {
 				[
 					"distances",
 					grain.sampling_rate < 1
-						? `of a sample of the blocks (${percent(grain.sampling_rate)}): miss ratios \u00b1${report.error_points.toPrecision(2)} points (95 %)`
+						? `from a sample: miss ratios \u00b1${report.error_points.toPrecision(2)} points (95 %)`
 						: "of every reference that was recorded: exact",
 				],
 				report.approximate ? ["code", "approximate: the compiler told what it happened to know"] : null,

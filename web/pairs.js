@@ -3,10 +3,9 @@
 // and what lies around both: the place where code could be moved to bring them together.
 
 import { el, empty, facts, replace } from "./dom.js";
-import { Grid } from "./grid.js";
+import { Grid, heatCell } from "./grid.js";
 import { smallHistogram, sizeText } from "./chart.js";
 import { causeOf, sumHists } from "./blame.js";
-import { heatCell } from "./code.js";
 import { chosenId } from "./state.js";
 import { cacheLabel, count, percent } from "./units.js";
 

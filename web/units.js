@@ -2,7 +2,7 @@
 // Sizes and counts as people write and read them: bytes in powers of 1024 ("48 KiB"), counts in
 // powers of 1000 ("1.03 G"). And the grammar of caches: NAME=SIZE[/WAYS][@LINE][:SHARE], ...
 
-export const LINE_DEFAULT = 64;
+const LINE_DEFAULT = 64;
 const LINE_MAX = 2 ** 21;
 const PAGE_MIN = 4096;
 const LEVELS_MAX = 8;

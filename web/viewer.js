@@ -4,7 +4,8 @@
 import { choice, el, replace } from "./dom.js";
 import { readDocument, unpack } from "./document.js";
 import { Store, VIEWS, readFragment, writeFragment } from "./state.js";
-import { Lens, prepare } from "./blame.js";
+import { Lens } from "./blame.js";
+import { prepare } from "./tree.js";
 import { parseHierarchy } from "./units.js";
 import { OverviewView, levelChooser } from "./overview.js";
 import { CodeView } from "./code.js";
@@ -166,6 +167,8 @@ class App {
 		}
 		this.main.dataset.view = state.view;
 		view.update(changed);
+		// what was pressed is gone with the view before: keys go on here
+		if (changed.includes("view") && document.activeElement === document.body) this.main.focus();
 	}
 
 	renderBar() {

@@ -245,6 +245,7 @@ static int put_run(struct loci_analysis *a, struct loci_profile *profile, bool s
 	run.collector = (char *)collector_name(a->info.collector);
 	run.origin = origin;
 	run.mode = a->options->counts             ? "count"
+		: a->options->watching            ? "watch"
 		: sampled || a->options->sampling ? "sample"
 						  : "exact";
 	run.unit = a->info.unit == LOCI_UNIT_OBJECT ? "object" : "byte";
@@ -389,6 +390,25 @@ static int put_attributed(struct loci_analysis *a, struct loci_profile *profile,
 	return r;
 }
 
+static bool is_of_samples(const struct loci_analysis *a)
+{
+	return a->options->sampling || a->options->watching;
+}
+
+static void note_watched(struct loci_analysis *a)
+{
+	const struct loci_sample_sum *sum = &a->samples;
+	char text[240];
+
+	snprintf(text, sizeof(text),
+		"%" PRIu64 " samples of %" PRIu64
+		" references, watched until their reuse, worth %.0f: miss ratios +-%.2g points (95 "
+		"%%) and the error of StatStack, which makes stack distances of time distances",
+		sum->samples, sum->references, loci_sample_sum_effective(sum),
+		loci_sample_sum_error(sum));
+	loci_analysis_add_note(a, text);
+}
+
 #define UNSEEN_SHARE 0.01 /* from which it is worth a word */
 
 static void note_samples(struct loci_analysis *a)
@@ -398,7 +418,7 @@ static void note_samples(struct loci_analysis *a)
 
 	snprintf(text, sizeof(text),
 		"%" PRIu64 " samples of %" PRIu64
-		" references, %.2g %% of which were recorded for them: miss ratios +-%.2g points "
+		" references, %.3g %% of which were recorded for them: miss ratios +-%.2g points "
 		"(95 %%)",
 		sum->samples, sum->references,
 		sum->references ? 100 * (double)sum->analysed / (double)sum->references : 0,
@@ -430,13 +450,18 @@ static void note_samples(struct loci_analysis *a)
 
 static int put_samples(struct loci_analysis *a, struct loci_profile *profile, struct loci_err *err)
 {
-	struct loci_sampling_row sampling = { .period = a->options->sampling->period,
-		.last_period = a->options->sampling->period,
-		.seed = a->options->sampling->seed };
+	const struct loci_analyse_watching *watching = a->options->watching;
+	struct loci_sampling_row sampling = { .period = watching ? watching->period
+								 : a->options->sampling->period,
+		.seed = watching ? watching->seed : a->options->sampling->seed };
 
+	sampling.last_period = sampling.period;
 	if (a->samples.last_mean > sampling.last_period)
 		sampling.last_period = a->samples.last_mean;
-	note_samples(a);
+	if (watching)
+		note_watched(a);
+	else
+		note_samples(a);
 	return loci_sample_sum_put(
 		&a->samples, a->grain[0].totals.block_bytes, &sampling, profile, err);
 }
@@ -451,11 +476,12 @@ static int write_profile(
 	char text[160];
 	int r = loci_profile_create(path, &profile, err);
 
-	share.profile = r == 0 && is_threaded(a) && !a->options->sampling ? profile : NULL;
+	share.profile = r == 0 && is_threaded(a) && !is_of_samples(a) ? profile : NULL;
 	loci_hist_init(&share.alone, LOCI_SCHEME_FINE);
-	if (r == 0 && a->options->sampling)
+	loci_hist_init(&share.remote, LOCI_SCHEME_FINE);
+	if (r == 0 && is_of_samples(a))
 		r = put_samples(a, profile, err);
-	for (unsigned i = 0; r == 0 && i < a->n_grains && !a->options->sampling; i++) {
+	for (unsigned i = 0; r == 0 && i < a->n_grains && !is_of_samples(a); i++) {
 		const struct loci_grain *totals = &a->grain[i].totals;
 
 		r = a->options->counts ? loci_profile_put_grain(profile, totals, err)
@@ -488,6 +514,7 @@ static int write_profile(
 	if (r == 0)
 		r = put_attributed(a, profile, share.coherence_id, err);
 	loci_hist_fini(&share.alone);
+	loci_hist_fini(&share.remote);
 	if (r == 0)
 		r = put_run(a, profile, sampled, seconds, err);
 	return r < 0 ? r : loci_profile_commit(profile, err);
@@ -504,7 +531,7 @@ int loci_analysis_write(struct loci_analysis *a, const char *path, struct loci_a
 	*ret = (struct loci_analyse_summary){ .interrupted = a->interrupted };
 	ret->references = loci_analysis_references(a);
 	ret->verified = a->verified;
-	if (a->options->sampling && a->samples.references) {
+	if (is_of_samples(a) && a->samples.references) {
 		ret->samples = a->samples.samples;
 		ret->analysed = (double)a->samples.analysed / (double)a->samples.references;
 		ret->error_points = loci_sample_sum_error(&a->samples);
@@ -516,6 +543,11 @@ int loci_analysis_write(struct loci_analysis *a, const char *path, struct loci_a
 			a->options->command ? a->options->command : "the trace",
 			(int)sizeof(a->info.origin), a->info.origin, a->note[0] ? ": " : "",
 			a->note);
+	else if (a->options->watching && !a->samples.samples)
+		r = loci_err_set(err, ENODATA,
+			"no sample was taken of %" PRIu64 " references: choose a shorter period "
+			"(-c)",
+			ret->references);
 	else
 		r = write_profile(a, path,
 			(double)(end.tv_sec - a->start.tv_sec) +

@@ -4,6 +4,7 @@
 #ifndef LOCI_ANALYSE_H
 #define LOCI_ANALYSE_H
 
+#include "analyse/weigh.h"
 #include "base/err.h"
 #include "profile/dimension.h"
 #include "stream/source.h"
@@ -32,6 +33,12 @@ struct loci_analyse_sampling {
 	void *data;
 };
 
+/* The streams have samples that were watched: watch_events.h. */
+struct loci_analyse_watching {
+	uint64_t period, seed;
+	enum loci_weighting weighting;
+};
+
 struct loci_analyse_options {
 	uint64_t block_bytes[LOCI_ANALYSE_GRAINS]; /* powers of two, 1..2 MiB; none: 64 */
 	unsigned n_block_bytes;
@@ -54,6 +61,8 @@ struct loci_analyse_options {
 	 * themselves. */
 	unsigned share[LOCI_ANALYSE_SHARES];
 	unsigned n_share;
+	const struct loci_analyse_watching *watching; /* NULL: they have not. Without attribute */
+	bool alone;     /* what each thread would meet alone, for the model of Anger et al. */
 	bool footprint; /* count distinct bytes, and uses of words */
 	bool no_source; /* leave out source excerpts */
 	bool no_kernel; /* leave out memory touched by the kernel */

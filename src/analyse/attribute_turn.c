@@ -62,7 +62,8 @@ static void leave_recents(struct loci_attribution *a, const uint64_t *near)
 static int open_share(struct loci_attribution *a, struct loci_err *err)
 {
 	struct loci_share_options options = { .n_groups = a->options->n_share,
-		.max_bytes = a->share_bytes };
+		.max_bytes = a->share_bytes,
+		.alone = a->options->alone };
 	loci_cleanup(loci_hist_fini) struct loci_hist distances = { 0 };
 	struct loci_share_before before = {
 		.distances = &distances, .rows = &a->measure.rows, .n_rows = a->rows.n

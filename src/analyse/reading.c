@@ -7,6 +7,7 @@
 #include "analyse/count_check.h"
 #include "analyse/grain.h"
 #include "analyse/session.h"
+#include "analyse/watch_events.h"
 #include "base/cleanup.h"
 #include "stream/decode.h"
 
@@ -32,6 +33,7 @@ struct process {
 	unsigned n_grains;
 	struct loci_attribution *attribution; /* NULL: references are not attributed */
 	struct loci_sampler *sampler;         /* NULL: there are no samples */
+	struct loci_watch_events watched;     /* where samples are */
 	uint64_t promised_bytes, footprint_bytes, share_bytes;
 	bool keep;
 	struct loci_process_totals totals;
@@ -56,6 +58,7 @@ static void process_free(struct process **pointer)
 	pthread_mutex_unlock(&p->analysis->lock);
 	loci_attribution_free(p->attribution);
 	loci_sampler_free(p->sampler);
+	loci_watch_events_fini(&p->watched);
 	loci_sample_sum_fini(&p->totals.samples);
 	for (unsigned i = 0; i < p->n_grains; i++)
 		loci_grain_free(p->grain[i]);
@@ -294,6 +297,8 @@ static void event(void *data, const struct loci_event *event)
 	struct process *p = data;
 
 	loci_count_check_event(&p->check, event);
+	if (p->options->watching)
+		loci_watch_events_event(&p->watched, event);
 	if (event->kind == LOCI_MARK_LOST) {
 		p->totals.lost += event->payload;
 	} else if (event->kind == LOCI_MARK_UNSEEN) {
@@ -489,11 +494,29 @@ static int total(struct process *p, struct loci_err *err)
 	return 0;
 }
 
+static int fold_watched(struct process *p, struct loci_err *err)
+{
+	struct loci_analysis *a = p->analysis;
+	int r;
+
+	loci_sample_sum_init(&p->totals.samples);
+	r = loci_watch_events_finish(&p->watched, &p->totals.samples, err);
+	p->totals.references = p->totals.loads = p->totals.samples.references;
+	atomic_fetch_add_explicit(&a->references, p->totals.references, memory_order_relaxed);
+	pthread_mutex_lock(&a->lock);
+	if (r == 0 && loci_sample_sum_merge(&a->samples, &p->totals.samples) < 0)
+		r = loci_err_nomem(err);
+	pthread_mutex_unlock(&a->lock);
+	return r;
+}
+
 static int fold_attribution(struct process *p, struct loci_err *err)
 {
 	struct loci_analysis *a = p->analysis;
 	int r;
 
+	if (p->options->watching)
+		return fold_watched(p, err);
 	if (!p->attribution)
 		return 0;
 	r = loci_attribution_finish(p->attribution, err);
@@ -528,7 +551,7 @@ static int fold(struct process *p, bool interrupted, bool complete, struct loci_
 	int r = fold_attribution(p, err);
 
 	missing[0] = 0;
-	if (!p->options->counts && !p->sampler)
+	if (!p->options->counts && !p->sampler && !p->options->watching)
 		loci_count_check_note(&p->check, p->totals.references + p->totals.again,
 			p->totals.lost, missing, sizeof(missing));
 	if (r == 0)
@@ -568,6 +591,8 @@ int loci_analysis_read(
 		r = open_attribution(p, err);
 	if (r == 0)
 		r = open_sampler(p, err);
+	if (r == 0 && p->options->watching)
+		r = loci_watch_events_init(&p->watched, p->options->watching->weighting, err);
 	if (r < 0)
 		return r;
 	r = read_all(p, err);

@@ -34,12 +34,14 @@ void loci_sample_sum_init(struct loci_sample_sum *sum)
 	*sum = (struct loci_sample_sum){ 0 };
 	init_hists(&sum->shared);
 	init_hists(&sum->private_);
+	init_hist(&sum->time);
 }
 
 void loci_sample_sum_fini(struct loci_sample_sum *sum)
 {
 	fini_hists(&sum->shared);
 	fini_hists(&sum->private_);
+	loci_hist_fini(&sum->time);
 	for (size_t i = 0; i < sum->n_threads; i++)
 		fini_hists(&sum->thread[i].private_);
 	free(sum->thread);
@@ -80,7 +82,8 @@ int loci_sample_sum_merge(struct loci_sample_sum *into, const struct loci_sample
 	into->writes += from->writes;
 	into->straddles += from->straddles;
 	into->threads |= from->threads;
-	if (merge_hists(&into->shared, &from->shared) < 0)
+	if (merge_hists(&into->shared, &from->shared) < 0 ||
+		loci_hist_merge(&into->time, &from->time) < 0)
 		return -ENOMEM;
 	return merge_hists(&into->private_, &from->private_);
 }
@@ -91,9 +94,8 @@ double loci_sample_sum_effective(const struct loci_sample_sum *sum)
 }
 
 /* The ratio that is nearest to one half errs most. */
-static double worst_chance(const struct loci_sample_hists *hists, double n)
+static double worst_chance(const struct loci_hist *hist, double n)
 {
-	const struct loci_hist *hist = &hists->distance;
 	double all = loci_hist_total(hist), beyond = all, worst = 0;
 
 	for (uint32_t i = 0; i <= hist->n_bins && all > 0; i++) {
@@ -109,7 +111,7 @@ static double worst_chance(const struct loci_sample_hists *hists, double n)
 double loci_sample_sum_error(const struct loci_sample_sum *sum)
 {
 	double all = loci_hist_total(&sum->shared.distance), n = loci_sample_sum_effective(sum);
-	double chance = worst_chance(&sum->shared, n), open = 0;
+	double chance = worst_chance(all > 0 ? &sum->shared.distance : &sum->time, n), open = 0;
 
 	if (all > 0)
 		open = loci_hist_finite(&sum->shared.at_least) / all;
@@ -122,6 +124,8 @@ static int put_hists(const struct loci_sample_hists *hists, struct loci_hist_key
 {
 	int r;
 
+	if (!(loci_hist_total(&hists->distance) > 0))
+		return 0;
 	key.distance = distance;
 	r = loci_profile_put_hist(profile, &key, &hists->distance, err);
 	if (r < 0 || !(loci_hist_total(&hists->at_least) > 0))
@@ -139,7 +143,7 @@ int loci_sample_sum_put(const struct loci_sample_sum *sum, uint64_t block_bytes,
 		.writes = (uint64_t)llround(sum->writes),
 		.straddles = (uint64_t)llround(sum->straddles),
 		/* a block has one last touch */
-		.blocks = floor(sum->shared.distance.cold),
+		.blocks = floor(sum->shared.distance.cold + sum->time.cold),
 		.sampling_rate = 1,
 		.error_points = loci_sample_sum_error(sum) };
 	int r = loci_profile_put_grain(profile, &grain, err);
@@ -159,6 +163,10 @@ int loci_sample_sum_put(const struct loci_sample_sum *sum, uint64_t block_bytes,
 	if (r == 0 && sum->threads)
 		r = put_hists(&sum->private_, key, LOCI_DISTANCE_PRIVATE,
 			LOCI_DISTANCE_PRIVATE_AT_LEAST, profile, err);
+	if (r == 0 && loci_hist_total(&sum->time) > 0) {
+		key.distance = LOCI_DISTANCE_TIME;
+		r = loci_profile_put_hist(profile, &key, &sum->time, err);
+	}
 	return r;
 }
 

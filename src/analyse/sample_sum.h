@@ -26,9 +26,10 @@ struct loci_sample_sum {
 	uint64_t last_mean;    /* the largest mean of a gap */
 	double weight, square; /* of samples: sums, and of their squares */
 	double touches, writes, straddles;
-	bool threads; /* some process had several */
-	struct loci_sample_hists shared, private_;
-	struct loci_sample_thread *thread; /* of one process */
+	bool threads;                              /* some process had several */
+	struct loci_sample_hists shared, private_; /* of windows around samples */
+	struct loci_hist time;                     /* of samples that were watched */
+	struct loci_sample_thread *thread;         /* of one process */
 	size_t n_threads;
 };
 

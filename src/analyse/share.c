@@ -63,6 +63,8 @@ int loci_share_new(const struct loci_share_options *options, const struct loci_s
 	r = open_engine(options, before, &share->threads, err);
 	for (unsigned i = 0; r == 0 && i < options->n_groups; i++)
 		r = open_engine(options, before, &share->group[i], err);
+	if (r == 0 && options->alone && before->sampling_rate >= 1)
+		r = loci_apart_new(before->block, before->n_blocks, &share->apart, err);
 	if (r == 0 &&
 		(loci_hist_merge(&share->before, before->distances) < 0 ||
 			copy_rows(share, before->rows, before->n_rows) < 0))
@@ -84,6 +86,7 @@ void loci_share_free(struct loci_share *share)
 		loci_coherent_free(share->group[i]);
 	for (unsigned i = 0; i < LOCI_SHARE_GROUPS; i++)
 		free(share->ended[i]);
+	loci_apart_free(share->apart);
 	loci_hist_fini(&share->before);
 	loci_spread_fini(&share->rows);
 	free(share->row);
@@ -103,6 +106,7 @@ static void hear(struct loci_share *share, const struct loci_batch *batch, size_
 	share->bytes[n] = bytes;
 	share->use[n] = use;
 	share->of[n] = of;
+	share->is_counted[n] = of != LOCI_NO_TOUCH;
 }
 
 /* Touches of the batch as the engines know them. Where what was joined wrote other bytes they hear
@@ -154,6 +158,8 @@ static int feed(struct loci_share *share, struct loci_err *err)
 		r = loci_coherent_feed(share->group[i], &touches, err);
 	}
 	touches.turn_member = share->turn_member;
+	if (r == 0 && share->apart)
+		r = loci_apart_use(share->apart, &touches, share->is_counted, err);
 	touches.ret_lost_to = share->lost_to;
 	return r < 0 ? r : loci_coherent_feed(share->threads, &touches, err);
 }
@@ -231,6 +237,8 @@ static int end_members(struct loci_share *share, const struct loci_batch *batch)
 
 	for (size_t k = 0; k < batch->n_ended; k++) {
 		loci_coherent_end(share->threads, batch->ended[k].member);
+		if (share->apart)
+			loci_coherent_end(share->apart->alone, batch->ended[k].member);
 		for (unsigned i = 0; r == 0 && i < share->options.n_groups; i++)
 			r = end_in_group(share, i, batch->ended[k].member);
 	}
@@ -291,6 +299,14 @@ int loci_share_member(const struct loci_share *share, uint32_t member,
 	struct loci_coherent_result *ret, struct loci_err *err)
 {
 	int r = loci_coherent_result(share->threads, member, ret, err);
+
+	return r < 0 ? r : complete(share, member, member + 1, ret, err);
+}
+
+int loci_share_alone(const struct loci_share *share, uint32_t member,
+	struct loci_coherent_result *ret, struct loci_err *err)
+{
+	int r = loci_coherent_result(share->apart->alone, member, ret, err);
 
 	return r < 0 ? r : complete(share, member, member + 1, ret, err);
 }

@@ -9,6 +9,7 @@
 #define LOCI_ANALYSE_SHARE_H
 
 #include "analyse/analyse.h"
+#include "analyse/apart.h"
 #include "analyse/batch.h"
 #include "analyse/keymap.h"
 #include "analyse/spread.h"
@@ -24,6 +25,7 @@ struct loci_share_options {
 					    */
 	unsigned n_groups;
 	uint64_t max_bytes; /* of all engines; 0: no limit */
+	bool alone;         /* threads apart, too (apart.h); not where blocks are sampled */
 };
 
 /* What threads met of each other. */
@@ -43,9 +45,10 @@ struct loci_share_miss {
 struct loci_share {
 	struct loci_share_options options;
 	struct loci_coherent *threads, *group[LOCI_SHARE_GROUPS];
-	struct loci_hist before; /* the first thread's distances before there was another */
-	struct loci_spread rows; /* private distances, finite and cold */
-	uint64_t near;           /* counts since there was room for them */
+	struct loci_apart *apart; /* or NULL */
+	struct loci_hist before;  /* the first thread's distances before there was another */
+	struct loci_spread rows;  /* private distances, finite and cold */
+	uint64_t near;            /* counts since there was room for them */
 	struct loci_coherence *row;
 	size_t row_cap;
 	uint64_t *joined; /* by member: touches that its engine did not hear of, at distance 0 */
@@ -59,6 +62,7 @@ struct loci_share {
 	size_t n, n_turns;
 	uint64_t block[2 * LOCI_BATCH], bytes[2 * LOCI_BATCH], use[2 * LOCI_BATCH];
 	uint8_t is_write[2 * LOCI_BATCH], kind[2 * LOCI_BATCH];
+	bool is_counted[2 * LOCI_BATCH];
 	uint32_t of[2 * LOCI_BATCH]; /* touch of the batch; LOCI_NO_TOUCH: it follows one */
 	uint64_t distance[2 * LOCI_BATCH], lost_to[2 * LOCI_BATCH];
 	uint32_t turn_touch[LOCI_BATCH_TURNS], turn_member[LOCI_BATCH_TURNS],
@@ -83,6 +87,9 @@ int loci_share_use(struct loci_share *share, const struct loci_batch *batch, str
 /* What a member, or a group of the i-th size, met; all its touches. Finish with
  * loci_coherent_result_fini. */
 int loci_share_member(const struct loci_share *share, uint32_t member,
+	struct loci_coherent_result *ret, struct loci_err *err);
+/* What it would have met alone; only where there is apart. */
+int loci_share_alone(const struct loci_share *share, uint32_t member,
 	struct loci_coherent_result *ret, struct loci_err *err);
 int loci_share_group(const struct loci_share *share, unsigned i, uint32_t group,
 	struct loci_coherent_result *ret, struct loci_err *err);

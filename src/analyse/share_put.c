@@ -61,6 +61,23 @@ static int put_levels(const struct loci_share_put *put, const struct loci_share_
 	return r;
 }
 
+/* What the model of Anger et al. is made of. */
+static int put_apart(const struct loci_share_put *put, const struct loci_share_owner *from,
+	int64_t id, struct loci_err *err)
+{
+	struct loci_hist_key key = { .distance = LOCI_DISTANCE_ALONE,
+		.block_bytes = put->block_bytes,
+		.owner = LOCI_OWNER_THREAD,
+		.owner_id = id };
+	int r;
+
+	if (!from->has_apart)
+		return 0;
+	r = loci_profile_put_hist(put->profile, &key, &from->plain, err);
+	key.distance = LOCI_DISTANCE_ALONE_REMOTE;
+	return r < 0 ? r : loci_profile_put_hist(put->profile, &key, &from->lost, err);
+}
+
 static int put_thread(struct loci_share_put *put, const struct loci_share_owner *from,
 	uint32_t base, struct loci_err *err)
 {
@@ -82,6 +99,8 @@ static int put_thread(struct loci_share_put *put, const struct loci_share_owner 
 	r = put_owner(put, LOCI_OWNER_THREAD, id, &from->alone, from->touches, &from->met, err);
 	if (r == 0)
 		r = loci_profile_put_hist(put->profile, &key, &stack, err);
+	if (r == 0)
+		r = put_apart(put, from, id, err);
 	return r < 0 ? r : put_levels(put, from, id, err);
 }
 
@@ -118,6 +137,9 @@ int loci_share_sum_put(const struct loci_share_sum *sum, uint32_t base, struct l
 	put->blocks.alone += sum->blocks.alone;
 	put->blocks.read_only += sum->blocks.read_only;
 	put->blocks.written += sum->blocks.written;
+	put->has_apart |= sum->has_apart;
+	if (loci_hist_merge(&put->remote, &sum->remote) < 0)
+		return loci_err_nomem(err);
 	for (size_t i = 0; r == 0 && i < sum->n; i++)
 		r = sum->owner[i].share ? put_group(put, &sum->owner[i], base, err)
 					: put_thread(put, &sum->owner[i], base, err);
@@ -126,8 +148,13 @@ int loci_share_sum_put(const struct loci_share_sum *sum, uint32_t base, struct l
 
 int loci_share_put_whole(struct loci_share_put *put, struct loci_err *err)
 {
+	struct loci_hist_key key = { .distance = LOCI_DISTANCE_REMOTE,
+		.block_bytes = put->block_bytes,
+		.owner = LOCI_OWNER_WHOLE };
 	int r = put_owner(put, LOCI_OWNER_WHOLE, 0, &put->alone, put->touches, &put->met, err);
 
+	if (r == 0 && put->has_apart)
+		r = loci_profile_put_hist(put->profile, &key, &put->remote, err);
 	return r < 0 ? r
 		     : loci_profile_put_shared_blocks(put->profile,
 			       &(struct loci_shared_blocks_row){ .id = 1,

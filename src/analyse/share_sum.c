@@ -13,8 +13,11 @@ void loci_share_sum_free(struct loci_share_sum *sum)
 		return;
 	for (size_t i = 0; i < sum->n; i++) {
 		loci_hist_fini(&sum->owner[i].alone);
+		loci_hist_fini(&sum->owner[i].plain);
+		loci_hist_fini(&sum->owner[i].lost);
 		free(sum->owner[i].thread);
 	}
+	loci_hist_fini(&sum->remote);
 	free(sum->owner);
 	free(sum);
 }
@@ -29,6 +32,8 @@ static struct loci_share_owner *add_owner(struct loci_share_sum *sum, size_t n_t
 	owner = &sum->owner[sum->n++];
 	*owner = (struct loci_share_owner){ .thread = calloc(n_threads, sizeof(uint32_t)) };
 	loci_hist_init(&owner->alone, LOCI_SCHEME_FINE);
+	loci_hist_init(&owner->plain, LOCI_SCHEME_FINE);
+	loci_hist_init(&owner->lost, LOCI_SCHEME_FINE);
 	return owner->thread ? owner : NULL;
 }
 
@@ -64,6 +69,26 @@ static struct loci_share_owner *find_thread(const struct loci_share_sum *sum, ui
 	return NULL;
 }
 
+/* What the member would have met alone. */
+static int add_apart(struct loci_share_owner *owner, const struct loci_share *share,
+	uint32_t member, struct loci_err *err)
+{
+	loci_cleanup(loci_coherent_result_fini) struct loci_coherent_result result = { 0 };
+	int r;
+
+	if (!share->apart)
+		return 0;
+	r = loci_share_alone(share, member, &result, err);
+	if (r < 0)
+		return r;
+	owner->has_apart = true;
+	if (loci_hist_merge(&owner->plain, &result.stack) < 0 ||
+		(member < share->apart->n_lost &&
+			loci_hist_merge(&owner->lost, &share->apart->lost[member]) < 0))
+		return loci_err_nomem(err);
+	return 0;
+}
+
 /* A member is a part of its thread. */
 static int add_member(struct loci_share_sum *sum, const struct loci_attribution *process,
 	uint32_t member, struct loci_err *err)
@@ -83,7 +108,7 @@ static int add_member(struct loci_share_sum *sum, const struct loci_attribution 
 	owner->n_threads = 1;
 	loci_spread_collect(&process->measure.members, member, owner->stack);
 	add_levels(owner, process, member);
-	return 0;
+	return add_apart(owner, process->measure.share, member, err);
 }
 
 /* Threads that are no owners have touched nothing. */
@@ -126,6 +151,9 @@ static int add_all(
 	sum->threaded = true;
 	sum->sampling_rate = loci_coherent_sampling_rate(share->threads);
 	loci_coherent_blocks(share->threads, &sum->blocks);
+	sum->has_apart = share->apart;
+	if (share->apart && loci_hist_merge(&sum->remote, &share->apart->remote) < 0)
+		return loci_err_nomem(err);
 	for (uint32_t i = 0; r == 0 && i < share->n_members; i++)
 		r = add_member(sum, process, i, err);
 	for (unsigned i = 0; r == 0 && i < share->options.n_groups; i++)
@@ -150,6 +178,9 @@ static int add_only(struct loci_share_sum *sum, const struct loci_attribution *p
 	owner->thread[0] = process->members.thread[0];
 	owner->n_threads = 1;
 	owner->touches = (uint64_t)(loci_hist_total(stack) + 0.5);
+	owner->has_apart = sum->has_apart = process->options->alone;
+	if (owner->has_apart && loci_hist_merge(&owner->plain, stack) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < stack->n_bins;
 		i++) /* bins that are coarse have edges of fine ones */
 		owner->stack[loci_bin_coarse(loci_bin_low(stack->scheme, i))] +=
@@ -168,6 +199,7 @@ int loci_share_sum_new(const struct loci_attribution *process, const struct loci
 	if (r < 0)
 		return r;
 	sum->sampling_rate = 1;
+	loci_hist_init(&sum->remote, LOCI_SCHEME_FINE);
 	if (process->measure.share)
 		r = add_all(sum, process, err);
 	else if (add_only(sum, process, stack, blocks) < 0)

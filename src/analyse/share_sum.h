@@ -14,7 +14,9 @@ struct loci_share_owner {
 	unsigned share; /* threads of a group, if it is full; 0: a thread */
 	uint64_t touches;
 	struct loci_coherence met;
-	struct loci_hist alone;        /* distances in its own stack, with coherence */
+	struct loci_hist alone; /* distances in its own stack, with coherence */
+	bool has_apart;         /* of a thread, where it was asked for; see apart.h */
+	struct loci_hist plain, lost;
 	uint64_t stack[UINT8_MAX + 1]; /* of a thread: those in everybody's, by bin as in spread.h
 					*/
 	struct loci_level_tally level[LOCI_LEVELS];
@@ -26,6 +28,8 @@ struct loci_share_sum {
 	size_t n, cap;
 	struct loci_coherent_blocks blocks;
 	double sampling_rate;
+	bool has_apart;
+	struct loci_hist remote;
 };
 
 /* After the process's last words. stack: its distances, whoever's they are. */
@@ -44,6 +48,8 @@ struct loci_share_put {
 	uint64_t touches;
 	struct loci_coherence met;
 	struct loci_coherent_blocks blocks;
+	bool has_apart;
+	struct loci_hist remote;
 };
 int loci_share_sum_put(const struct loci_share_sum *sum, uint32_t base, struct loci_share_put *put,
 	struct loci_err *err);

@@ -142,13 +142,13 @@ int loci_browser_picture(const char *page, const char *png, struct loci_err *err
 	snprintf(screenshot, sizeof(screenshot), "--screenshot=%s", png);
 	snprintf(size, sizeof(size), "--window-size=%d,%d", WIDTH, HEIGHT);
 	snprintf(user, sizeof(user), "--user-data-dir=%s", home);
-	/* Without a name of its own space Chromium's sandbox does not work for root; the page is
-	 * ours, and its policy forbids what it does not need. */
+	/* Chromium refuses root its sandbox; the page is ours, and its policy forbids what it does
+	 * not need. */
 	r = run((char *const[]){ (char *)"timeout", (char *)SECONDS, (char *)program,
 			(char *)"--headless", (char *)"--disable-gpu", (char *)"--hide-scrollbars",
 			(char *)"--no-first-run", (char *)"--disable-dev-shm-usage",
-			(char *)"--virtual-time-budget=10000", screenshot, size, user,
-			(char *)(geteuid() ? "--disable-extensions" : "--no-sandbox"), url, NULL },
+			(char *)"--virtual-time-budget=10000", screenshot, size, user, url,
+			geteuid() ? NULL : (char *)"--no-sandbox", NULL },
 		err);
 	if (r == 0 && (stat(png, &st) < 0 || !st.st_size))
 		r = loci_err_set(err, EIO, "%s: Chromium drew no picture", png);

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/option.h"
 #include "cli/product.h"
+#include "cli/watch_args.h"
 
 #include "analyse/analyse.h"
 #include "base/cleanup.h"
@@ -39,8 +40,23 @@ static const char help[] =
 	"                        smallest block size\n"
 	"      --share N,..      keep what groups of N threads that share a cache meet, too;\n"
 	"                        threads are grouped in the order in which they start\n"
+	"      --alone           keep what each thread would meet alone, too, which a model of\n"
+	"                        loci cache takes; slower\n"
 	"      --max-memory SIZE switch to sampling blocks before using more\n"
 	"                        (default: three quarters of what is free)\n"
+	"      --watch[=rw|w]    look at a sample of the references only, as one could in a "
+	"program\n"
+	"                        that runs at full speed: each is watched until its reuse, as\n"
+	"                        long as there is a watch for it (w: only writes are reuses)\n"
+	"  -c PERIOD             sample one in so many references (default: 10000)\n"
+	"      --watches N       at once, 1 to 4 (default: 4)\n"
+	"      --burst N         references that a sample is followed before it takes a watch\n"
+	"                        (default: 256)\n"
+	"      --replace HOW     who gives way when there is none: reservoir (default), rdx,\n"
+	"                        oldest, coin, never\n"
+	"      --weights HOW     what a reuse counts: inverse (default), unscaled, proportional,\n"
+	"                        kaplan-meier, plain\n"
+	"      --seed N          of the sample (default: 0)\n"
 	"      --verify[=N]      compare the first N touches with a naive LRU stack\n"
 	"                        (default: 100000)\n"
 	"      --order HOW       threads, where nothing else orders them: by equal numbers of\n"
@@ -60,6 +76,7 @@ struct analyse_args {
 	bool blocks_given;
 	struct loci_import_options import;
 	struct loci_analyse_options analyse;
+	struct loci_watch_args watch;
 };
 
 static volatile sig_atomic_t stop;
@@ -133,10 +150,17 @@ enum {
 	OPT_INDEX,
 	OPT_STATEMENT,
 	OPT_SHARE,
+	OPT_ALONE,
 	OPT_MEMORY,
 	OPT_VERIFY,
 	OPT_ORDER,
-	OPT_TRACE
+	OPT_TRACE,
+	OPT_WATCH,
+	OPT_WATCHES,
+	OPT_BURST,
+	OPT_REPLACE,
+	OPT_WEIGHTS,
+	OPT_SEED
 };
 
 static const struct option long_options[] = {
@@ -148,10 +172,17 @@ static const struct option long_options[] = {
 	{ "index", no_argument, NULL, OPT_INDEX },
 	{ "statement", no_argument, NULL, OPT_STATEMENT },
 	{ "share", required_argument, NULL, OPT_SHARE },
+	{ "alone", no_argument, NULL, OPT_ALONE },
 	{ "max-memory", required_argument, NULL, OPT_MEMORY },
 	{ "verify", optional_argument, NULL, OPT_VERIFY },
 	{ "order", required_argument, NULL, OPT_ORDER },
 	{ "trace", required_argument, NULL, OPT_TRACE },
+	{ "watch", optional_argument, NULL, OPT_WATCH },
+	{ "watches", required_argument, NULL, OPT_WATCHES },
+	{ "burst", required_argument, NULL, OPT_BURST },
+	{ "replace", required_argument, NULL, OPT_REPLACE },
+	{ "weights", required_argument, NULL, OPT_WEIGHTS },
+	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -164,7 +195,7 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 	int option, r = 0;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":o:b:qh", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":o:b:c:qh", long_options, NULL)) != -1) {
 		switch (option) {
 		case 'o':
 			free(args->output);
@@ -194,6 +225,9 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 		case OPT_STATEMENT:
 			options->statement = true;
 			break;
+		case OPT_ALONE:
+			options->alone = true;
+			break;
 		case OPT_SHARE:
 			r = loci_product_share(optarg, options, &err);
 			break;
@@ -211,6 +245,27 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 		case OPT_TRACE:
 			args->keep = optarg;
 			break;
+		case OPT_WATCH:
+			r = loci_watch_parse(&args->watch, LOCI_WATCH_KIND, optarg, &err);
+			break;
+		case 'c':
+			r = loci_watch_parse(&args->watch, LOCI_WATCH_PERIOD, optarg, &err);
+			break;
+		case OPT_WATCHES:
+			r = loci_watch_parse(&args->watch, LOCI_WATCH_NUMBER, optarg, &err);
+			break;
+		case OPT_BURST:
+			r = loci_watch_parse(&args->watch, LOCI_WATCH_BURST_REFS, optarg, &err);
+			break;
+		case OPT_REPLACE:
+			r = loci_watch_parse(&args->watch, LOCI_WATCH_REPLACE, optarg, &err);
+			break;
+		case OPT_WEIGHTS:
+			r = loci_watch_parse(&args->watch, LOCI_WATCH_WEIGHTS, optarg, &err);
+			break;
+		case OPT_SEED:
+			r = loci_watch_parse(&args->watch, LOCI_WATCH_SEED, optarg, &err);
+			break;
 		case 'q':
 			args->quiet = true;
 			break;
@@ -223,6 +278,12 @@ static int parse_args(int argc, char **argv, struct analyse_args *args)
 		if (r < 0)
 			return loci_usage("analyse", "%s", err.text);
 	}
+	if (loci_watch_settle(&args->watch, options, &err) < 0)
+		return loci_usage("analyse", "%s", err.text);
+	if (args->watch.wanted && args->keep)
+		return loci_usage("analyse",
+			"--trace keeps references, and --watch samples: one "
+			"at a time");
 	if (optind == argc)
 		return loci_usage("analyse", "which trace? (- is standard input)");
 	if (argc - optind > 1)
@@ -287,7 +348,8 @@ static bool tells_threads(const struct loci_source *source)
 
 int loci_cmd_analyse(int argc, char **argv)
 {
-	struct analyse_args args = { .analyse = { .version = LOCI_VERSION, .stop = &stop } };
+	struct analyse_args args = { .analyse = { .version = LOCI_VERSION, .stop = &stop },
+		.watch = LOCI_WATCH_DEFAULTS };
 	struct loci_product_levels levels;
 	struct loci_product_host host;
 	struct loci_source *source = NULL;
@@ -322,7 +384,7 @@ int loci_cmd_analyse(int argc, char **argv)
 		bool has_code = source->info.capabilities & LOCI_CAP_SITES;
 
 		/* a trace that loci record kept is analysed as it would have been then */
-		args.analyse.attribute = has_code || tells_threads(source);
+		args.analyse.attribute = (has_code || tells_threads(source)) && !args.watch.wanted;
 		if (!has_code) { /* whose misses they are is not known */
 			args.analyse.threads_only = true;
 			args.analyse.n_levels = 0;
@@ -330,6 +392,11 @@ int loci_cmd_analyse(int argc, char **argv)
 		}
 		r = loci_order_new_take(
 			source, &(struct loci_order_options){ .order = args.order }, &source, &err);
+		if (r < 0)
+			source = NULL;
+	}
+	if (r == 0 && args.watch.wanted) {
+		r = loci_rewatch_new_take(source, &args.watch.replay, &source, &err);
 		if (r < 0)
 			source = NULL;
 	}

@@ -80,7 +80,7 @@ static int print(
 static int annotate_file(const struct annotate *annotate)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
-	struct loci_subject subject;
+	loci_cleanup(loci_subject_fini) struct loci_subject subject = { 0 };
 	struct loci_err err = { "" };
 
 	if (loci_open_subject(annotate->file, &annotate->aim, &profile, &subject, &err) < 0 ||

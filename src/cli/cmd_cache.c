@@ -9,6 +9,7 @@
 #include "cli/sweep_range.h"
 #include "cli/thread_list.h"
 #include "model/sweep.h"
+#include "report/anger_table.h"
 #include "report/cache_table.h"
 #include "report/pairs.h"
 #include "report/thread_table.h"
@@ -34,6 +35,9 @@ static const char help[] =
 	"      --by-thread      each thread, and the share of a shared cache that it has\n"
 	"      --sweep WHAT     NAME=A..B: that level at sizes doubling from A to B;\n"
 	"                       line=A..B: all levels at the line sizes recorded\n"
+	"      --model M        the model of Anger et al. instead: stack, assoc or coherence, of "
+	"runs\n"
+	"                       recorded for it\n"
 	"      --policy P       lru (default) or random replacement\n"
 	"      --from D         stack distances (default) or time distances\n"
 	"      --conversion C   from time to stack distances: statstack (default) or shen\n"
@@ -48,6 +52,7 @@ enum {
 	OPT_THREADS,
 	OPT_BY_THREAD,
 	OPT_SWEEP,
+	OPT_MODEL,
 	OPT_POLICY,
 	OPT_FROM,
 	OPT_CONVERSION,
@@ -61,6 +66,7 @@ static const struct option options[] = {
 	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "by-thread", no_argument, NULL, OPT_BY_THREAD },
 	{ "sweep", required_argument, NULL, OPT_SWEEP },
+	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "from", required_argument, NULL, OPT_FROM },
 	{ "conversion", required_argument, NULL, OPT_CONVERSION },
@@ -75,7 +81,8 @@ static const struct option options[] = {
 struct command {
 	const char *cache, *sweep; /* as given, or NULL */
 	const char *policy, *from, *conversion;
-	const char *threads; /* as given, or NULL */
+	const char *threads, *model; /* as given, or NULL */
+	enum loci_anger_model anger;
 	int64_t *thread;
 	bool by_thread, lists_machines, as_json, no_colour;
 	struct loci_predict_options predict;
@@ -136,6 +143,9 @@ static int parse_options(int argc, char **argv, struct command *c)
 		case OPT_SWEEP:
 			c->sweep = optarg;
 			break;
+		case OPT_MODEL:
+			c->model = optarg;
+			break;
 		case OPT_POLICY:
 			c->policy = optarg;
 			break;
@@ -168,6 +178,11 @@ static int parse_options(int argc, char **argv, struct command *c)
 		return loci_usage("cache",
 			"--by-thread shows one hierarchy: --sweep does not go "
 			"with it");
+	if (c->model && loci_anger_from_name(c->model, &c->anger) < 0)
+		return loci_usage("cache", "--model %s: write stack, assoc or coherence", c->model);
+	if (c->model &&
+		(c->by_thread || c->threads || c->sweep || c->policy || c->from || c->conversion))
+		return loci_usage("cache", "--model goes with --cache and --json alone");
 	return set_method(c);
 }
 
@@ -304,6 +319,26 @@ static int show_levels(const struct command *c, struct loci_err *err)
 	return r;
 }
 
+static int show_model(const struct command *c, struct loci_err *err)
+{
+	struct loci_anger_result result;
+	struct loci_text text;
+	struct loci_json json;
+	int r = loci_anger_profile(c->profile, &c->hierarchy, c->anger, &result, err);
+
+	if (r < 0)
+		return r;
+	if (!c->as_json) {
+		loci_text_begin(&text, stdout, c->no_colour);
+		return loci_anger_table_text(&result, c->profile, &text) < 0 ? loci_err_nomem(err)
+									     : 0;
+	}
+	begin_json(c, &json);
+	loci_anger_table_json(&result, &json);
+	end_json(&json);
+	return 0;
+}
+
 static int print_sweep(
 	const struct command *c, const struct loci_sweep *sweep, struct loci_err *err)
 {
@@ -376,7 +411,9 @@ static int run(struct command *c, const char *given)
 		if (r)
 			return r;
 	}
-	r = c->sweep ? show_sweep(c, &range, &err) : show_levels(c, &err);
+	r = c->model       ? show_model(c, &err)
+		: c->sweep ? show_sweep(c, &range, &err)
+			   : show_levels(c, &err);
 	return r < 0 ? loci_fail(&err) : LOCI_EXIT_OK;
 }
 

@@ -162,7 +162,7 @@ static int report_one(const struct loci_report_ask *report, const char *given, b
 	const struct loci_text *text, struct loci_json *json, struct loci_err *err)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
-	struct loci_subject subject;
+	loci_cleanup(loci_subject_fini) struct loci_subject subject = { 0 };
 	int r = loci_open_subject(given, &report->aim, &profile, &subject, err);
 
 	if (r < 0)

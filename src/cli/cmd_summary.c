@@ -45,7 +45,7 @@ struct summary {
 static int add_file(struct summary *summary, const char *path, struct loci_err *err)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
-	struct loci_subject subject;
+	loci_cleanup(loci_subject_fini) struct loci_subject subject = { 0 };
 	int r = loci_open_subject(path, &summary->aim, &profile, &subject, err);
 
 	if (r < 0)

@@ -18,6 +18,8 @@ static void close_all(struct opened *opened)
 {
 	for (size_t i = 0; i < LOCI_PAGE_PROFILES; i++)
 		loci_profile_close(opened->profile[i]);
+	for (size_t i = 0; opened->subject && i < LOCI_PAGE_PROFILES; i++)
+		loci_subject_fini(&opened->subject[i]);
 	free(opened->subject);
 }
 

@@ -211,7 +211,7 @@ static void say_verdict(const char *path)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
 	struct loci_aim aim = { 0 };
-	struct loci_subject subject;
+	loci_cleanup(loci_subject_fini) struct loci_subject subject = { 0 };
 	struct loci_verdict verdict;
 	struct loci_text text;
 	char words[768] = "loci: ";

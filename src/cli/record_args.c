@@ -46,6 +46,8 @@ static const char help[] =
 	"      --pairs WHICH     pairs of use and reuse: far (default), all or none\n"
 	"      --share N,..      keep what groups of N threads that share a cache meet, too;\n"
 	"                        threads are grouped in the order in which they start\n"
+	"      --alone           keep what each thread would meet alone, too, which a model of\n"
+	"                        loci cache takes; slower\n"
 	"      --footprint       count distinct bytes too, of the program and of each function:\n"
 	"                        slower, and takes 1.3 times the memory that the program touches\n"
 	"      --only FUNCTION,..    record the code of these functions only (* and ? match)\n"
@@ -151,6 +153,7 @@ enum {
 	OPT_PAIRS,
 	OPT_FOOTPRINT,
 	OPT_SHARE,
+	OPT_ALONE,
 	OPT_ONLY,
 	OPT_SKIP,
 	OPT_DELAY,
@@ -179,6 +182,7 @@ static const struct option long_options[] = {
 	{ "pairs", required_argument, NULL, OPT_PAIRS },
 	{ "footprint", no_argument, NULL, OPT_FOOTPRINT },
 	{ "share", required_argument, NULL, OPT_SHARE },
+	{ "alone", no_argument, NULL, OPT_ALONE },
 	{ "only", required_argument, NULL, OPT_ONLY },
 	{ "skip", required_argument, NULL, OPT_SKIP },
 	{ "delay", required_argument, NULL, OPT_DELAY },
@@ -228,6 +232,9 @@ static int parse_analysis(int option, struct loci_record_args *args, struct loci
 		return parse_pairs(optarg, &options->pairs, err);
 	case OPT_FOOTPRINT:
 		options->footprint = true;
+		return 0;
+	case OPT_ALONE:
+		options->alone = true;
 		return 0;
 	case OPT_SHARE:
 		return loci_product_share(optarg, options, err);

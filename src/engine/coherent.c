@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <math.h>
 
-/* A touch takes at most a record, two sharers and a write. */
-#define ITEMS_PER_TOUCH 4
+/* A touch takes at most a record, three sharers and two writes. */
+#define ITEMS_PER_TOUCH 6
 #define MAX_CHUNK       1024 /* touches between checks for room */
 
 static loci_coherent_kernel *const kernels[] = {

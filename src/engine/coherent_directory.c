@@ -2,52 +2,24 @@
 /* Who has a block, who has lost it, and to which write: the coherent stacks' directory. */
 #include "engine/coherent_state.h"
 
-static uint32_t take_item(struct loci_coherent_pool *pool)
-{
-	uint32_t item = pool->free;
-
-	if (!item)
-		return ++pool->n;
-	pool->free = pool->item[item].next;
-	pool->n_free--;
-	return item;
-}
-
-static void free_item(struct loci_coherent_pool *pool, uint32_t item)
-{
-	pool->item[item].next = pool->free;
-	pool->free = item;
-	pool->n_free++;
-}
-
-static struct loci_coherent_record *record_of(const struct loci_coherent *coherent, uint32_t slot)
-{
-	return &coherent->pool.item[slot - LOCI_COHERENT_RECORD].record;
-}
-
-static void free_log(struct loci_coherent_pool *pool, uint32_t log)
-{
-	while (log) {
-		uint32_t next = pool->item[log].log.next;
-
-		free_item(pool, log);
-		log = next;
-	}
-}
-
-void loci_coherent_forget(struct loci_coherent *coherent, uint32_t record)
+uint32_t loci_coherent_forget(struct loci_coherent *coherent, uint32_t record)
 {
 	struct loci_coherent_pool *pool = &coherent->pool;
-	uint32_t sharer = pool->item[record].record.sharers;
+	uint32_t state = pool->item[record].record.state;
+	uint32_t sharer = 0;
 
-	free_log(pool, pool->item[record].record.log);
+	if (!(state & LOCI_COHERENT_PAIR)) {
+		sharer = pool->item[record].record.sharers;
+		loci_coherent_log_prune(pool, &pool->item[record].record, UINT64_MAX);
+	}
 	while (sharer) {
 		uint32_t next = pool->item[sharer].sharer.next;
 
-		free_item(pool, sharer);
+		loci_coherent_free_item(pool, sharer);
 		sharer = next;
 	}
-	free_item(pool, record);
+	loci_coherent_free_item(pool, record);
+	return state & ~LOCI_COHERENT_PAIR;
 }
 
 uint32_t loci_coherent_at(
@@ -55,9 +27,16 @@ uint32_t loci_coherent_at(
 {
 	const union loci_coherent_item *item = coherent->pool.item;
 
-	if (slot < LOCI_COHERENT_RECORD)
-		return stamp >> 32 == member ? (uint32_t)stamp : LOCI_COHERENT_NOWHERE;
-	for (uint32_t i = record_of(coherent, slot)->sharers; i; i = item[i].sharer.next)
+	if (slot < LOCI_COHERENT_RECORD || loci_coherent_pair_of(coherent, slot)) {
+		if (stamp >> 32 == member)
+			return (uint32_t)stamp;
+		return slot >= LOCI_COHERENT_RECORD &&
+				loci_coherent_pair_of(coherent, slot)->loser == member
+			? LOCI_COHERENT_LOST
+			: LOCI_COHERENT_NOWHERE;
+	}
+	for (uint32_t i = loci_coherent_record_of(coherent, slot)->sharers; i;
+		i = item[i].sharer.next)
 		if (item[i].sharer.member == member)
 			return item[i].sharer.at;
 	return LOCI_COHERENT_NOWHERE;
@@ -69,11 +48,11 @@ void loci_coherent_put(
 	union loci_coherent_item *item = coherent->pool.item;
 	uint32_t i;
 
-	if (*entry < LOCI_COHERENT_RECORD) {
+	if (*entry < LOCI_COHERENT_RECORD || loci_coherent_pair_of(coherent, *entry)) {
 		*loci_stack_stamp(entry) = loci_coherent_stamp(member, at);
 		return;
 	}
-	i = record_of(coherent, *entry)->sharers;
+	i = loci_coherent_record_of(coherent, *entry)->sharers;
 	while (item[i].sharer.member != member)
 		i = item[i].sharer.next;
 	item[i].sharer.at = at;
@@ -89,7 +68,7 @@ static void change_state(struct loci_coherent *coherent, uint32_t *state, uint32
 static uint32_t add_sharer(struct loci_coherent_pool *pool, struct loci_coherent_record *record,
 	uint32_t member, uint32_t at)
 {
-	uint32_t item = take_item(pool);
+	uint32_t item = loci_coherent_take_item(pool);
 
 	pool->item[item].sharer = (struct loci_coherent_sharer){
 		.next = record->sharers, .member = member, .at = at
@@ -103,7 +82,7 @@ static void become_record(struct loci_coherent *coherent, uint32_t *entry, bool 
 {
 	struct loci_coherent_pool *pool = &coherent->pool;
 	uint64_t stamp = *loci_stack_stamp(entry);
-	uint32_t item = take_item(pool), state = *entry;
+	uint32_t item = loci_coherent_take_item(pool), state = *entry;
 	struct loci_coherent_record *record = &pool->item[item].record;
 
 	*record = (struct loci_coherent_record){ .last = (uint32_t)(stamp >> 32) };
@@ -140,64 +119,6 @@ static void take_away(struct loci_coherent_member *member, uint32_t at)
 	member->entry[at] = NULL;
 }
 
-/* Was what it touches written since it lost the block, and by which write? */
-static void judge(const struct loci_coherent_pool *pool, uint32_t log,
-	const struct loci_coherent_sharer *own, struct loci_coherent_touch *touch)
-{
-	for (; log && pool->item[log].log.taken >= own->taken; log = pool->item[log].log.next)
-		if (pool->item[log].log.bytes & touch->bytes) {
-			touch->kind = LOCI_COHERENT_TRUE;
-			touch->lost_to = pool->item[log].log.use;
-			return;
-		}
-	touch->kind = LOCI_COHERENT_FALSE;
-	touch->lost_to = own->use;
-}
-
-static void write_log(struct loci_coherent_pool *pool, struct loci_coherent_record *record,
-	const struct loci_coherent_touch *touch)
-{
-	uint32_t *link = &record->log;
-	struct loci_coherent_log *newest;
-
-	while (*link) {
-		struct loci_coherent_log *log = &pool->item[*link].log;
-		uint32_t item = *link;
-
-		log->bytes &= ~touch->bytes;
-		if (log->bytes) {
-			link = &log->next;
-			continue;
-		}
-		*link = log->next;
-		free_item(pool, item);
-	}
-	newest = &pool->item[record->log].log;
-	if (record->log && newest->use == touch->use && newest->taken == record->taken) {
-		newest->bytes |= touch->bytes;
-	} else {
-		uint32_t item = take_item(pool);
-
-		pool->item[item].log = (struct loci_coherent_log){ .next = record->log,
-			.bytes = touch->bytes,
-			.use = touch->use,
-			.taken = record->taken };
-		record->log = item;
-	}
-}
-
-/* Writes before the first that anyone who is gone lost the block to matter to nobody. */
-static void prune_log(
-	struct loci_coherent_pool *pool, struct loci_coherent_record *record, uint64_t oldest)
-{
-	uint32_t *link = &record->log;
-
-	while (*link && pool->item[*link].log.taken >= oldest)
-		link = &pool->item[*link].log.next;
-	free_log(pool, *link);
-	*link = 0;
-}
-
 /* The other members, of which those that have ended are forgotten. */
 struct others {
 	uint32_t own;    /* sharer */
@@ -220,7 +141,7 @@ static struct others look_at_sharers(
 			others.own = i;
 		} else if (!coherent->member[sharer->member]) {
 			*link = sharer->next;
-			free_item(&coherent->pool, i);
+			loci_coherent_free_item(&coherent->pool, i);
 			continue;
 		} else if (sharer->at != LOCI_COHERENT_LOST) {
 			others.n_have++;
@@ -277,7 +198,7 @@ static bool look_at_reader(struct loci_coherent *coherent,
 		return false;
 	touch->kind = LOCI_COHERENT_REUSE;
 	touch->is_free = false;
-	touched_by(coherent, record_of(coherent, slot), member->number, touch);
+	touched_by(coherent, loci_coherent_record_of(coherent, slot), member->number, touch);
 	return true;
 }
 
@@ -292,7 +213,7 @@ static void look_at_record(struct loci_coherent *coherent, uint32_t member, uint
 	touch->at = LOCI_COHERENT_NOWHERE;
 	touch->kind = LOCI_COHERENT_COLD;
 	if (others.own && pool->item[others.own].sharer.at == LOCI_COHERENT_LOST) {
-		judge(pool, record->log, &pool->item[others.own].sharer, touch);
+		loci_coherent_judge(pool, record->log, &pool->item[others.own].sharer, touch);
 	} else if (others.own) {
 		touch->kind = LOCI_COHERENT_REUSE;
 		touch->at = pool->item[others.own].sharer.at;
@@ -306,17 +227,18 @@ static void look_at_record(struct loci_coherent *coherent, uint32_t member, uint
 			others.oldest = record->taken;
 		others.n_have = 0;
 	}
-	prune_log(pool, record, others.oldest);
+	loci_coherent_log_prune(pool, record, others.oldest);
 	if (others.oldest != UINT64_MAX || others.n_have) {
 		if (touch->takes)
-			write_log(pool, record, touch);
+			loci_coherent_log_write(pool, record, touch);
 		if (!others.own)
 			add_sharer(pool, record, member, LOCI_COHERENT_NOWHERE);
 		touch->is_free = false;
+		if (!others.n_have)
+			loci_coherent_pair_up(coherent, entry, member);
 		return;
 	}
-	state = record->state;
-	loci_coherent_forget(coherent, item);
+	state = loci_coherent_forget(coherent, item);
 	*entry = state;
 	*loci_stack_stamp(entry) = loci_coherent_stamp(member, touch->at);
 	touch->is_free = state != LOCI_COHERENT_READ;
@@ -348,6 +270,12 @@ void loci_coherent_look(struct loci_coherent *coherent, struct loci_coherent_mem
 	}
 	if (*entry < LOCI_COHERENT_RECORD)
 		become_record(coherent, entry, touch->is_write);
+	else if (loci_coherent_pair_of(coherent, *entry)) {
+		if (*stamp >> 32 == member->number &&
+			loci_coherent_pair_touch(coherent, entry, touch))
+			return;
+		loci_coherent_pair_expand(coherent, entry);
+	}
 	if (!look_at_reader(coherent, member, *entry, touch))
 		look_at_record(coherent, member->number, entry, touch);
 }

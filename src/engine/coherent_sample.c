@@ -59,8 +59,7 @@ static bool keep_entry(void *data, uint64_t key, uint64_t stamp, uint32_t slot)
 	if (loci_coherent_follows(coherent, key))
 		return true;
 	if (slot >= LOCI_COHERENT_RECORD) {
-		state = coherent->pool.item[slot - LOCI_COHERENT_RECORD].record.state;
-		loci_coherent_forget(coherent, slot - LOCI_COHERENT_RECORD);
+		state = loci_coherent_forget(coherent, slot - LOCI_COHERENT_RECORD);
 	}
 	coherent->blocks[state - LOCI_COHERENT_ALONE]--;
 	return false;

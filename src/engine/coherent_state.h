@@ -41,10 +41,21 @@ static inline uint64_t loci_coherent_stamp(uint32_t member, uint32_t at)
 
 /* Of a block that several members know. Numbers of items; 0: none. */
 struct loci_coherent_record {
-	uint32_t sharers, log;
-	uint32_t last;  /* toucher */
+	uint32_t sharers;
 	uint32_t state; /* READ or WRITTEN */
+	uint32_t log;
+	uint32_t last;  /* toucher */
 	uint64_t taken; /* times that a write took it away */
+};
+
+/* The same of a block that one has, of which the entry knows, and one has lost, since when all that
+ * matters was written with one use: what one thread makes and another goes on with. */
+#define LOCI_COHERENT_PAIR 0x80000000u /* or'ed to the state */
+struct loci_coherent_pair {
+	uint32_t loser;
+	uint32_t state;
+	uint64_t lost_to; /* the write that took it */
+	uint64_t bytes, use;
 };
 
 struct loci_coherent_sharer {
@@ -61,6 +72,7 @@ struct loci_coherent_log {
 
 union loci_coherent_item {
 	struct loci_coherent_record record;
+	struct loci_coherent_pair pair;
 	struct loci_coherent_sharer sharer;
 	struct loci_coherent_log log;
 	uint32_t next; /* free one */
@@ -177,8 +189,57 @@ void loci_coherent_put(
 /* Where it is, or NOWHERE, or LOST. */
 uint32_t loci_coherent_at(
 	const struct loci_coherent *coherent, uint64_t stamp, uint32_t slot, uint32_t member);
-/* The record of a block that is not followed any more. */
-void loci_coherent_forget(struct loci_coherent *coherent, uint32_t record);
+/* The record of a block that is not followed any more. Returns its state. */
+uint32_t loci_coherent_forget(struct loci_coherent *coherent, uint32_t record);
+
+/* A free item; there is room. */
+static inline uint32_t loci_coherent_take_item(struct loci_coherent_pool *pool)
+{
+	uint32_t item = pool->free;
+
+	if (!item)
+		return ++pool->n;
+	pool->free = pool->item[item].next;
+	pool->n_free--;
+	return item;
+}
+
+static inline void loci_coherent_free_item(struct loci_coherent_pool *pool, uint32_t item)
+{
+	pool->item[item].next = pool->free;
+	pool->free = item;
+	pool->n_free++;
+}
+
+static inline struct loci_coherent_record *loci_coherent_record_of(
+	const struct loci_coherent *coherent, uint32_t slot)
+{
+	return &coherent->pool.item[slot - LOCI_COHERENT_RECORD].record;
+}
+
+/* NULL: it is no pair. */
+static inline struct loci_coherent_pair *loci_coherent_pair_of(
+	const struct loci_coherent *coherent, uint32_t slot)
+{
+	struct loci_coherent_pair *pair = &coherent->pool.item[slot - LOCI_COHERENT_RECORD].pair;
+
+	return pair->state & LOCI_COHERENT_PAIR ? pair : NULL;
+}
+
+/* coherent_log.c. Was what it touches written since it lost the block, and by which write? */
+void loci_coherent_judge(const struct loci_coherent_pool *pool, uint32_t log,
+	const struct loci_coherent_sharer *own, struct loci_coherent_touch *touch);
+void loci_coherent_log_write(struct loci_coherent_pool *pool, struct loci_coherent_record *record,
+	const struct loci_coherent_touch *touch);
+/* Writes before the first that anyone who is gone lost the block to matter to nobody. */
+void loci_coherent_log_prune(
+	struct loci_coherent_pool *pool, struct loci_coherent_record *record, uint64_t oldest);
+/* The member that has the block of a pair touches it: is it a pair still, and all done? */
+bool loci_coherent_pair_touch(
+	struct loci_coherent *coherent, uint32_t *entry, struct loci_coherent_touch *touch);
+/* A pair becomes a record, and a record that can be one a pair. */
+void loci_coherent_pair_expand(struct loci_coherent *coherent, uint32_t *entry);
+void loci_coherent_pair_up(struct loci_coherent *coherent, uint32_t *entry, uint32_t member);
 
 /* coherent_slots.c */
 int loci_coherent_slots_init(

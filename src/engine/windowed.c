@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHAINS     4096u
-#define BATCH      4096
-#define PERCENTILE 0.99
-#define NONE       UINT32_MAX
+#define CHAINS       4096u
+#define BATCH        4096
+#define PERCENTILE   0.99
+#define NONE         UINT32_MAX
+#define LOOK_TOUCHES (1u << 20) /* between looks how large the engines are */
 
 struct sample {
 	uint64_t block;
@@ -32,7 +33,7 @@ struct loci_windowed {
 	struct loci_stack *shared;
 	struct loci_coherent *private_; /* NULL: there has been one member */
 	uint32_t first_member;
-	uint64_t fed;
+	uint64_t fed, looked;
 	struct sample *sample; /* slots, used again */
 	size_t n_slots, slot_cap;
 	uint32_t free_slot;
@@ -370,8 +371,9 @@ static int renew(struct loci_windowed *w, struct loci_err *err)
 	uint64_t bytes;
 	int r;
 
-	if (!w->options.max_bytes || w->n_open)
+	if (!w->options.max_bytes || w->n_open || w->fed - w->looked < LOOK_TOUCHES)
 		return 0;
+	w->looked = w->fed;
 	r = loci_stack_result(w->shared, &result, err);
 	if (r < 0)
 		return r;
@@ -420,9 +422,10 @@ int loci_windowed_end(struct loci_windowed *w, uint32_t member, struct loci_err 
 		if (s->member != member)
 			continue;
 		answer_private(w, s, LOCI_WINDOWED_LAST, 0);
-		/* with nobody else there nothing will touch it again, either */
-		settle(w, slot);
+		settle(w, slot); /* others may touch it */
 	}
+	if (w->private_)
+		loci_coherent_end(w->private_, member);
 	return 0;
 }
 

@@ -38,12 +38,13 @@ int loci_accuracy_profile(struct loci_profile *profile, uint64_t block_bytes,
 /* What another profile of the same program says of its distances, the first being the truth. Of
  * private distances the threads' are added up; a run of one thread has no others than stack's. */
 struct loci_accuracy_pair {
-	enum loci_distance distance; /* STACK or PRIVATE */
+	enum loci_distance distance; /* STACK, PRIVATE or TIME */
+	bool converted;              /* stack distances of the other are of StatStack */
 	double touches[2];           /* of truth and other; weights where sampled */
 	double infinite[2];          /* of them, as a fraction: cold, last or lost to a write */
 	struct loci_accuracy accuracy;
 };
-#define LOCI_ACCURACY_PAIRS 2
+#define LOCI_ACCURACY_PAIRS 3
 /* ret has room for LOCI_ACCURACY_PAIRS; a distance that either lacks is left out. An error where
  * that leaves none. */
 int loci_accuracy_between(struct loci_profile *truth, struct loci_profile *other,

@@ -8,6 +8,23 @@
 #include <errno.h>
 #include <inttypes.h>
 
+/* Samples that were watched have time distances, of which StatStack makes the others. */
+static int find(struct loci_profile *profile, struct loci_hist_key key, bool *ret_converted,
+	struct loci_hist *ret, struct loci_err *err)
+{
+	loci_cleanup(loci_hist_fini) struct loci_hist time = { 0 };
+	int r = loci_thread_hist(profile, &key, NULL, 0, ret, err);
+
+	if (r != -ENOENT || key.distance != LOCI_DISTANCE_STACK)
+		return r;
+	key.distance = LOCI_DISTANCE_TIME;
+	r = loci_thread_hist(profile, &key, NULL, 0, &time, err);
+	if (r < 0)
+		return r;
+	*ret_converted = true;
+	return loci_convert_statstack(&time, ret) < 0 ? loci_err_nomem(err) : 0;
+}
+
 /* 1: both have it, and the row is filled; 0: not both; or an error. */
 static int compare(struct loci_profile *truth, struct loci_profile *other,
 	enum loci_distance distance, uint64_t block_bytes, struct loci_accuracy_pair *ret,
@@ -17,13 +34,15 @@ static int compare(struct loci_profile *truth, struct loci_profile *other,
 	loci_cleanup(loci_hist_fini) struct loci_hist b = { 0 };
 	const struct loci_hist *hist[2] = { &a, &b };
 	struct loci_hist_key key = { .distance = distance, .block_bytes = block_bytes };
-	int r = loci_thread_hist(truth, &key, NULL, 0, &a, err);
+	bool converted = false;
+	int r = find(truth, key, &converted, &a, err);
 
 	if (r == 0)
-		r = loci_thread_hist(other, &key, NULL, 0, &b, err);
+		r = find(other, key, &converted, &b, err);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	ret->distance = distance;
+	ret->converted = converted;
 	for (unsigned i = 0; i < 2; i++) {
 		ret->touches[i] = loci_hist_total(hist[i]);
 		ret->infinite[i] = ret->touches[i] > 0
@@ -42,6 +61,12 @@ int loci_accuracy_between(struct loci_profile *truth, struct loci_profile *other
 	if (r < 0)
 		return r;
 	*ret_n = (size_t)r;
+	if (r == 1 && ret[0].converted) {
+		r = compare(truth, other, LOCI_DISTANCE_TIME, block_bytes, &ret[1], err);
+		if (r < 0)
+			return r;
+		*ret_n += (size_t)r;
+	}
 	if (loci_thread_hist_known(truth, block_bytes) ||
 		loci_thread_hist_known(other, block_bytes)) {
 		r = compare(truth, other, LOCI_DISTANCE_PRIVATE, block_bytes, &ret[*ret_n], err);

@@ -76,6 +76,28 @@ static int find_machine(struct loci_subject *subject, const char *machine, struc
 	return 0;
 }
 
+/* Samples that were watched have time distances only. */
+static int convert(struct loci_subject *subject, struct loci_err *err)
+{
+	const struct loci_hist_key key = { .distance = LOCI_DISTANCE_TIME,
+		.block_bytes = subject->grain->block_bytes };
+	const struct loci_hist *time;
+	int r = loci_profile_hist(subject->profile, &key, &time, err);
+
+	if (r < 0)
+		return r;
+	if (loci_convert_statstack(time, &subject->made) < 0)
+		return loci_err_nomem(err);
+	subject->stack = &subject->made;
+	subject->conversion = LOCI_CONVERT_STATSTACK;
+	return 0;
+}
+
+void loci_subject_fini(struct loci_subject *subject)
+{
+	loci_hist_fini(&subject->made);
+}
+
 int loci_subject_init(struct loci_subject *subject, struct loci_profile *profile,
 	uint64_t block_bytes, const char *machine, struct loci_err *err)
 {
@@ -93,6 +115,8 @@ int loci_subject_init(struct loci_subject *subject, struct loci_profile *profile
 		return no_grain(profile, block_bytes, err);
 	key.block_bytes = subject->grain->block_bytes;
 	r = loci_profile_hist(profile, &key, &subject->stack, err);
+	if (r == -ENOENT)
+		r = convert(subject, err);
 	if (r == -ENOENT && subject->run->mode && !strcmp(subject->run->mode, "count"))
 		return loci_err_set(err, ENOENT,
 			"%.300s was recorded by -m count and holds no distances, but operations: "

@@ -3,6 +3,7 @@
 #ifndef LOCI_MODEL_SUBJECT_H
 #define LOCI_MODEL_SUBJECT_H
 
+#include "model/convert.h"
 #include "model/predict.h"
 #include "profile/profile.h"
 
@@ -11,6 +12,8 @@ struct loci_subject {
 	const struct loci_run *run;
 	const struct loci_grain *grain;
 	const struct loci_hist *stack;
+	struct loci_hist made;           /* stack, where it is of a model */
+	enum loci_conversion conversion; /* this one: the profile has time distances only */
 	const struct loci_hist *own; /* of threads, each in its own stack; NULL: none share memory
 				      */
 	bool is_object;
@@ -28,6 +31,8 @@ struct loci_subject {
  * that is the unit. */
 int loci_subject_init(struct loci_subject *subject, struct loci_profile *profile,
 	uint64_t block_bytes, const char *machine, struct loci_err *err);
+
+void loci_subject_fini(struct loci_subject *subject); /* of zeros, too */
 
 /* The sizes, in blocks of the subject, of those levels whose lines are its blocks: ascending, at
  * most LOCI_LEVELS_MAX. level, where not NULL, receives their indexes. Returns how many. */

@@ -17,6 +17,9 @@ static const char *const distances[] = {
 	[LOCI_DISTANCE_PRIVATE] = "private",
 	[LOCI_DISTANCE_AT_LEAST] = "at_least",
 	[LOCI_DISTANCE_PRIVATE_AT_LEAST] = "private_at_least",
+	[LOCI_DISTANCE_ALONE] = "alone",
+	[LOCI_DISTANCE_ALONE_REMOTE] = "alone_remote",
+	[LOCI_DISTANCE_REMOTE] = "remote",
 };
 
 static const char *const owners[] = {

@@ -31,6 +31,10 @@ enum loci_distance { /* what a histogram counts */
 	 * and perhaps finite: samples that were given up. */
 	LOCI_DISTANCE_AT_LEAST,
 	LOCI_DISTANCE_PRIVATE_AT_LEAST,
+	/* For the model of Anger et al. (2014): */
+	LOCI_DISTANCE_ALONE,        /* in the thread's own stack, nothing taken away */
+	LOCI_DISTANCE_ALONE_REMOTE, /* of those, of blocks that another thread touched last */
+	LOCI_DISTANCE_REMOTE,       /* the same touches in the stack that all share */
 };
 const char *loci_distance_name(enum loci_distance distance);
 

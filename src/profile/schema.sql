@@ -423,6 +423,9 @@ CREATE TABLE histogram (
 	                            -- at_least, private_at_least: of samples that were given up,
 	                            -- which stack, or private, has among the cold: the distance
 	                            -- that they have at least
+	                            -- where asked for: alone: the same, nothing taken away;
+	                            -- alone_remote: of blocks that another thread touched last,
+	                            -- read or written; remote: of these, in the stack of all
 	block_bytes INTEGER NOT NULL REFERENCES grain,
 	set_bits INTEGER NOT NULL,  -- set, set_dirty, set_both: 2^set_bits sets; else 0
 	scheme TEXT NOT NULL,       -- fine: 128 bins per power of two, exact below 256

@@ -21,7 +21,8 @@ static void add_row(
 	const struct loci_accuracy *a = &row->accuracy;
 	char size[LOCI_UNITS_MAX];
 
-	loci_table_add(out, LOCI_STYLE_BOLD, "%s", loci_distance_name(row->distance));
+	loci_table_add(out, LOCI_STYLE_BOLD, "%s%s", loci_distance_name(row->distance),
+		row->converted ? ", StatStack" : "");
 	add_similarity(out, a->s_schuff);
 	add_similarity(out, a->s_schuff_far);
 	add_similarity(out, a->s_log2);
@@ -79,6 +80,7 @@ static void put_row(const struct loci_accuracy_pair *row, struct loci_json *json
 
 	loci_json_object(json);
 	loci_pair_string(json, "distance", loci_distance_name(row->distance));
+	loci_pair_string(json, "model", row->converted ? "StatStack" : NULL);
 	loci_pair_number(json, "s_schuff", a->s_schuff);
 	loci_pair_number(json, "s_schuff_far", a->s_schuff_far);
 	loci_pair_number(json, "s_log2", a->s_log2);

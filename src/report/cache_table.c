@@ -2,6 +2,7 @@
 #include "report/cache_table.h"
 
 #include "base/units.h"
+#include "model/thread_hist.h"
 #include "report/table.h"
 
 #include <errno.h>
@@ -228,6 +229,31 @@ static void note_sharing(const struct loci_cache_table *table, const struct loci
 	}
 }
 
+/* Private distances are kept of one block size: levels of other lines are as if all threads shared
+ * them. */
+static void note_unthreaded(const struct loci_cache_table *table, const struct loci_text *text)
+{
+	size_t n;
+	const struct loci_grain *grain = loci_profile_grains(table->profile, &n);
+	uint64_t known = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (loci_thread_hist_known(table->profile, grain[i].block_bytes))
+			known = grain[i].block_bytes;
+	for (size_t i = 0; known && i < table->n; i++) {
+		const struct loci_cache *cache = &table->row[i].cache;
+		char words[NOTE_MAX], size[LOCI_UNITS_MAX];
+
+		if (table->row[i].is_threaded || cache->share == LOCI_SHARE_ALL)
+			continue;
+		snprintf(words, sizeof(words),
+			"%s: one for all threads, since what each has to itself was recorded of "
+			"%s-byte blocks alone",
+			cache->name, loci_units_size(size, known));
+		note(text, words);
+	}
+}
+
 static void print_notes(const struct loci_cache_table *table, const struct loci_text *text)
 {
 	bool negative = false, estimated = false, unknown_writes = false;
@@ -239,6 +265,7 @@ static void print_notes(const struct loci_cache_table *table, const struct loci_
 	}
 	print_bases(table, text);
 	note_sharing(table, text);
+	note_unthreaded(table, text);
 	for (size_t i = 0; i < table->n; i++)
 		note_by_reference(&table->row[i], text);
 	if (estimated)

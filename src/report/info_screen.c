@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/units.h"
+#include "profile/dimension.h"
 #include "report/coherence_line.h"
 #include "report/marks_line.h"
 #include "report/table.h"
@@ -63,6 +64,21 @@ static void print_counts(const struct loci_text *text, const struct loci_run *ru
 		print_line(text, "merged", "%" PRIu64 " profiles", run->merged);
 }
 
+/* A line for each run that was sampled. */
+static void print_samples(const struct loci_text *text, struct loci_profile *profile)
+{
+	const struct loci_sampling_row *row;
+	size_t n;
+
+	if (loci_profile_samplings(profile, &row, &n, NULL) < 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		print_line(text, "samples",
+			"%" PRIu64 ", one in %" PRIu64 " references, %" PRIu64 " given up, %" PRIu64
+			" lost, seed %" PRIu64,
+			row[i].samples, row[i].period, row[i].pruned, row[i].lost, row[i].seed);
+}
+
 static void print_run(const struct loci_info *info, const struct loci_text *text)
 {
 	const struct loci_run *run = loci_profile_run(info->profile);
@@ -92,6 +108,7 @@ static void print_run(const struct loci_info *info, const struct loci_text *text
 	loci_unseen_line(info->profile, line, sizeof(line));
 	print_line(text, "unseen", "%s%s", line[0] ? "calls into " : "", line);
 	print_line(text, "regions", "%s", loci_regions_line(info->profile, line, sizeof(line)));
+	print_samples(text, info->profile);
 	print_line(text, "mistakes", "%s", loci_mistakes_line(info->profile, line, sizeof(line)));
 }
 

@@ -34,14 +34,15 @@ static int put_hist(const struct loci_shown *shown, const char *name, enum loci_
 	return r == -ENOENT ? 0 : r;
 }
 
-/* "misses", "writebacks" and "first_hits" of one owner at every level, "touches" and "histogram".
+/* "misses", "writebacks", "first_hits" and "transfers" of one owner at every level, "touches" and
+ * "histogram".
  */
 static int put_counts(const struct loci_shown *shown, enum loci_owner owner, int64_t id,
 	struct loci_json *json, struct loci_err *err)
 {
 	const struct loci_catalogue *c = &shown->catalogue;
 	double misses[LOCI_LEVELS_MAX] = { 0 }, writebacks[LOCI_LEVELS_MAX] = { 0 },
-	       first_hits[LOCI_LEVELS_MAX] = { 0 }, touches = 0;
+	       first_hits[LOCI_LEVELS_MAX] = { 0 }, transfers[LOCI_LEVELS_MAX] = { 0 }, touches = 0;
 
 	for (size_t i = 0; i < c->n_level_count; i++) {
 		const struct loci_level_count_row *count = &c->level_count[i];
@@ -54,6 +55,7 @@ static int put_counts(const struct loci_shown *shown, enum loci_owner owner, int
 			misses[k] = (double)count->misses;
 			writebacks[k] = (double)count->writebacks;
 			first_hits[k] = (double)count->first_hits;
+			transfers[k] = (double)count->transfers;
 			if (!k)
 				touches = (double)(count->first_hits + count->misses);
 		}
@@ -62,6 +64,7 @@ static int put_counts(const struct loci_shown *shown, enum loci_owner owner, int
 	put_numbers("misses", misses, c->n_level, json);
 	put_numbers("writebacks", writebacks, c->n_level, json);
 	put_numbers("first_hits", first_hits, c->n_level, json);
+	put_numbers("transfers", transfers, c->n_level, json);
 	return put_hist(shown, "histogram", LOCI_DISTANCE_STACK, owner, id, json, err);
 }
 

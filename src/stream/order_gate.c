@@ -60,7 +60,7 @@ void loci_order_back(struct loci_ordered *order, struct loci_order_lane *lane)
 
 	if (loci_word_is_marker(*front) && loci_word_kind(*front) == LOCI_MARK_SWITCH &&
 		front[1] > order->gate[gate].next) {
-		order->n_blocked -= lane->blocked;
+		loci_order_return(order, lane);
 		park(order, lane, gate, front[1]);
 	} else {
 		loci_order_ready(order, lane);
@@ -78,7 +78,6 @@ bool loci_order_pass(struct loci_ordered *order, struct loci_order_lane *lane, u
 	}
 	if (number == gate->next && !only_waits) {
 		gate->next++;
-		order->now = lane->clock;
 		release(order, gate);
 	}
 	return true;

@@ -194,12 +194,16 @@ struct loci_order_lane *loci_order_first_ready(struct loci_ordered *order)
 	return first;
 }
 
+void loci_order_return(struct loci_ordered *order, const struct loci_order_lane *lane)
+{
+	order->n_blocked -= lane->where == LANE_AWAY && lane->blocked;
+}
+
 void loci_order_ready(struct loci_ordered *order, struct loci_order_lane *lane)
 {
 	if (lane->where == LANE_READY)
 		return;
-	if (lane->where == LANE_AWAY && lane->blocked)
-		order->n_blocked--;
+	loci_order_return(order, lane);
 	if (order->order == LOCI_ORDER_TIME)
 		loci_order_pace(order, lane);
 	else if (lane->where != LANE_TURN && lane->clock < order->now)

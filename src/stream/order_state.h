@@ -157,8 +157,9 @@ void loci_order_ready(struct loci_ordered *order, struct loci_order_lane *lane);
 struct loci_order_lane *loci_order_first_ready(struct loci_ordered *order); /* and takes it out */
 /* There are no time stamps: by references from here on. */
 void loci_order_forget_time(struct loci_ordered *order);
-/* Not waited for from here on. */
+/* Not waited for from here on, and again: it has to be ready or parked then. */
 void loci_order_away(struct loci_ordered *order, struct loci_order_lane *lane);
+void loci_order_return(struct loci_ordered *order, const struct loci_order_lane *lane);
 
 /* order_gate.c */
 int loci_order_gate_of(struct loci_ordered *order, uint64_t object, uint32_t *ret);

@@ -146,11 +146,12 @@ enum loci_marker {
 	LOCI_MARK_WINDOW_BEGIN = 0x30, /* -              0: references counted so far */
 	LOCI_MARK_WINDOW_END = 0x31,   /* -              0: references counted so far */
 	LOCI_MARK_SAMPLE_OPEN = 0x32,  /* sample id      0: address, 1: references so far, 2: site,
-	                                  3: reference descriptor, 4: watch slot, 5: frame address,
-	                                  6 (may be absent): the mean of the gap before it. Of a
-	                                  collector that has windows the sample is the reference
-	                                  with the number that 1 gives, which follows: all else is 0
-	                                  but 6 */
+	                                  3: reference descriptor, 4: watch, LOCI_WATCH_NONE or
+	                                  LOCI_WATCH_BURST, 5: frame address, 6 (may be absent):
+	                                  the mean of the gap before it. A sample whose watch another
+	                                  had takes it from that. Of a collector that has windows the
+	                                  sample is the reference with the number that 1 gives, which
+	                                  follows: all else is 0 but 6 */
 	LOCI_MARK_SAMPLE_EVICT = 0x33, /* sample id      0: references so far, 1: id of the sample that
 	                                  took its place */
 	LOCI_MARK_SAMPLE_FIRE = 0x34,  /* sample id      0: address, 1: references so far, 2: site,
@@ -170,6 +171,11 @@ enum loci_marker {
 /* clang-format on */
 
 #define LOCI_SIGNAL_DEPTH 64
+
+/* Of a sample, beside the numbers of watches, which are below LOCI_WATCHES. */
+#define LOCI_WATCH_NONE  UINT32_MAX       /* there was no watch for it */
+#define LOCI_WATCH_BURST (UINT32_MAX - 1) /* its reuse was seen in the words that followed */
+#define LOCI_WATCHES     64
 
 enum loci_sync {
 	LOCI_SYNC_ACQUIRE = 0,

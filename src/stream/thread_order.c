@@ -27,8 +27,8 @@ static int begin(
 	if (!lane)
 		return loci_err_nomem(err);
 	lane->lives = true;
-	lane->blocked = order->only_blocked;
 	loci_order_ready(order, lane);
+	lane->blocked = order->only_blocked;
 	return 0;
 }
 

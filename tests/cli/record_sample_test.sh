@@ -43,6 +43,8 @@ holds alone "count(*) = 0 from whole where distance = 'private'"
 expect 0 loci report --coverage 90 p.loci
 has out sampled.c:23
 [ "$(sql "select mode || ' ' || (error_points > 0) from run, grain")" = "sample 1" ] || fail "mode: $(sql 'select mode from run')"
+expect 0 loci info p.loci
+has out "one in 300 references"
 expect 0 loci report p.loci
 has out "sampled, +/- "
 has out "sampled.c:23 sweep"

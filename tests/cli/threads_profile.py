@@ -5,7 +5,8 @@ Words say what runs, in this order: t2 (in thread 2), s3 (at site 3), r64 (loads
 64), w64 (stores them), r0..640 (at every 64th address up to 640), 5*( .. ) (five times what stands
 between, which does not nest). Blocks have 64 bytes. Sites are lines 10*N of work.c, function work.
 KEY: share=N (groups of N threads in the order of their ids), objects=NAME:ADDRESS:BYTES,.. ,
-levels=NAME:BLOCKS:private|shared|shareN,.. (fully associative, counted), caches, command, sites=no.
+levels=NAME:BLOCKS:private|shared|shareN,.. (fully associative, counted), caches, command, sites=no,
+alone=yes (threads apart, too).
 
 Every distance comes from a plain list of blocks and holes: METHODS as a few lines of Python, to
 hold the program against.
@@ -151,7 +152,7 @@ def main():
     def object_of(address):
         return next((n + 1 for n, (_, at, size) in enumerate(objects) if at <= address < at + size), None)
 
-    private, grouped, shared = Stacks(), Stacks(), Stacks()
+    private, grouped, shared, apart = Stacks(), Stacks(), Stacks(), Stacks()
     counts = Counts()
     last, touchers, changed = {}, defaultdict(set), defaultdict(bool)
     written = defaultdict(set)
@@ -179,6 +180,12 @@ def main():
             counts.add(owner, number, "private", distance, kind)
             counts.add(owner, number, "stack", *found["shared"][:2])
             counts.meet(owner, number, kind, block in last and last[block] != thread)
+        if "alone" in settings:
+            alone = apart.touch(thread, block, False, touched, who)[:2]
+            counts.add("thread", thread, "alone", *alone)
+            if block in last and last[block] != thread:
+                counts.add("thread", thread, "alone_remote", *alone)
+                counts.add("whole", 0, "remote", *found["shared"][:2])
         hit = False
         for n, (_, blocks, level_kind) in enumerate(levels):
             d = found[level_kind][0]

@@ -154,4 +154,13 @@ rows = json.load(open("out"))["sweep"]
 print(*[int(r["misses"]) for r in rows])' >got
 for blocks in 1 2 4 8; do misses a.loci whole 0 private $blocks; done | tr '\n' ' ' >want
 [ "$(cat got)" = "$(sed 's/ $//' want)" ] || fail "sweep: $(cat got), not $(cat want)"
+# Private distances are of one block size: of others the threads share.
+sqlite3 a.loci "INSERT INTO grain SELECT 128, touches, writes, straddles, blocks, 1, 0, 0 FROM grain;
+	INSERT INTO histogram SELECT 999, owner, 0, distance, 128, 0, scheme, 0, cold, coherence
+		FROM histogram WHERE owner = 'whole' AND distance = 'stack'"
+expect 0 loci cache a.loci --cache L1=256@128,L2=4K@128:shared
+has out 'L1: one for all threads, since what each has to itself was recorded of 64-byte'
+lacks out 'L2: one for all'
+expect 0 loci cache a.loci --cache L1=256
+lacks out 'one for all threads'
 finish

@@ -227,6 +227,29 @@ static void check_log(void)
 	loci_coherent_free(coherent);
 }
 
+/* What one makes and another goes on with takes an item a block, as long as someone may ask. */
+static void check_handed_over(void)
+{
+	static struct stream s;
+	struct loci_coherent *coherent = new_engine(0);
+
+	s.n = s.n_turns = 0;
+	for (uint64_t i = 0; i < 5000; i++)
+		add(&s, 0, i, true);
+	for (uint64_t i = 0; i < 5000; i++)
+		add(&s, 1, i, true);
+	feed(coherent, &s);
+	CHECK_U64(coherent->pool.n - coherent->pool.n_free, 5000);
+	CHECK(coherent->pool.n < 5010);
+	loci_coherent_end(coherent, 0);
+	s.n = s.n_turns = 0;
+	for (uint64_t i = 0; i < 5000; i++)
+		add(&s, 1, i, i % 2);
+	feed(coherent, &s);
+	CHECK_U64(coherent->pool.n_free, coherent->pool.n);
+	loci_coherent_free(coherent);
+}
+
 static double near(double got, double want)
 {
 	return fabs(got - want) / want;
@@ -397,6 +420,7 @@ int main(void)
 	check_many(3000, 200, true, 80 << 20);
 	check_many(200, 3000, false, 96 << 20);
 	check_log();
+	check_handed_over();
 	check_sampling();
 	check_adopt_sample();
 	check_less_holes();

@@ -5,7 +5,7 @@
  *	WORD_LOG	the file to write: "counted N traced M errors K runs L", errors before it
  *	WORD_LOG_MODE	count; trace; windows: changes between the two every few references;
  *			list: as trace, and writes every reference: L|S|F BYTES ADDRESS, R for a
- *range
+ *range; and A|R ADDRESS for the numbers of atomic operations
  *	EXECUTIONS	the file to write how often each block of each function that was compiled
  *			with operations executed, as the words and the counters say: NAME BLOCK N
  *	WORD_LOG_RUNS	0: no loop is told by a RUN
@@ -48,7 +48,8 @@ struct log {
 	unsigned n_run, n_raw;        /* .. so far, and at its end */
 	uint64_t n_atomics, n_synced; /* SYNCs: given a number, and seen in the words */
 	bool is_atomic;               /* an operation is on its way */
-	bool is_sync;                 /* the raw words are a SYNC's */
+	bool is_sync;                 /* the raw words are a SYNC's, of this kind */
+	uint64_t sync;
 	uint64_t runs;
 };
 
@@ -98,6 +99,7 @@ static void take_marker(struct log *log, uint64_t word)
 	bool is_run = loci_word_kind(word) == LOCI_MARK_RUN;
 	log->is_sync = loci_word_kind(word) == LOCI_MARK_SYNC;
 	if (log->is_sync) {
+		log->sync = id;
 		log->n_run = 0;
 		log->n_raw = loci_word_n_raw(word);
 		return;
@@ -185,6 +187,9 @@ static void take_raw(struct log *log, uint64_t word)
 		take_run(log);
 	else if (log->n_raw != 2 || log->run[1] != ++log->n_synced)
 		complain(log, "a number is missing", log->run[1]);
+	else if (mode == LIST)
+		fprintf(out, "%c %#llx\n", log->sync == LOCI_SYNC_ACQUIRE ? 'A' : 'R',
+			(unsigned long long)log->run[0]);
 	log->n_run = log->n_raw = 0;
 }
 
@@ -402,6 +407,8 @@ __attribute__((visibility("hidden"))) uint64_t *log_atomic(
 		*at++ = address;
 	if (kind != LOCI_CC_ATOMIC_LOAD)
 		at = put_number(at, address, LOCI_SYNC_RELEASE);
+	if (!own->quiet && at > own->state.limit + LOCI_CC_ROOM_WORDS)
+		complain(own, "more words than there was room for", address);
 	own->state.cursor = at;
 	return at;
 }

@@ -5,14 +5,15 @@
 //
 // DIR holds node_modules of web/package-lock.json. The working directory holds pages that
 // viewer_browser_test.sh made: demo.html (two profiles with code and data), hostile.html, large.html
-// (a hundred thousand sites), bare.html (a trace), others.html and objects.html (odd ones), and LARGE_FACTOR times the time that a page of a
-// quiet machine may take is what they get. SHOTS=DIR keeps pictures to look at.
+// (a hundred thousand sites), bare.html (a trace), others.html and objects.html (odd ones). SHOTS=DIR keeps pictures to look at.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { documentOfFile, json } from "./page_data.mjs";
@@ -21,7 +22,7 @@ import { count, percent } from "../../web/units.js";
 const require = createRequire(`${resolve(process.env.TOOLS)}/`);
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const factor = Number(process.env.LARGE_FACTOR ?? 10);
+const FACTOR = 4;
 const VIEWS = ["overview", "code", "pairs", "data", "threads", "ops", "phases", "diff"];
 let browser;
 
@@ -34,6 +35,10 @@ after(() => browser?.close());
 
 // A page that has drawn itself; whatever it complains of fails the test.
 async function open(file, fragment = "", options = {}) {
+	return openAddress(`${pathToFileURL(resolve(file))}${fragment}`, options);
+}
+
+async function openAddress(address, options = {}) {
 	const { bypassCSP = false, ...rest } = options;
 	const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP, ...rest });
 	const page = await context.newPage();
@@ -46,9 +51,12 @@ async function open(file, fragment = "", options = {}) {
 	page.on("pageerror", (error) => page.complaints.push(String(error.stack ?? error)));
 	page.on(
 		"request",
-		(request) => !/^(file|data):/.test(request.url()) && page.complaints.push(`asks for ${request.url()}`),
+		(request) =>
+			!/^(file|data):/.test(request.url()) &&
+			request.url() !== address &&
+			page.complaints.push(`asks for ${request.url()}`),
 	);
-	await page.goto(`${pathToFileURL(resolve(file))}${fragment}`);
+	await page.goto(address);
 	await page.waitForSelector("html[data-ready]", { timeout: 60000 });
 	return page;
 }
@@ -320,6 +328,21 @@ test("keys, search, levels, profiles and pairs", async () => {
 	await close(page);
 });
 
+test("loci view serves the same page", async () => {
+	const server = spawn(process.env.LOCI, ["view", "--no-open", process.env.DEMO]);
+	const [line] = await once(server.stdout, "data");
+	const page = await openAddress(String(line).trim());
+
+	assert.match(page.url(), /^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\/$/);
+	assert.equal(await page.locator(".card").count(), 3);
+	await page.locator(".card").first().click();
+	await settle(page);
+	assert.match(page.url(), /#code/);
+	await close(page);
+	server.kill("SIGINT");
+	assert.deepEqual(await once(server, "exit"), [0, null]);
+});
+
 test("what a profile lacks is said", async () => {
 	const page = await open("bare.html");
 
@@ -426,72 +449,63 @@ test("the policy forbids what the page does not need", async () => {
 	await page.context().close();
 });
 
-test("a hundred thousand sites do not make it wait", { skip: !existsSync("large.html") }, async () => {
-	const started = Date.now();
-	const page = await open("large.html", "#code");
-	const ready = Date.now() - started;
-	const times = { ready };
-	const time = async (name, act) => {
-		times[name] = await page
-			.evaluate(async (source) => {
-				const click = new Function(`return (${source})`)();
-				const from = performance.now();
+// Processor time, not the clock: other tests run beside this one. What a quiet machine takes stands in
+// doc/viewer.md; here it may be several times as much.
+test("a hundred thousand sites do not make it wait", async () => {
+	const page = await open("demo.html", "", { bypassCSP: true });
+	const session = await page.context().newCDPSession(page);
+	const spent = async () => {
+		const { metrics } = await session.send("Performance.getMetrics");
 
-				click();
-				await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-				return performance.now() - from;
-			}, act.toString())
-			.catch((error) => {
-				throw new Error(`${name}: ${error.message}`);
-			});
+		return 1000 * metrics.find((metric) => metric.name === "TaskDuration").value;
 	};
+	const times = {};
+	const time = async (name, act, argument) => {
+		const from = await spent();
 
-	assert.ok((await page.locator(".tree .grid-row").count()) < 100, "rows out of sight do not exist");
-	await close(page);
-	const free = await open("large.html", "#code", { bypassCSP: true });
+		await act(argument);
+		await settle(page);
+		times[name] = (await spent()) - from;
+	};
+	const press = ([selector, text]) =>
+		page.evaluate(
+			([where, what]) =>
+				[...document.querySelectorAll(where)].find((button) => button.textContent === what).click(),
+			[selector, text],
+		);
+	const go = (fragment) => page.evaluate((next) => (location.hash = next), fragment);
 
-	page.evaluate = free.evaluate.bind(free);
-	await time("by line", () =>
-		[...document.querySelectorAll(".tree .choice button")]
-			.find((button) => button.textContent === "line")
-			.click(),
-	);
-	await time("sort by distance", () =>
-		[...document.querySelectorAll(".tree [role=columnheader] button")]
-			.find((button) => button.textContent === "distance")
-			.click(),
-	);
-	await time("scroll", () => (document.querySelector(".tree .grid").scrollTop = 400000));
-	await time("choose", () => document.querySelectorAll(".tree .grid-row")[6].click());
-	await time("another level", () =>
-		[...document.querySelectorAll(".tools .choice button")]
-			.find((button) => button.textContent === "L2")
-			.click(),
-	);
-	await time("by object", () =>
-		[...document.querySelectorAll(".tree .choice button")]
-			.find((button) => button.textContent === "object")
-			.click(),
-	);
-	await time("by function", () =>
-		[...document.querySelectorAll(".tree .choice button")]
-			.find((button) => button.textContent === "function")
-			.click(),
-	);
-	await time("another cache", () => (location.hash = "#code&by=function&cache=L1=24K/6"));
-	await time("search", () => {
-		const box = document.querySelector("input[type=search]");
-
-		box.value = "function_12";
-		box.dispatchEvent(new Event("input"));
+	await session.send("Performance.enable", { timeDomain: "threadTicks" });
+	await time("ready", async () => {
+		await page.goto(`${pathToFileURL(resolve("large.html"))}#code`);
+		await page.waitForSelector("html[data-ready]", { timeout: 60000 });
 	});
-	await time("overview", () => (location.hash = "#overview"));
-	await close(free);
+	assert.ok((await page.locator(".tree .grid-row").count()) < 100, "rows out of sight do not exist");
+	assert.ok(Number(await page.locator(".tree .grid").getAttribute("aria-rowcount")) > 4000);
+	await page.waitForTimeout(500); // what it prepares while nobody waits
+	await time("by line", press, [".tree .choice button", "line"]);
+	await time("sort by distance", press, [".tree [role=columnheader] button", "distance"]);
+	await time("scroll", () => page.evaluate(() => (document.querySelector(".tree .grid").scrollTop = 400000)));
+	await time("choose", () => page.evaluate(() => document.querySelectorAll(".tree .grid-row")[6].click()));
+	await time("another level", press, [".tools .choice button", "L2"]);
+	await time("by object", press, [".tree .choice button", "object"]);
+	await time("by function", press, [".tree .choice button", "function"]);
+	await time("another cache", go, "#code&by=function&cache=L1=24K/6");
+	await time("search", () =>
+		page.evaluate(() => {
+			const box = document.querySelector("input[type=search]");
+
+			box.value = "function_12";
+			box.dispatchEvent(new Event("input"));
+		}),
+	);
+	await time("overview", go, "#overview");
+	await close(page);
 	console.log(
 		`  milliseconds: ${Object.entries(times)
 			.map(([name, ms]) => `${name} ${Math.round(ms)}`)
 			.join(", ")}`,
 	);
 	for (const [name, ms] of Object.entries(times))
-		assert.ok(ms < factor * (name === "ready" ? 1000 : 100), `${name} took ${Math.round(ms)} ms`);
+		assert.ok(ms < FACTOR * (name === "ready" ? 1000 : 100), `${name} took ${Math.round(ms)} ms`);
 });

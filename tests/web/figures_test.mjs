@@ -6,16 +6,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {
-	Lens,
-	accessesOf,
-	causeOf,
-	childrenOf,
-	distanceOf,
-	histOf,
-	treeOf,
-	walkOf,
-} from "../../web/blame.js";
+import { Lens, accessesOf, causeOf, walkOf } from "../../web/blame.js";
+import { childrenOf, distanceOf, histOf, treeOf } from "../../web/tree.js";
 import { log2Rows, missRatio } from "../../web/hist.js";
 import { formatHierarchy, parseHierarchy } from "../../web/units.js";
 import { documentOf, json, near, randomNumbers } from "./page_data.mjs";

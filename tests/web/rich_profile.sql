@@ -29,6 +29,7 @@ SELECT 90000 + n, o.owner, o.owner_id, 'private', 64, 0, scheme, 0, cold, 40 * n
 INSERT INTO bin (histogram_id, low, high, weight) SELECT 90000 + n, low, high, weight * n / 3 + 1 FROM bin
 	JOIN histogram h ON h.id = histogram_id AND h.owner = 'whole' AND h.distance = 'stack',
 	(SELECT 1 AS n UNION SELECT 2 UNION SELECT 3);
+UPDATE level_count SET transfers = 3 * level_id WHERE owner = 'whole';
 INSERT INTO thread_group (id, share, thread_id, threads) VALUES (1, 2, 7, '7,8');
 INSERT INTO coherence (id, owner, owner_id, block_bytes, touches, true_sharing, false_sharing, remote) VALUES
 	(1, 'whole', 0, 64, 31227, 50, 70, 900), (2, 'thread', 7, 64, 10000, 10, 30, 400),

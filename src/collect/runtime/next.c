@@ -23,6 +23,18 @@ static bool is_elsewheres(const char *name)
 	return found;
 }
 
+/* A program that needs no other function of a library than one we are in front of may have been
+ * linked without it (--as-needed): it is loaded then. */
+static void *look_farther(const char *name)
+{
+	bool is_libomp = !strncmp(name, "__kmpc_", 7);
+	void *handle = NULL;
+
+	if (is_libomp || !strncmp(name, "GOMP_", 5) || !strncmp(name, "omp_", 4))
+		handle = dlopen(is_libomp ? "libomp.so.5" : "libgomp.so.1", RTLD_NOW | RTLD_GLOBAL);
+	return handle ? dlsym(handle, name) : NULL;
+}
+
 static void *look_elsewhere(const char *name)
 {
 	static const char *const library[] = { "libstdc++.so.6", "libc++.so.1", "libc++abi.so.1",
@@ -35,7 +47,7 @@ static void *look_elsewhere(const char *name)
 		if (handle)
 			found = dlsym(handle, name);
 	}
-	return found;
+	return found ? found : look_farther(name);
 }
 
 void *rt_next(const struct rt_real *real)

@@ -115,7 +115,7 @@ static void join_end(const struct join *join)
 		if (!thread)                                                              \
 			return RT_REAL(name) arguments;                                   \
 		{                                                                         \
-			__attribute__((cleanup(join_end))) struct join join =             \
+			__attribute__((cleanup(join_end), unused)) struct join join =     \
 				join_begin(thread, waits);                                \
                                                                                           \
 			r = RT_REAL(name) arguments;                                      \

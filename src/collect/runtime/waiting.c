@@ -33,7 +33,7 @@ static void end(const struct wait *wait)
 	if (wait->at)
 		rt_sync(wait->thread, rt_stripe(wait->at), wait->leave);
 }
-#define WAIT __attribute__((cleanup(end))) struct wait
+#define WAIT __attribute__((cleanup(end), unused)) struct wait
 
 #define UNTIL    const struct timespec *until
 #define BY_CLOCK clockid_t clock, const struct timespec *until

@@ -47,18 +47,18 @@ struct call_kind {
 #define SAY(sync) (1 + LOCI_SYNC_##sync)
 
 /* clang-format off */
-#define JOIN(text) { .name = text, .class = CALL_JOIN, .object = 1, .leave = SAY(THREAD_JOIN) }
-#define TAKE(text, argument, own) { .name = text, .class = CALL_SYNC, .object = argument, .fixed = own, \
+#define JOIN(text) { .name = (text), .class = CALL_JOIN, .object = 1, .leave = SAY(THREAD_JOIN) }
+#define TAKE(text, argument, own) { .name = (text), .class = CALL_SYNC, .object = (argument), .fixed = (own), \
 	.leave = SAY(ACQUIRE), .always = True }
-#define GIVE(text, argument, own) { .name = text, .class = CALL_SYNC, .object = argument, .fixed = own, \
+#define GIVE(text, argument, own) { .name = (text), .class = CALL_SYNC, .object = (argument), .fixed = (own), \
 	.enter = SAY(RELEASE) }
-#define BARRIER(text) { .name = text, .class = CALL_SYNC, .fixed = FIXED_TEAM, .holds = True, .always = True, \
+#define BARRIER(text) { .name = (text), .class = CALL_SYNC, .fixed = FIXED_TEAM, .holds = True, .always = True, \
 	.enter = SAY(BARRIER_ARRIVE), .leave = SAY(BARRIER_LEAVE) }
-#define TASK_WAIT(text) { .name = text, .class = CALL_SYNC, .fixed = FIXED_TEAM, .holds = True, .always = True, \
+#define TASK_WAIT(text) { .name = (text), .class = CALL_SYNC, .fixed = FIXED_TEAM, .holds = True, .always = True, \
 	.leave = SAY(ACQUIRE) }
-#define REGION(text, argument) { .name = text, .class = CALL_GIVE, .routine = argument, .runs = RUN_REGION, \
+#define REGION(text, argument) { .name = (text), .class = CALL_GIVE, .routine = (argument), .runs = RUN_REGION, \
 	.enter = SAY(RELEASE), .leave = SAY(ACQUIRE), .holds = True }
-#define TASK(text, argument, far) { .name = text, .class = CALL_GIVE, .routine = argument, .points = far, \
+#define TASK(text, argument, far) { .name = (text), .class = CALL_GIVE, .routine = (argument), .points = (far), \
 	.runs = RUN_TASK, .enter = SAY(RELEASE), .holds = True }
 
 static const struct call_kind call_table[] = {

@@ -82,11 +82,21 @@ __attribute__((noinline)) static void exact_atomic(void)
 		a[1] = 1;
 }
 
+/* Behind it is what is read, before it what is written. */
+static void expect_number(char kind, const volatile void *address)
+{
+	fprintf(out, "%c %p\n", kind, (void *)address);
+}
+
 static void expect_atomic(void)
 {
+	expect_number('A', &count);
 	expect('L', 8, &count);
 	expect('S', 8, &count);
+	expect_number('R', &count);
 	expect('S', 8, &count);
+	expect_number('R', &count);
+	expect_number('A', &count);
 	expect('L', 8, &count);
 	expect('S', 8, &a[0]);
 }

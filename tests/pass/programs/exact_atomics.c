@@ -17,11 +17,32 @@ static void expect(char op, size_t bytes, const volatile void *address)
 	fprintf(out, "%c %zu %p\n", op, bytes, (void *)address);
 }
 
+#ifdef __OPTIMIZE__
+static void expect_number(char kind, const volatile void *address)
+{
+	fprintf(out, "%c %p\n", kind, (void *)address);
+}
+
+static void expect_load(const volatile void *address)
+{
+	expect_number('A', address);
+	expect('L', 8, address);
+}
+
+static void expect_store(const volatile void *address)
+{
+	expect('S', 8, address);
+	expect_number('R', address);
+}
+
 static void expect_modify(size_t bytes, const volatile void *address)
 {
+	expect_number('A', address);
 	expect('L', bytes, address);
 	expect('S', bytes, address);
+	expect_number('R', address);
 }
+#endif
 
 __attribute__((noinline)) static void exact_plain(void)
 {
@@ -47,16 +68,16 @@ __attribute__((noinline)) static long exact_kinds(void)
 
 static void expect_kinds(void)
 {
-	expect('L', 8, &count);
+	expect_load(&count);
 	expect('S', 8, &plain[0]);
-	expect('S', 8, &other);
+	expect_store(&other);
 	expect_modify(1, &small);
 	expect_modify(8, &other);
 	expect('S', 8, &plain[1]);
 	expect_modify(8, &other);
 	expect_modify(8, &other);
 	expect('S', 8, &plain[3]);
-	expect('L', 8, &other);
+	expect_load(&other);
 	expect('S', 8, &plain[4]);
 }
 
@@ -71,7 +92,7 @@ static void expect_row(void)
 {
 	for (int i = 0; i < 100; i++) {
 		expect_modify(8, &count);
-		expect('L', 8, &other);
+		expect_load(&other);
 		expect('S', 8, &plain[5]);
 	}
 }
@@ -87,12 +108,12 @@ __attribute__((noinline)) static void exact_loop(long n)
 static void expect_loop(void)
 {
 	for (int i = 0; i < 500; i++) {
-		expect('L', 8, &count);
+		expect_load(&count);
 		expect_modify(8, &count);
 	}
-	expect('L', 8, &count);
+	expect_load(&count);
 	for (int i = 0; i < 300; i++)
-		expect('S', 8, &other);
+		expect_store(&other);
 }
 
 /* A place in assembly, which cannot be there twice. */
@@ -126,13 +147,13 @@ static void expect_place(const unsigned char *code)
 			expect_modify(8, &count);
 			expect('S', 8, &plain[6]);
 		} else if (*code == 1) {
-			expect('L', 8, &count);
+			expect_load(&count);
 			expect('S', 8, &plain[7]);
 		} else {
 			expect_modify(8, &count);
 		}
 	}
-	expect('S', 8, &other);
+	expect_store(&other);
 }
 #endif
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/watch_args.h"
+
+#include "base/units.h"
+#include "cli/choice.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const replace_names[] = {
+	[LOCI_REPLACE_RESERVOIR] = "reservoir",
+	[LOCI_REPLACE_RDX] = "rdx",
+	[LOCI_REPLACE_OLDEST] = "oldest",
+	[LOCI_REPLACE_COIN] = "coin",
+	[LOCI_REPLACE_NEVER] = "never",
+};
+
+static const char *const weighting_names[] = {
+	[LOCI_WEIGH_INVERSE] = "inverse",
+	[LOCI_WEIGH_UNSCALED] = "unscaled",
+	[LOCI_WEIGH_PROPORTIONAL] = "proportional",
+	[LOCI_WEIGH_KAPLAN_MEIER] = "kaplan-meier",
+	[LOCI_WEIGH_PLAIN] = "plain",
+};
+
+/* Which of the names it is. */
+static int choose(const char *option, const char *text, const char *const *names, size_t n,
+	unsigned *ret, struct loci_err *err)
+{
+	char all[128] = "";
+
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(text, names[i])) {
+			*ret = (unsigned)i;
+			return 0;
+		}
+		strcat(all, i ? ", " : "");
+		strcat(all, names[i]);
+	}
+	return loci_err_set(err, EINVAL, "--%s %s: is one of %s", option, text, all);
+}
+
+static int number(const char *option, const char *text, uint64_t least, uint64_t most,
+	uint64_t *ret, struct loci_err *err)
+{
+	int r = loci_units_parse_u64(text, ret, err);
+
+	if (r == 0 && (*ret < least || *ret > most))
+		return loci_err_set(err, EINVAL, "%s %s: is from %llu to %llu", option, text,
+			(unsigned long long)least, (unsigned long long)most);
+	return r;
+}
+
+int loci_watch_parse(struct loci_watch_args *args, enum loci_watch_option option, const char *text,
+	struct loci_err *err)
+{
+	static const char *const names[] = { "--watch", "-c", "--watches", "--replace", "--weights",
+		"--burst", "--seed" };
+	unsigned choice = 0;
+	uint64_t n = 0;
+	int r = 0;
+
+	if (option != LOCI_WATCH_KIND)
+		args->option = names[option];
+	switch (option) {
+	case LOCI_WATCH_KIND:
+		args->wanted = true;
+		args->replay.writes_only = text && !strcmp(text, "w");
+		if (text && strcmp(text, "w") != 0 && strcmp(text, "rw") != 0)
+			return loci_err_set(err, EINVAL,
+				"--watch=%s: is rw (any touch is a reuse) or w (writes are)", text);
+		return 0;
+	case LOCI_WATCH_PERIOD:
+		return number("-c", text, 1, UINT64_C(1) << 48, &args->replay.period, err);
+	case LOCI_WATCH_NUMBER:
+		r = number("--watches", text, 1, LOCI_RESERVOIR, &n, err);
+		args->replay.watches = (unsigned)n;
+		return r;
+	case LOCI_WATCH_REPLACE:
+		r = choose("replace", text, replace_names,
+			sizeof(replace_names) / sizeof(*replace_names), &choice, err);
+		args->replay.replace = (enum loci_replace)choice;
+		return r;
+	case LOCI_WATCH_WEIGHTS:
+		r = choose("weights", text, weighting_names,
+			sizeof(weighting_names) / sizeof(*weighting_names), &choice, err);
+		args->analyse.weighting = (enum loci_weighting)choice;
+		return r;
+	case LOCI_WATCH_BURST_REFS:
+		return number("--burst", text, 0, 1 << 20, &args->replay.burst_refs, err);
+	case LOCI_WATCH_SEED:
+		return loci_units_parse_u64(text, &args->replay.seed, err);
+	}
+	return 0;
+}
+
+int loci_watch_settle(
+	struct loci_watch_args *args, struct loci_analyse_options *options, struct loci_err *err)
+{
+	if (!args->wanted)
+		return args->option
+			? loci_err_set(err, EINVAL, "%s goes with --watch", args->option)
+			: 0;
+	if (options->index || options->footprint || options->statement || options->verify)
+		return loci_err_set(err, EINVAL,
+			"--watch knows of samples only: --index, --footprint, --statement and "
+			"--verify need all references");
+	if (options->n_block_bytes > 1)
+		return loci_err_set(err, EINVAL, "--watch has one block size (-b)");
+	if (args->replay.burst_refs > 64 * args->replay.period)
+		return loci_err_set(err, EINVAL,
+			"--burst: more than 64 samples would be followed at once; -c or --burst "
+			"must be other");
+	args->replay.block_bytes = options->n_block_bytes ? options->block_bytes[0] : 64;
+	args->analyse.period = args->replay.period;
+	args->analyse.seed = args->replay.seed;
+	options->watching = &args->analyse;
+	options->no_sets = true;
+	return 0;
+}

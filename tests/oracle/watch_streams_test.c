@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How good watched samples are: thirty streams, sampled and weighed in every way, against their
+ * exact time and stack distances. The table is printed; the way that is the default must be good,
+ * and better than the others. */
+#include "analyse/watch_events.h"
+#include "base/cleanup.h"
+#include "check.h"
+#include "collect/rewatch.h"
+#include "engine/stack.h"
+#include "model/accuracy.h"
+#include "stream/decode.h"
+
+#include <stdlib.h>
+
+#define REFS    200000
+#define PERIOD  200
+#define STREAMS 30
+#define SITES   8
+
+static uint64_t state;
+
+static uint64_t rnd(uint64_t below)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % below;
+}
+
+/* The block of reference i, and the site that it is of. */
+struct made {
+	uint64_t block[REFS];
+	uint8_t site[REFS];
+};
+static struct made made;
+
+static void loop(size_t from, size_t to, uint64_t n, uint64_t base, unsigned site)
+{
+	for (size_t i = from; i < to; i++) {
+		made.block[i] = base + (i - from) % n;
+		made.site[i] = (uint8_t)site;
+	}
+}
+
+static void uniform(size_t from, size_t to, uint64_t n, uint64_t base, unsigned site)
+{
+	for (size_t i = from; i < to; i++) {
+		made.block[i] = base + rnd(n);
+		made.site[i] = (uint8_t)site;
+	}
+}
+
+/* Some blocks far more often than others. */
+static void skewed(uint64_t n, unsigned power)
+{
+	for (size_t i = 0; i < REFS; i++) {
+		double u = (double)(1 + rnd(1 << 30)) / (1 << 30);
+
+		made.block[i] = (uint64_t)((double)(n - 1) * pow(u, power));
+		made.site[i] = (uint8_t)(made.block[i] % 3);
+	}
+}
+
+/* Each point with its neighbours above and below, over rows of n, again and again. */
+static void stencil(uint64_t n, uint64_t rows)
+{
+	for (size_t i = 0; i < REFS; i++) {
+		uint64_t point = i / 3 % (n * rows);
+
+		made.block[i] = point + n * (i % 3);
+		made.site[i] = (uint8_t)(i % 3);
+	}
+}
+
+static void product(uint64_t n, uint64_t tile)
+{
+	size_t at = 0;
+
+	for (uint64_t jj = 0; at < REFS; jj = (jj + tile) % n)
+		for (uint64_t i = 0; i < n; i++)
+			for (uint64_t j = jj; j < jj + tile && j < n; j++)
+				for (uint64_t k = 0; k < n && at + 2 <= REFS; k++) {
+					made.block[at] = i * n + k;
+					made.site[at++] = 0;
+					made.block[at] = n * n + k * n + j;
+					made.site[at++] = 1;
+				}
+}
+
+/* There and back again: what StatStack is worst at. */
+static void sawtooth(uint64_t n)
+{
+	for (size_t i = 0; i < REFS; i++) {
+		uint64_t at = i % (2 * n);
+
+		made.block[i] = at < n ? at : 2 * n - 1 - at;
+		made.site[i] = at >= n;
+	}
+}
+
+/* One in four goes far, the others stay near. */
+static void mixed(uint64_t near, uint64_t far)
+{
+	for (size_t i = 0; i < REFS; i++) {
+		bool goes = i % 4 == 0;
+
+		made.block[i] = goes ? near + i / 4 % far : i % near;
+		made.site[i] = goes;
+	}
+}
+
+/* RDX's listing 2, and again with other data. */
+static void listing_2(uint64_t n)
+{
+	for (size_t i = 0; i < REFS; i++) {
+		uint64_t round = i / (4 * n), at = i % (4 * n), base = round * 2 * n;
+
+		made.block[i] = at < 2 * n ? base + at % n : base + n + (at - 2 * n) / 2;
+		made.site[i] = (uint8_t)(at < 2 * n ? at / n : 2 + at % 2);
+	}
+}
+
+static const char *make(unsigned stream)
+{
+	static const uint64_t sizes[] = { 10, 300, 3000, 9000, 30000 };
+	unsigned n = stream % 5;
+	static char name[32];
+
+	state = 88172645463325252u + stream;
+	switch (stream / 5) {
+	case 0:
+		loop(0, REFS, sizes[n], 0, 0);
+		snprintf(name, sizeof(name), "loop %" PRIu64, sizes[n]);
+		break;
+	case 1:
+		uniform(0, REFS, sizes[n], 0, 0);
+		snprintf(name, sizeof(name), "uniform %" PRIu64, sizes[n]);
+		break;
+	case 2:
+		skewed(sizes[n], 3);
+		snprintf(name, sizeof(name), "skewed %" PRIu64, sizes[n]);
+		break;
+	case 3:
+		stencil(20 + 60 * n, 20 + 20 * n);
+		snprintf(name, sizeof(name), "stencil %u x %u", 20 + 60 * n, 20 + 20 * n);
+		break;
+	case 4:
+		if (n < 3)
+			product(40 + 10 * n, n == 0 ? 40 : 8);
+		else if (n == 3)
+			sawtooth(2000);
+		else
+			listing_2(5000);
+		snprintf(name, sizeof(name), "%s",
+			n < 3            ? "product"
+				: n == 3 ? "sawtooth"
+					 : "listing 2");
+		break;
+	default:
+		if (n < 2) {
+			mixed(20, 2000u << 2 * n);
+		} else if (n == 2) { /* phases */
+			loop(0, REFS / 2, 5000, 0, 0);
+			uniform(REFS / 2, REFS, 100, 50000, 1);
+		} else if (n == 3) {
+			for (unsigned i = 0; i < 10; i++)
+				loop(i * REFS / 10, (i + 1) * REFS / 10, i % 2 ? 50 : 7000,
+					i * 9000, i % 2);
+		} else {
+			loop(0, REFS, REFS, 0, 0); /* never again */
+			uniform(REFS / 2, REFS, 500, 1 << 20, 1);
+		}
+		snprintf(name, sizeof(name), "%s %u", n < 2 ? "near and far" : "phases", n);
+	}
+	return name;
+}
+
+/* The stream as a source: a block for each site, of one load. */
+struct memory {
+	struct loci_source source;
+	size_t at;
+};
+
+static ssize_t memory_read(
+	struct loci_source *source, uint64_t *words, size_t cap, struct loci_err *err)
+{
+	struct memory *memory = (struct memory *)source;
+	size_t n = 0;
+
+	(void)err;
+	for (uint64_t id = 0; memory->at == 0 && id < SITES; id++) {
+		const uint64_t define[] = { loci_mark_word(LOCI_MARK_DEFINE, 4, id), 0, 0,
+			loci_ref_word(8, LOCI_OP_LOAD, 0), 0x1000 + id };
+
+		memcpy(words + n, define, sizeof(define));
+		n += 5;
+	}
+	for (; memory->at < REFS && n + 2 <= cap; memory->at++) {
+		words[n++] = loci_mark_word(LOCI_MARK_BLOCK, 0, made.site[memory->at]);
+		words[n++] = made.block[memory->at] * 8;
+	}
+	return (ssize_t)n;
+}
+
+static void memory_progress(const struct loci_source *source, uint64_t *done, uint64_t *total)
+{
+	(void)source;
+	*done = *total = 0;
+}
+
+static void memory_close(struct loci_source *source)
+{
+	(void)source;
+}
+
+static const struct loci_source_ops memory_ops = { memory_read, memory_progress, memory_close };
+
+struct way {
+	const char *name;
+	enum loci_replace replace;
+	enum loci_weighting weighting;
+	unsigned watches;
+	uint64_t burst;
+};
+
+static const struct way ways[] = {
+	{ "the default", LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_INVERSE, 4, 256 },
+	{ "one watch", LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_INVERSE, 1, 256 },
+	{ "two watches", LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_INVERSE, 2, 256 },
+	{ "no burst", LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_INVERSE, 4, 0 },
+	{ "unscaled", LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_UNSCALED, 4, 256 },
+	{ "proportional", LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_PROPORTIONAL, 4, 256 },
+	{ "as RDX", LOCI_REPLACE_RDX, LOCI_WEIGH_PROPORTIONAL, 4, 0 },
+	{ "Kaplan-Meier", LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_KAPLAN_MEIER, 4, 256 },
+	{ "plain", LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_PLAIN, 4, 256 },
+	{ "oldest", LOCI_REPLACE_OLDEST, LOCI_WEIGH_PLAIN, 4, 256 },
+	{ "coin", LOCI_REPLACE_COIN, LOCI_WEIGH_PLAIN, 4, 256 },
+};
+#define WAYS (sizeof(ways) / sizeof(*ways))
+
+/* The samples' time distances. */
+static void sampled(const struct way *way, uint64_t seed, struct loci_sample_sum *ret)
+{
+	const struct loci_rewatch_options options = { .period = PERIOD,
+		.burst_refs = way->burst,
+		.block_bytes = 8,
+		.watches = way->watches,
+		.replace = way->replace,
+		.seed = seed };
+	struct memory memory = { .source = { .ops = &memory_ops,
+					 .info = { .version = LOCI_STREAM_VERSION } } };
+	struct loci_decoder *decoder = NULL;
+	struct loci_source *source = NULL;
+	struct loci_watch_events watched;
+	struct loci_err err = { "" };
+	uint64_t words[4096];
+	ssize_t n;
+
+	CHECK(loci_rewatch_new_take(&memory.source, &options, &source, &err) == 0);
+	CHECK(loci_decoder_new(&decoder, &err) == 0);
+	CHECK(loci_watch_events_init(&watched, way->weighting, &err) == 0);
+	while ((n = source->ops->read(source, words, 4096, &err)) > 0)
+		for (size_t pos = 0; pos < (size_t)n;) {
+			struct loci_event event;
+			struct loci_ref refs[1];
+			size_t n_refs;
+
+			if (loci_decoder_next(decoder, words, (size_t)n, &pos, refs, 1, &n_refs,
+				    &event, &err) < 0)
+				break;
+			loci_watch_events_event(&watched, &event);
+		}
+	CHECK(n == 0);
+	CHECK_STR(err.text, "");
+	CHECK_U64(watched.references, REFS);
+	loci_sample_sum_init(ret);
+	CHECK(loci_watch_events_finish(&watched, ret, &err) == 0);
+	loci_watch_events_fini(&watched);
+	loci_decoder_free(decoder);
+	loci_source_close(source);
+}
+
+static int ascending(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+static double median(double *value)
+{
+	qsort(value, STREAMS, sizeof(*value), ascending);
+	return (value[(STREAMS - 1) / 2] + value[STREAMS / 2]) / 2;
+}
+
+int main(void)
+{
+	static double time_s[WAYS][STREAMS], stack_s[WAYS][STREAMS], mean[WAYS], least[WAYS];
+
+	printf("%-20s", "S of time distances");
+	for (size_t k = 0; k < WAYS; k++)
+		printf(" %12s", ways[k].name);
+	printf("\n");
+	for (unsigned i = 0; i < STREAMS; i++) {
+		const struct loci_stack_options options = { .isa = LOCI_ISA_BEST };
+		struct loci_stack_result exact;
+		struct loci_stack *stack = NULL;
+
+		printf("%-20s", make(i));
+		CHECK(loci_stack_new(&options, &stack, NULL) == 0);
+		CHECK(loci_stack_feed(stack, made.block, NULL, REFS, NULL, NULL) == 0);
+		CHECK(loci_stack_result(stack, &exact, NULL) == 0);
+		for (size_t k = 0; k < WAYS; k++) {
+			loci_cleanup(loci_sample_sum_fini) struct loci_sample_sum sum;
+			loci_cleanup(loci_hist_fini) struct loci_hist made_stack = { 0 };
+			struct loci_accuracy accuracy;
+
+			sampled(&ways[k], 1000 + i, &sum);
+			loci_accuracy(&exact.time, &sum.time, 8, &accuracy);
+			/* where there are no reuses there is nothing to be wrong about */
+			time_s[k][i] = isnan(accuracy.s_log2) ? 1 : accuracy.s_log2;
+			CHECK(loci_convert_statstack(&sum.time, &made_stack) == 0);
+			loci_accuracy(&exact.stack, &made_stack, 8, &accuracy);
+			stack_s[k][i] = isnan(accuracy.s_log2) ? 1 : accuracy.s_log2;
+			printf(" %12.3f", time_s[k][i]);
+		}
+		printf("\n");
+		loci_stack_result_fini(&exact);
+		loci_stack_free(stack);
+	}
+	for (unsigned row = 0; row < 3; row++) {
+		printf("%-20s", row == 0 ? "mean" : row == 1 ? "median" : "stack: median");
+		for (size_t k = 0; k < WAYS; k++) {
+			for (unsigned i = 0; row == 0 && i < STREAMS; i++)
+				mean[k] += time_s[k][i] / STREAMS;
+			printf(" %12.3f",
+				row == 0           ? mean[k]
+					: row == 1 ? median(time_s[k])
+						   : median(stack_s[k]));
+			least[k] = row == 1 ? time_s[k][0] : least[k];
+		}
+		printf("\n");
+	}
+	printf("%-20s", "worst");
+	for (size_t k = 0; k < WAYS; k++)
+		printf(" %12.3f", least[k]);
+	printf("\n");
+	CHECK(mean[0] > 0.92);
+	CHECK(median(time_s[0]) > 0.93);
+	CHECK(median(stack_s[0]) > 0.93);
+	CHECK(mean[0] >= mean[7]); /* Kaplan-Meier */
+	for (size_t k = 0; k < WAYS; k++)
+		if (ways[k].weighting == LOCI_WEIGH_PROPORTIONAL ||
+			ways[k].weighting == LOCI_WEIGH_PLAIN)
+			CHECK(mean[0] > mean[k] + 0.05);
+	return check_status();
+}
