@@ -382,7 +382,7 @@ static int put_attributed(struct loci_analysis *a, struct loci_profile *profile,
 		bytes[i] = a->grain[i].totals.block_bytes;
 	if (a->torn)
 		loci_analysis_add_note(a, "no room to add up code and data: they are left out");
-	if (!a->attributed || a->torn || !options.sites)
+	if (!a->attributed || a->torn || a->options->threads_only)
 		return 0;
 	pthread_mutex_lock(&a->symbols_lock);
 	r = loci_publish(&a->ledger, &options, profile, err);

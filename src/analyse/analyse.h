@@ -49,6 +49,7 @@ struct loci_analyse_options {
 	/* Attribution: sites, contexts, objects, levels, pairs, where the stream has what it takes.
 	 * It is made at the first block size. */
 	bool attribute;
+	bool threads_only; /* only for what threads meet: nothing is said of code and data */
 	enum loci_analyse_pairs pairs;
 	const struct loci_level_row *levels; /* caches to simulate; lines of the first block size */
 	size_t n_levels;

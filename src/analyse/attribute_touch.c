@@ -112,7 +112,7 @@ static int find(struct loci_attribution *a, const struct loci_code_ref *ref, uin
 		&a->walk.level->shadow, &hit, err);
 	if (r < 0)
 		return r;
-	if (!a->flow) /* without code there are no objects either: it holds for ever */
+	if (a->options->threads_only) /* it holds for ever */
 		hit = (struct loci_object_hit){
 			.object = hit.object, .bytes = UINT64_MAX, .serial = &always
 		};

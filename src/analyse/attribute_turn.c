@@ -92,16 +92,21 @@ static bool has_ended(const struct loci_attribution *a, uint32_t member)
 int loci_attribution_open_relay(struct loci_attribution *a, struct loci_err *err)
 {
 	loci_relay_use use[LOCI_RELAY_USERS];
+	struct loci_relay *relay = NULL;
 	unsigned n = 0;
+	int r;
 
 	if (a->measure.n_levels)
 		use[n++] = loci_measure_simulate;
 	if (a->measure.share)
 		use[n++] = loci_measure_share;
 	use[n++] = loci_measure_use;
+	r = loci_relay_new(use, n, &a->measure, &relay, err);
+	if (r < 0)
+		return r;
 	loci_relay_free(a->relay);
-	a->relay = NULL;
-	return loci_relay_new(use, n, &a->measure, &a->relay, err);
+	a->relay = relay;
+	return 0;
 }
 
 static int share_from_here(struct loci_attribution *a, struct loci_err *err)
@@ -124,6 +129,8 @@ static int begin_sharing(struct loci_attribution *a, struct loci_err *err)
 
 	loci_attribution_complete(a);
 	r = loci_relay_finish(a->relay, err);
+	a->batch->n = a->batch->n_events = a->batch->n_stage_events = 0; /* it has been used */
+	a->walk.n_log = 0;
 	if (r == 0)
 		r = share_from_here(a, err);
 	if (r == 0)

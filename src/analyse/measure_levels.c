@@ -205,9 +205,14 @@ int loci_measure_share_levels(struct loci_measure *measure,
 			level, measure->n_levels, LOCI_ISA_BEST, &measure->shared_levels, err);
 	if (r == 0)
 		r = loci_levels_shared_adopt(measure->shared_levels, 0, measure->levels, err);
+	if (r < 0) { /* what was counted before stays good */
+		loci_levels_shared_free(measure->shared_levels);
+		measure->shared_levels = NULL;
+		return r;
+	}
 	loci_levels_free(measure->levels);
 	measure->levels = NULL;
-	return r;
+	return 0;
 }
 
 static void use_bytes(

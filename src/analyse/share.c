@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#define LEAST_BYTES (4ull << 20) /* without which an engine is of no use */
+
 /* What the engines remember a touch by: its row and its member. */
 static uint64_t use_of(uint32_t row, uint32_t member)
 {
@@ -37,8 +39,11 @@ static int open_engine(const struct loci_share_options *options,
 {
 	struct loci_coherent_options coherent = { .max_bytes = options->max_bytes /
 			(1 + options->n_groups) };
-	int r = loci_coherent_new(&coherent, ret, err);
+	int r;
 
+	if (coherent.max_bytes && coherent.max_bytes < LEAST_BYTES)
+		coherent.max_bytes = LEAST_BYTES;
+	r = loci_coherent_new(&coherent, ret, err);
 	return r < 0 ? r
 		     : loci_coherent_adopt(*ret, 0, before->block, before->n_blocks,
 			       before->sampling_rate, err);

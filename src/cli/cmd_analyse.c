@@ -386,6 +386,7 @@ int loci_cmd_analyse(int argc, char **argv)
 		/* a trace that loci record kept is analysed as it would have been then */
 		args.analyse.attribute = (has_code || tells_threads(source)) && !args.watch.wanted;
 		if (!has_code) { /* whose misses they are is not known */
+			args.analyse.threads_only = true;
 			args.analyse.n_levels = 0;
 			args.analyse.pairs = LOCI_PAIRS_NONE;
 		}

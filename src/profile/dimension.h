@@ -19,7 +19,7 @@ struct loci_thread_group_row {
 	int64_t id;
 	uint64_t share;      /* threads of a group; its last may have fewer */
 	uint32_t thread;     /* its first, as in loci_thread_totals */
-	const char *threads; /* all of them, ascending: "3,4,7" */
+	const char *threads; /* all of them, as they began: "3,7,4" */
 };
 
 struct loci_module_row {
