@@ -66,6 +66,9 @@ sqlite3 packed.loci "SELECT s.kind, o.name, w.line, m.line, sum(s.misses) FROM s
 	GROUP BY 1, 2, 3, 4 ORDER BY 5 DESC" >sharing
 head -n 1 sharing | grep -q "^false|tallies|$line|$line|" || fail "not the tallies at line $line: $(head -n 3 sharing)"
 [ "$(head -n 1 sharing | cut -d '|' -f 5)" -gt 1000 ] || fail "too few misses: $(head -n 3 sharing)"
+expect 0 loci report --by sharing packed.loci
+has out tallies
+has out "histogram.c:$line"
 recorded padded.loci histogram padded 4 20000 3
 [ "$(sqlite3 padded.loci "SELECT count(*) FROM sharing s JOIN object o ON o.id = s.object_id
 	WHERE o.name LIKE '%tallies%'")" = 0 ] || fail "the padded twin shares its tallies"
