@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What threads wait at: condition variables, barriers, semaphores, and what is done once. A wait
+/* What threads wait at: condition variables, semaphores, and what is done once. A wait
  * may be left by cancellation; what is told after it is told then too. */
 #include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
@@ -12,12 +12,11 @@
 struct wait {
 	struct rt_thread *thread;
 	const void *at, *mutex; /* which a condition variable gives back while it waits */
-	enum loci_sync leave;
 };
 
 static struct wait begin(struct rt_thread *thread, const void *at, const void *mutex)
 {
-	struct wait wait = { thread, at, mutex, LOCI_SYNC_ACQUIRE };
+	struct wait wait = { thread, at, mutex };
 
 	if (mutex)
 		rt_sync(thread, rt_stripe(mutex), LOCI_SYNC_RELEASE);
@@ -31,7 +30,7 @@ static void end(const struct wait *wait)
 	if (wait->mutex)
 		rt_sync(wait->thread, rt_stripe(wait->mutex), LOCI_SYNC_ACQUIRE);
 	if (wait->at)
-		rt_sync(wait->thread, rt_stripe(wait->at), wait->leave);
+		rt_sync(wait->thread, rt_stripe(wait->at), LOCI_SYNC_ACQUIRE);
 }
 #define WAIT __attribute__((cleanup(end), unused)) struct wait
 
@@ -74,20 +73,6 @@ CONDITION_WAIT(cnd_wait, (condition, mutex), CND_WITH)
 CONDITION_WAIT(cnd_timedwait, (condition, mutex, until), CND_WITH, UNTIL)
 WAKE(cnd_signal, CND)
 WAKE(cnd_broadcast, CND)
-
-RT_WRAP(int, pthread_barrier_wait, pthread_barrier_t *barrier)
-{
-	struct rt_thread *thread = rt_sync_thread();
-
-	if (thread) {
-		WAIT wait = { thread, barrier, NULL, LOCI_SYNC_BARRIER_LEAVE };
-
-		rt_sync(thread, rt_stripe(barrier), LOCI_SYNC_BARRIER_ARRIVE);
-		rt_sync_blocked(thread);
-		return RT_REAL(pthread_barrier_wait)(barrier);
-	}
-	return RT_REAL(pthread_barrier_wait)(barrier);
-}
 
 /* Semaphores: errno says what a try found. */
 static int tried(struct rt_thread *thread, const sem_t *semaphore, int result)
