@@ -31,9 +31,10 @@ static int add_row(struct loci_ledger *ledger, const struct loci_ledger_maps *ma
 	const struct loci_attribution *process = maps->process;
 	const struct loci_share *share = process->measure.share;
 	const struct loci_sampler_private *sampled = process->private_;
-	const struct loci_spread *rows = share ? &share->rows
-		: sampled                      ? &sampled->rows
-					       : &process->measure.rows;
+	/* of samples nothing else was measured */
+	const struct loci_spread *rows = sampled ? &sampled->rows
+		: share                          ? &share->rows
+						 : &process->measure.rows;
 	struct loci_coherence *met = &ledger->row_met[maps->row[i]];
 
 	if (share && i < share->row_cap) {

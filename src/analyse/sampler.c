@@ -81,6 +81,7 @@ int loci_sampler_flush(struct loci_sampler *s, struct loci_err *err)
 	struct loci_windowed_touches touches = { .block = s->block,
 		.is_write = s->is_write,
 		.bytes = s->bytes,
+		.use = s->use,
 		.n = s->n,
 		.turn_touch = s->turn_touch,
 		.turn_member = s->turn_member,
@@ -99,7 +100,7 @@ int loci_sampler_flush(struct loci_sampler *s, struct loci_err *err)
 }
 
 static int put(struct loci_sampler *s, uint32_t member, uint64_t block, bool is_write,
-	uint64_t bytes, struct loci_err *err)
+	uint64_t bytes, uint64_t use, struct loci_err *err)
 {
 	int r = 0;
 
@@ -113,6 +114,7 @@ static int put(struct loci_sampler *s, uint32_t member, uint64_t block, bool is_
 	}
 	s->block[s->n] = block;
 	s->is_write[s->n] = is_write;
+	s->use[s->n] = use;
 	s->bytes[s->n++] = bytes;
 	return 0;
 }
@@ -168,7 +170,7 @@ static int put_one(struct loci_sampler *s, struct loci_attribution *a,
 	return put(s, (uint32_t)a->walk.at,
 		(address >> shift) + ((uint64_t)site->generation << LOCI_GENERATION_BITS),
 		ref->is_write, loci_touch_bytes(shift, address & ((1ull << shift) - 1), size_bytes),
-		err);
+		site->row | a->use, err);
 }
 
 /* How a reference lies in blocks. */

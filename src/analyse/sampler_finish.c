@@ -33,21 +33,31 @@ static unsigned bin_of(const struct loci_windowed_answer *answer)
 						   : LOCI_SPREAD_COLD;
 }
 
+/* A distance is the reuse's, as where all are measured; what is never reused is the sample's. */
+static bool is_by(const struct loci_windowed_answer *answer)
+{
+	return answer->kind == LOCI_WINDOWED_REUSE || answer->kind == LOCI_WINDOWED_LOST;
+}
+
 static int credit(struct loci_attribution *a, const struct loci_sampler_taken *taken,
 	const struct loci_windowed_answer *answer, uint64_t refs, uint64_t touches)
 {
+	uint32_t row = is_by(answer) ? loci_use_row(answer->by) : taken->row;
+	uint32_t context = is_by(answer) ? loci_use_context(answer->by) : taken->context;
 	unsigned bin = bin_of(answer);
 
 	a->rows.row[taken->row].refs += refs;
 	a->walk.contexts.node[taken->context].refs += refs;
-	if (loci_spread_add(&a->measure.rows, taken->row, bin, touches) < 0)
+	if (loci_spread_add(&a->measure.rows, row, bin, touches) < 0)
 		return -ENOMEM;
-	return loci_spread_add(&a->measure.contexts, taken->context, bin, touches);
+	return loci_spread_add(&a->measure.contexts, context, bin, touches);
 }
 
-static int credit_private(struct loci_sampler_private *p, uint32_t row,
+static int credit_private(struct loci_sampler_private *p, const struct loci_sampler_taken *taken,
 	const struct loci_windowed_answer *answer, uint64_t touches)
 {
+	uint32_t row = is_by(answer) ? loci_use_row(answer->by) : taken->row;
+
 	if (!p->met)
 		return 0;
 	if (answer->kind != LOCI_WINDOWED_LOST)
@@ -76,8 +86,8 @@ static int add_outcome(struct loci_sampler *s, struct loci_attribution *a,
 		add_answer(&sum->private_, &outcome->private_, weight) < 0 ||
 		add_answer(&sum->thread[outcome->member].private_, &outcome->private_, weight) <
 			0 ||
-		credit_private(&s->private_, taken->row, &outcome->private_,
-			(uint64_t)llround(weight)) < 0)
+		credit_private(&s->private_, taken, &outcome->private_, (uint64_t)llround(weight)) <
+			0)
 		return -ENOMEM;
 	return credit(
 		a, taken, &outcome->shared, (uint64_t)llround(refs), (uint64_t)llround(weight));

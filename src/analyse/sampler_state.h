@@ -49,7 +49,7 @@ struct loci_sampler {
 	uint64_t last_block; /* UINT64_MAX: none */
 	bool last_writes;
 	uint64_t block[LOCI_SAMPLER_TOUCHES], bytes[LOCI_SAMPLER_TOUCHES],
-		sample_tag[LOCI_SAMPLER_TOUCHES];
+		use[LOCI_SAMPLER_TOUCHES], sample_tag[LOCI_SAMPLER_TOUCHES];
 	uint8_t is_write[LOCI_SAMPLER_TOUCHES];
 	uint32_t turn_touch[LOCI_SAMPLER_TURNS], turn_member[LOCI_SAMPLER_TURNS],
 		sample_touch[LOCI_SAMPLER_TOUCHES];

@@ -166,7 +166,8 @@ static void answer_shared(
 	if (!s->shared_open)
 		return;
 	s->shared_open = false;
-	w->outcome[s->outcome].shared = (struct loci_windowed_answer){ kind, distance, false };
+	w->outcome[s->outcome].shared =
+		(struct loci_windowed_answer){ .kind = kind, .distance = distance };
 	if (kind == LOCI_WINDOWED_REUSE || kind == LOCI_WINDOWED_AT_LEAST)
 		learn(w, distance);
 }
@@ -177,7 +178,8 @@ static void answer_private(
 	if (!s->private_open)
 		return;
 	s->private_open = false;
-	w->outcome[s->outcome].private_ = (struct loci_windowed_answer){ kind, distance, false };
+	w->outcome[s->outcome].private_ =
+		(struct loci_windowed_answer){ .kind = kind, .distance = distance };
 }
 
 /* What is known of a private distance: what the engine has above the block. */
@@ -199,34 +201,47 @@ static void give_up(struct loci_windowed *w, uint32_t slot)
 	settle(w, slot);
 }
 
+/* A touch, and what the engines say of it. */
+struct met {
+	uint64_t block, use, shared, private_;
+	uint32_t member;
+	bool is_write;
+	uint8_t kind;
+};
+
 /* A touch of the block of open samples. */
-static void resolve(struct loci_windowed *w, uint32_t member, uint64_t block, bool is_write,
-	uint64_t shared, uint64_t private_, uint8_t kind)
+static void resolve(struct loci_windowed *w, const struct met *met)
 {
-	uint32_t slot = w->chain[chain_of(block)], next;
+	uint32_t slot = w->chain[chain_of(met->block)], next;
 
 	for (; slot != NONE; slot = next) {
 		struct sample *s = &w->sample[slot];
+		struct loci_windowed_outcome *outcome = &w->outcome[s->outcome];
 
 		next = s->next;
-		if (s->block != block)
+		if (s->block != met->block)
 			continue;
 		if (s->lost) {
-			if (s->member == member) {
-				w->outcome[s->outcome].private_ =
+			if (s->member == met->member) {
+				outcome->private_ =
 					(struct loci_windowed_answer){ .kind = LOCI_WINDOWED_LOST,
-						.is_false = (kind & LOCI_COHERENT_MASK) ==
-							LOCI_COHERENT_FALSE };
+						.is_false = (met->kind & LOCI_COHERENT_MASK) ==
+							LOCI_COHERENT_FALSE,
+						.by = met->use };
 				s->lost = false;
 				if (!s->shared_open)
 					unchain(w, slot);
 			}
 			continue;
 		}
-		answer_shared(w, s, LOCI_WINDOWED_REUSE, shared);
-		if (s->member == member) {
-			answer_private(w, s, LOCI_WINDOWED_REUSE, private_);
-		} else if (is_write && s->private_open) {
+		if (s->shared_open) {
+			answer_shared(w, s, LOCI_WINDOWED_REUSE, met->shared);
+			outcome->shared.by = met->use;
+		}
+		if (s->member == met->member && s->private_open) {
+			answer_private(w, s, LOCI_WINDOWED_REUSE, met->private_);
+			outcome->private_.by = met->use;
+		} else if (s->member != met->member && met->is_write && s->private_open) {
 			answer_private(w, s, LOCI_WINDOWED_LAST, 0);
 			s->lost = true;
 		}
@@ -352,8 +367,14 @@ static int look(struct loci_windowed *w, const struct loci_windowed_touches *t,
 		if (w->n_open && w->distance[i])
 			deepen(w, w->distance[i]);
 		if (w->chain[chain_of(block)] != NONE)
-			resolve(w, part->member, block, t->is_write[touch], w->distance[i],
-				private_[i], w->private_ ? w->kind[i] : 0);
+			resolve(w,
+				&(struct met){ .block = block,
+					.use = t->use ? t->use[touch] : 0,
+					.shared = w->distance[i],
+					.private_ = private_[i],
+					.member = part->member,
+					.is_write = t->is_write[touch],
+					.kind = w->private_ ? w->kind[i] : 0 });
 		w->fed++;
 		while (*next_sample < t->n_samples && t->sample_touch[*next_sample] == touch) {
 			if (open_sample(w, block, part->member, t->sample_tag[*next_sample]) < 0)

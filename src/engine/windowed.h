@@ -46,6 +46,7 @@ struct loci_windowed_answer {
 	enum loci_windowed_kind kind;
 	uint64_t distance; /* of REUSE and AT_LEAST */
 	bool is_false;     /* of LOST: others wrote other bytes than those touched again */
+	uint64_t by;       /* of REUSE and LOST: the use of the touch that answered */
 };
 
 struct loci_windowed_outcome {
@@ -59,6 +60,7 @@ struct loci_windowed_touches {
 	const uint64_t *block;
 	const uint8_t *is_write; /* 0 or 1 each */
 	const uint64_t *bytes;   /* touched, a bit each */
+	const uint64_t *use;     /* any word of each touch; may be NULL */
 	size_t n;
 	const uint32_t *turn_touch, *turn_member;
 	size_t n_turns;

@@ -79,6 +79,20 @@ holds beside "coherence > 0.001 * (select refs from s) from whole where distance
 expect 0 loci record -m sample -c 1000 -o p.loci ./sampled many
 holds many "samples > 300 and (select count(*) from thread) >= 100 from s"
 
+# Distances are the reuse's, as of exact profiles: what one place used is far, or lost, at another.
+expect 0 cc "$major" -g -O1 -o handed_on "$SRC/tests/workloads/handed_on.c" -lpthread
+expect 0 loci record -q -o exact.loci ./handed_on
+expect 0 loci record -q -m sample -c 500 --seed 3 -o p.loci ./handed_on
+expect 0 loci diff --rank --cache 32K --json exact.loci p.loci
+python3 -c 'import json
+for row in json.load(open("out"))["rows"]:
+	assert row["weight_match"] > 0.95, row' || { fail "the worst sites are others"; cat out >&2; }
+lost="select total(coherence) from histogram join site on owner_id = site.id
+	where owner = 'site' and distance = 'private' and line = 21"
+[ "$(sqlite3 p.loci "attach 'exact.loci' as e; select abs(($lost) / ($(echo "$lost" |
+	sed 's/from histogram join site/from e.histogram join e.site/')) - 1) < 0.15")" = 1 ] ||
+	fail "what others wrote: $(sqlite3 p.loci "$lost"), not $(sqlite3 exact.loci "$lost")"
+
 # Ends of all kinds.
 expect 0 loci record -m sample -c 1000 -o p.loci ./sampled detached
 holds detached "samples > 100 from s"
