@@ -128,6 +128,7 @@ export class Lens {
 export function sumHists(table, rows) {
 	const hist = newHist("coarse", COARSE_BINS);
 
+	hist.lost = 0; // to other threads' writes, where each thread has a cache of its own
 	if (!table.histogram) return hist;
 	const { start, bins, weights, cold, coherence } = table.histogram;
 
@@ -135,6 +136,7 @@ export function sumHists(table, rows) {
 		for (let k = start[row]; k < start[row + 1]; k++) hist.weight[bins[k]] += weights[k];
 		hist.cold += cold[row];
 		hist.coherence += coherence[row];
+		hist.lost += (table.true_sharing?.[row] ?? 0) + (table.false_sharing?.[row] ?? 0);
 	}
 	return hist;
 }
@@ -142,11 +144,12 @@ export function sumHists(table, rows) {
 // What makes most of the misses: reuses from too far, first touches, other threads, or the sets.
 export function causeOf(hist, misses, lens) {
 	const far = atLeast(hist, lens.blocks).sum;
+	const lost = hist.coherence + (lens.cache?.share === "shared" ? 0 : (hist.lost ?? 0));
 	const causes = [
 		["far", far],
 		["cold", hist.cold],
-		["shared", hist.coherence],
-		["conflict", misses > 0 ? misses - far - hist.cold - hist.coherence : 0],
+		["shared", lost],
+		["conflict", misses > 0 ? misses - far - hist.cold - lost : 0],
 	];
 
 	if (lens.fault || !(total(hist) > 0)) return { cause: null, distance: 0 };

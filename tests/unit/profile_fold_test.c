@@ -314,7 +314,7 @@ static void put_counts(
 
 		MUST(loci_profile_put_level_count(profile,
 			&(struct loci_level_count_row){ level_name(part, i), owner, name(part, id),
-				count[0], count[1], count[2] },
+				count[0], count[1], count[2], 0, 0 },
 			&err));
 	}
 	loci_hist_init(&hist, owner == LOCI_OWNER_WHOLE ? LOCI_SCHEME_FINE : LOCI_SCHEME_COARSE);
