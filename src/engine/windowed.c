@@ -359,6 +359,7 @@ static int look(struct loci_windowed *w, const struct loci_windowed_touches *t,
 	const struct part *part, size_t *next_sample)
 {
 	const uint64_t *private_ = w->private_ ? w->private_distance : w->distance;
+	bool opened = false;
 
 	for (size_t i = 0; i < part->n; i++) {
 		size_t touch = part->first + i;
@@ -380,9 +381,11 @@ static int look(struct loci_windowed *w, const struct loci_windowed_touches *t,
 			if (open_sample(w, block, part->member, t->sample_tag[*next_sample]) < 0)
 				return -1;
 			++*next_sample;
-			prune(w, true);
+			opened = true;
 		}
 	}
+	/* now the engines and the samples are at the same touch */
+	prune(w, opened);
 	return 0;
 }
 
@@ -429,7 +432,6 @@ int loci_windowed_feed(
 		if (r < 0)
 			return r;
 	}
-	prune(w, false);
 	return renew(w, err);
 }
 

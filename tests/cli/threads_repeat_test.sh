@@ -14,6 +14,10 @@ $fixed true 2>/dev/null || fixed=
 CC="loci cc --loci-clang=$major" expect 0 "$SRC/bench/kernels/compile_threaded.sh" "$PWD/threaded" -O2
 grep 'no OpenMP' err
 
+# What is promised, make check-long asks for; make test leaves room for a machine that is busy with others.
+bounds="0.98 0.95 0.04"
+[ -z "${LONG-}" ] || bounds="0.99 0.97 0.02"
+
 # recorded FILE KERNEL VARIANT THREADS SIZE ROUNDS
 recorded() {
 	local file=$1
@@ -21,7 +25,7 @@ recorded() {
 	expect 0 $fixed loci record -q --pairs none -o "$file" ./threaded "$@"
 }
 
-# repeats KERNEL VARIANT THREADS SIZE ROUNDS PRIVATE SHARED COHERENCE: at least, at least, within
+# agree NAME: a.loci and b.loci do, private and shared S and coherence misses
 cat >agree.py <<'PY'
 import json, sqlite3, sys
 accuracy, first, second, private, shared, within = sys.argv[1:]
@@ -34,25 +38,34 @@ if not (s["private"] >= float(private) and s["stack"] >= float(shared)):
 if abs(lost[0] - lost[1]) > max(lost) * float(within) + 3:
     sys.exit("the coherence misses differ")
 PY
+agree() {
+	loci diff --accuracy --json a.loci b.loci >accuracy.json || fail "$1: no comparison"
+	python3 agree.py accuracy.json a.loci b.loci $bounds >out 2>&1 || fail "$1: $(cat out)"
+	echo "$1: $(cat out)"
+}
+# repeats KERNEL VARIANT THREADS SIZE ROUNDS
 repeats() {
 	./threaded list | grep -q "^$1 $2 " || return 0
-	recorded a.loci "$1" "$2" "$3" "$4" "$5"
-	recorded b.loci "$1" "$2" "$3" "$4" "$5"
-	loci diff --accuracy --json a.loci b.loci >accuracy.json || fail "$1 $2: no comparison"
-	python3 agree.py accuracy.json a.loci b.loci "$6" "$7" "$8" >out 2>&1 || fail "$1 $2: $(cat out)"
-	echo "$1 $2: $(cat out)"
+	recorded a.loci "$@"
+	recorded b.loci "$@"
+	agree "$1 $2"
 }
 
 # Without setarch the bounds hold as well, but for what lies on the first thread's stack.
 if [ -n "$fixed" ]; then
-	repeats cg cyclic 4 40 2 0.99 0.97 0.02
-	repeats cg block 4 40 2 0.99 0.97 0.02
-	repeats mg outer 4 32 1 0.99 0.97 0.02
-	repeats ft strided 4 16 2 0.99 0.97 0.02
-	repeats stencil row 4 160 3 0.99 0.97 0.02
-	repeats lu static 4 8 1 0.99 0.97 0.02
-	repeats table parts 4 1000 2 0.99 0.97 0.02
-	repeats histogram packed 4 20000 3 0.99 0.97 0.02
+	repeats cg cyclic 4 40 2
+	repeats cg block 4 40 2
+	repeats mg outer 4 32 1
+	repeats ft strided 4 16 2
+	repeats stencil row 4 160 3
+	repeats lu static 4 8 1
+	repeats table parts 4 1000 2
+	repeats histogram packed 4 20000 3
+	# a barrier of the C library, round by round
+	expect 0 loci cc --loci-clang="$major" -g -O1 -o handed_on "$SRC/tests/workloads/handed_on.c" -lpthread
+	expect 0 $fixed loci record -q -o a.loci ./handed_on
+	expect 0 $fixed loci record -q -o b.loci ./handed_on
+	agree "handed on"
 else
 	echo "setarch -R does not work here: repeated runs are not compared"
 fi

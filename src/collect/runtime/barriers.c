@@ -14,6 +14,7 @@ struct known {
 	uint64_t arrived;
 };
 static struct known known[BARRIERS];
+static const char being_made[1]; /* no barrier */
 /* Two for each. */
 static const char objects[2 * BARRIERS][16] __attribute__((aligned(16)));
 
@@ -45,24 +46,30 @@ static void leave(const struct stay *stay)
 	rt_sync(stay->thread, rt_stripe(stay->at), LOCI_SYNC_BARRIER_LEAVE);
 }
 
-/* Who makes a barrier at an address is alone with it, and the first that has the place keeps it. */
+/* Who makes a barrier at an address is alone with it, and the first that takes a place keeps it. */
 RT_WRAP(int, pthread_barrier_init, pthread_barrier_t *barrier, const pthread_barrierattr_t *how,
 	unsigned count)
 {
 	struct known *place = place_of(barrier);
-	const void *nobody = NULL;
-	int r = RT_REAL(pthread_barrier_init)(barrier, how, count);
+	const void *before = NULL;
+	int shared = PTHREAD_PROCESS_PRIVATE, r;
 
+	r = RT_REAL(pthread_barrier_init)(barrier, how, count);
 	if (r != 0 || !count)
 		return r;
-	if (__atomic_load_n(&place->barrier, __ATOMIC_ACQUIRE) == barrier)
-		__atomic_store_n(&place->barrier, NULL, __ATOMIC_RELEASE);
-	if (__atomic_load_n(&place->barrier, __ATOMIC_ACQUIRE))
-		return r;
-	__atomic_store_n(&place->threads, count, __ATOMIC_RELAXED);
+	if (how)
+		pthread_barrierattr_getpshared(how, &shared);
+	if (!__atomic_compare_exchange_n(
+		    &place->barrier, &before, being_made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		if (before != barrier)
+			return r;
+		__atomic_store_n(&place->barrier, being_made, __ATOMIC_RELEASE);
+	}
+	place->threads = count;
 	__atomic_store_n(&place->arrived, 0, __ATOMIC_RELAXED);
-	__atomic_compare_exchange_n(
-		&place->barrier, &nobody, barrier, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	/* who arrives in other processes is not counted here */
+	__atomic_store_n(&place->barrier, shared == PTHREAD_PROCESS_PRIVATE ? barrier : NULL,
+		__ATOMIC_RELEASE);
 	return r;
 }
 
