@@ -121,8 +121,8 @@ static void put_counts(struct loci_profile *profile, enum loci_owner owner, int6
 	for (int64_t i = 1; i <= n; i++)
 		for (int64_t level = 1; level <= 1 + (int64_t)draw(3); level++)
 			check(loci_profile_put_level_count(profile,
-				&(struct loci_level_count_row){
-					level, owner, i, draw(100000), draw(10000), draw(100) },
+				&(struct loci_level_count_row){ level, owner, i, draw(100000),
+					draw(10000), draw(100), 0, 0 },
 				&err));
 }
 
