@@ -45,7 +45,7 @@ bench-cc: # what loci cc costs: counting, streaming, recording, compiling; half 
 	@$(SH) scripts/build.sh $(BUILD) --target benchmarks
 	@$(SH) bench/cc.sh $(BUILD) $(BUILD)/bench/cc
 
-bench-threads: # what threads cost, exactly and sampled, and how near samples come; twenty minutes
+bench-threads: # what threads cost, exactly and sampled, and how near samples come; hours, QUICK=1 minutes
 	@scripts/deps.sh bench
 	@$(SH) scripts/build.sh $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLOCI_SANITIZE=
 	@$(SH) bench/thread_costs.sh $(BUILD) $(BUILD)/bench/threads

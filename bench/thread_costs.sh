@@ -9,7 +9,7 @@
 # for what is recorded exactly, a few tenths for what is sampled; ONLY are the kernels (all), as name:variant;
 # PERIODS those of samples (100000 1000000). QUICK=1 is one round at a fifth.
 # What was measured is kept in SCRATCH/threads.jsonl and not measured again: a run that was stopped goes
-# on; FRESH=1 begins anew. Some twenty minutes on two cores. Fails if a bar is missed.
+# on; FRESH=1 begins anew. Hours on two cores, QUICK=1 some seven minutes. Fails if a bar is missed.
 set -u
 build=$(realpath "$1") scratch=$(realpath -m "$2")
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs without data races, in which no lock is for who comes first, recorded twice, give the same: private distances to S >= 0.99, shared ones
-# to 0.97, coherence misses within 2 %, whatever the machine did meanwhile. And two counters in a line of
-# the cache are found out, by variable and line, where its padded twin has none.
+# Programs without data races, in which no lock is for who comes first, recorded twice, give the same:
+# private and shared distances, coherence misses, whatever the machine did meanwhile. And two counters in
+# a line of the cache are found out, by variable and line, where its padded twin has none.
 # Not under sanitizers: the recorder's part is tested by others.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/clangs.sh"
