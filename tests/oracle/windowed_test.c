@@ -326,10 +326,50 @@ static void check_ends(void)
 	loci_windowed_free(w);
 }
 
+/* A sample opens when an older one is due to be given up, whose reuse comes a little later in the
+ * same touches: what is said of that one is no more than its distance. */
+static void check_due(void)
+{
+	const struct loci_windowed_options options = { .limit_touches = 5 };
+	enum { AWAY = 7, AFTER = 20, N = 2 + AWAY + 1 + AFTER };
+	uint64_t block[N], bytes[N];
+	uint8_t is_write[N] = { 0 };
+	struct loci_windowed_touches t = { .block = block,
+		.is_write = is_write,
+		.bytes = bytes,
+		.n = N,
+		.turn_touch = (uint32_t[]){ 0, 1 },
+		.turn_member = (uint32_t[]){ 1, 0 },
+		.n_turns = 2,
+		.sample_touch = (uint32_t[]){ 1, 1 + AWAY },
+		.sample_tag = (uint64_t[]){ 0, 1 },
+		.n_samples = 2 };
+	const struct loci_windowed_outcome *outcome;
+	struct loci_windowed *w = NULL;
+	size_t n;
+
+	for (size_t i = 0; i < N; i++) {
+		block[i] = 100 + i;
+		bytes[i] = 1;
+	}
+	block[2 + AWAY] = block[1];
+	CHECK(loci_windowed_new(&options, &w, NULL) == 0);
+	CHECK(loci_windowed_feed(w, &t, NULL) == 0);
+	CHECK(loci_windowed_finish(w, NULL) == 0);
+	outcome = loci_windowed_outcomes(w, &n);
+	CHECK_U64(n, 2);
+	CHECK(outcome[0].private_.kind == LOCI_WINDOWED_REUSE ||
+		outcome[0].private_.kind == LOCI_WINDOWED_AT_LEAST);
+	CHECK(outcome[0].private_.distance <= AWAY);
+	CHECK(outcome[0].shared.distance <= AWAY);
+	loci_windowed_free(w);
+}
+
 int main(void)
 {
 	check_random();
 	check_percentile();
 	check_ends();
+	check_due();
 	return check_status();
 }
