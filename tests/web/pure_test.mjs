@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { causeOf, sumHists } from "../../web/blame.js";
 import { binomialAtLeast, binomialPoint, erfc } from "../../web/binomial.js";
 import {
 	atLeast,
@@ -241,4 +242,16 @@ test("the address holds the state", () => {
 	store.set({ a: 1 });
 	store.set({ a: 3, b: 2 });
 	assert.deepEqual(heard, [["a"]]);
+});
+
+test("misses of what another thread wrote are neither far nor a set's", () => {
+	const table = {
+		histogram: { start: [0, 1], bins: [0], weights: [90], cold: [0], coherence: [0] },
+		true_sharing: [60],
+		false_sharing: [5],
+	};
+	const hist = sumHists(table, [0]);
+
+	assert.equal(causeOf(hist, 70, { blocks: 512, cache: { share: "private" } }).cause, "shared");
+	assert.equal(causeOf(hist, 70, { blocks: 512, cache: { share: "shared" } }).cause, "conflict");
 });
