@@ -231,18 +231,12 @@ static int check_options(struct diff *diff)
 	return status ? status : loci_coverage_args_check(&diff->covered, "diff");
 }
 
-static void fini_both(struct loci_subject (*subject)[2])
-{
-	loci_subject_fini(&(*subject)[0]);
-	loci_subject_fini(&(*subject)[1]);
-}
-
 static int compare_files(struct diff *diff, const char *before, const char *after)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *a = NULL;
 	loci_cleanup(loci_profile_closep) struct loci_profile *b = NULL;
 	const char *machine = diff->aim.machine;
-	loci_cleanup(fini_both) struct loci_subject subject[2] = { 0 };
+	loci_cleanup(loci_subjects_fini) struct loci_subject subject[2] = { 0 };
 	struct loci_compare compare;
 	struct loci_err err = { "" };
 	uint64_t block_bytes;

@@ -98,6 +98,12 @@ void loci_subject_fini(struct loci_subject *subject)
 	loci_hist_fini(&subject->made);
 }
 
+void loci_subjects_fini(struct loci_subject (*subject)[2])
+{
+	loci_subject_fini(&(*subject)[0]);
+	loci_subject_fini(&(*subject)[1]);
+}
+
 int loci_subject_init(struct loci_subject *subject, struct loci_profile *profile,
 	uint64_t block_bytes, const char *machine, struct loci_err *err)
 {

@@ -33,6 +33,7 @@ int loci_subject_init(struct loci_subject *subject, struct loci_profile *profile
 	uint64_t block_bytes, const char *machine, struct loci_err *err);
 
 void loci_subject_fini(struct loci_subject *subject); /* of zeros, too */
+void loci_subjects_fini(struct loci_subject (*subject)[2]);
 
 /* The sizes, in blocks of the subject, of those levels whose lines are its blocks: ascending, at
  * most LOCI_LEVELS_MAX. level, where not NULL, receives their indexes. Returns how many. */

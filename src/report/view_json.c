@@ -121,19 +121,13 @@ static int put_profile(
 	return r;
 }
 
-static void fini_both(struct loci_subject (*subject)[2])
-{
-	loci_subject_fini(&(*subject)[0]);
-	loci_subject_fini(&(*subject)[1]);
-}
-
 /* What moved from the first to another: null where the two do not compare. */
 static int put_diff(const struct loci_view_profile *first, const struct loci_view_profile *other,
 	struct loci_json *json, struct loci_err *err)
 {
 	loci_cleanup(loci_moved_fini) struct loci_moved moved = { 0 };
 	loci_cleanup(loci_sharing_moved_fini) struct loci_sharing_moved sharing = { 0 };
-	loci_cleanup(fini_both) struct loci_subject subject[2] = { 0 };
+	loci_cleanup(loci_subjects_fini) struct loci_subject subject[2] = { 0 };
 	struct loci_compare compare;
 	struct loci_err why = { "" };
 	uint64_t block_bytes = 0;
