@@ -27,6 +27,7 @@ enum loci_control_mode {
 	LOCI_CONTROL_TRACE = 0,  /* every reference */
 	LOCI_CONTROL_COUNT = 1,  /* none: their number, at the end */
 	LOCI_CONTROL_SAMPLE = 2, /* those around samples that threads choose */
+	LOCI_CONTROL_WATCH = 3,  /* none: samples, which are watched until their reuse */
 };
 
 /* Samples of the processes whose id leaves this remainder. While more were opened than closed their
@@ -37,6 +38,31 @@ struct loci_control_samples {
 	uint32_t closed; /* by the recorder: their distance is known, or they were given up */
 };
 
+/* By what a block is watched. */
+enum loci_control_watch {
+	LOCI_CONTROL_REGISTERS = 0, /* the processor's debug registers: blocks of at most 8 bytes */
+	LOCI_CONTROL_PAGES = 1,     /* pages are taken away: blocks of any size within one */
+};
+
+/* Of LOCI_CONTROL_WATCH. The first ones are the recorder's, the others are what all processes had
+ * to do, added up with atomic operations. */
+struct loci_control_watching {
+	uint32_t by;          /* enum loci_control_watch */
+	uint32_t watches;     /* 1..LOCI_RESERVOIR */
+	uint32_t replace;     /* enum loci_replace */
+	uint32_t writes_only; /* only writes are reuses */
+	uint32_t block_shift;
+	uint32_t burst_refs; /* for which a sample is followed reference by reference */
+	uint32_t overhead;   /* share of the time, in 1/10000, that the period is to keep to; 0: it
+				is fixed */
+	uint32_t failed; /* by the collector: -errno of why a process has no watches; 0: it has */
+	uint64_t traps;  /* signals of watches that met their block */
+	uint64_t false_faults, steps, syscalls; /* of pages: beside the block; single steps; calls
+						   of the kernel that had to be led past them */
+	uint64_t burst_ns, trap_ns;             /* spent following samples; in handlers */
+	uint64_t last_period;
+};
+
 struct loci_control {
 	uint32_t recording; /* 0 or 1; read a few thousand times a second at the least */
 	uint32_t running;   /* set by the collector: the program has begun, times count from here */
@@ -44,7 +70,7 @@ struct loci_control {
 	uint32_t windows;   /* recording may change while the program runs */
 	uint32_t only_pid;  /* no other process is to be watched; 0: all are */
 	uint32_t runs;      /* loops may be told by a RUN: the recorder knows that marker */
-	/* Of LOCI_CONTROL_SAMPLE: */
+	/* Of LOCI_CONTROL_SAMPLE, and from period on LOCI_CONTROL_WATCH: */
 	uint32_t skew;     /* references that a thread may be ahead of others while samples are
 			      open; 0: any number */
 	uint32_t doubling; /* after so many samples of the run the period doubles; 0: never */
@@ -53,7 +79,8 @@ struct loci_control {
 	uint32_t taken; /* samples of the run so far, by the collector */
 	uint32_t reserved2;
 	struct loci_control_samples slot[LOCI_CONTROL_SLOTS];
-	uint32_t reserved[498];
+	struct loci_control_watching watching;
+	uint32_t reserved[476];
 };
 _Static_assert(sizeof(struct loci_control) == 4096, "the size is fixed");
 

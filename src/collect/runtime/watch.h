@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Watches on blocks of memory: whoever touches one next is told of. By the processor's debug
+ * registers, or by taking pages away. They are the process's: any of its threads may fire one,
+ * once, and then it is free. Which samples get one is not decided here (watching.h). */
+#ifndef LOCI_COLLECT_RUNTIME_WATCH_H
+#define LOCI_COLLECT_RUNTIME_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+/* All with signals blocked and the lock held, but fired. */
+struct rt_watch_ops {
+	/* How many of n this process can have; *failed is -errno where that is none. Of a child,
+	 * what its parent had is not its own. Called once in each process, before the first arm. */
+	unsigned (*begin)(unsigned n, int *failed);
+	/* A block, aligned to its size, of 1 << control->watching.block_shift bytes; an armed watch
+	 * is moved. False: it cannot be watched (memory that is not there, an own page). */
+	bool (*arm)(unsigned watch, uintptr_t address);
+	void (*disarm)(unsigned watch);
+	/* In a new thread, before its first reference; may be NULL. */
+	void (*thread_begin)(void);
+	/* All are disarmed, and the program's memory and signals are as it expects them. */
+	void (*end)(void);
+};
+extern const struct rt_watch_ops rt_watch_registers, rt_watch_pages;
+
+/* What they call, in the thread that touched the block, in a handler, with all signals blocked and
+ * the lock not held. The watch is disarmed already. The context is at the instruction that touched
+ * it (pages), or the one behind it (registers). */
+void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context);
+
+#endif
