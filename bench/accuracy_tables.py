@@ -84,19 +84,25 @@ def figures(measurements, distance, name):
     return present(figure(m, distance, name) for m in measurements)
 
 
+def off_by_one(measurement, distance):
+    """Whether averages of neighbouring bins agree far better: a shift by one bin halves its error, at least."""
+    s, smooth = (figure(measurement, distance, n) for n in ("s_rdx", "s_rdx_smooth"))
+    return s < LOW and (smooth >= LOW or 1 - smooth <= 0.55 * (1 - s))
+
+
 def cause(measurement):
-    """RDX's decision tree (figure 5) for a poor result, with the error that samples of that number may
-    have in place of its counters' imprecision."""
-    s, smooth = (figure(measurement, "stack", n) for n in ("s_rdx", "s_rdx_smooth"))
-    time, model = figure(measurement, "time", "s_rdx"), measurement.get("model")
-    if not min(s, time) < LOW:
+    """RDX's decision tree (figure 5) for a poor result. The last leaf is not scatter: with so many samples S should be
+    higher (Wilson's bound over all bins)."""
+    stack, time = (figure(measurement, d, "s_rdx") for d in ("stack", "time"))
+    model = measurement.get("model")
+    if not (stack < LOW or time < LOW):
         return ""
-    if time >= LOW and s < LOW and smooth < LOW and (model is None or model < LOW):
-        return "model"
-    if (s < LOW and smooth >= LOW) or (time < LOW and figure(measurement, "time", "s_rdx_smooth") >= LOW):
+    if off_by_one(measurement, "time") or time >= LOW and off_by_one(measurement, "stack"):
         return "off by one bin"
+    if time >= LOW and (model is None or model < LOW):
+        return "model"
     effective = measurement.get("effective") or 0
-    if min(s, time) >= 1 - 0.98 * math.sqrt(RDX_BINS / max(effective, 1)):
+    if min(stack, time) >= 1 - 0.98 * math.sqrt(RDX_BINS / max(effective, 1)):
         return "sparse samples"
     return "biased samples"
 
@@ -104,8 +110,8 @@ def cause(measurement):
 def causes(measurements):
     """The tree's leaves."""
     table = Table("Why S is below %g" % LOW, ["cause", "results", "which"],
-                  "off by one bin: smoothed S is not; model: exact time distances give no better ones; sparse: within the "
-                  "error of so few samples")
+                  "off by one bin: smoothed S is far better; model: exact time distances give no better ones; sparse: within the "
+                  "error of so few samples; biased: beyond it")
     found = {}
     for m in measurements:
         if cause(m):

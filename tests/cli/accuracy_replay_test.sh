@@ -5,7 +5,7 @@
 . "$SRC/tests/cli/expect.sh"
 
 mkdir streams
-expect 0 python3 "$SRC/bench/accuracy_replay.py" "$LOCI" "$BUILD/tests/write_streams" streams \
+expect 0 python3 -B "$SRC/bench/accuracy_replay.py" "$LOCI" "$BUILD/tests/write_streams" streams \
 	"$SRC/tests/golden/accuracy_replay.tsv"
 cat out
 has out "bars hold"
