@@ -27,10 +27,13 @@ static uint64_t rnd(uint64_t below)
 	return state % below;
 }
 
-/* The block of reference i, and the site that it is of. */
+/* The block of reference i, and the site that it is of; sites differ in size, where bytes is not 0.
+ */
 struct made {
 	uint64_t block[REFS];
 	uint8_t site[REFS];
+	uint32_t bytes[SITES];
+	unsigned n_threads; /* that take turns, if there are several */
 };
 static struct made made;
 
@@ -190,12 +193,17 @@ static ssize_t memory_read(
 	(void)err;
 	for (uint64_t id = 0; memory->at == 0 && id < SITES; id++) {
 		const uint64_t define[] = { loci_mark_word(LOCI_MARK_DEFINE, 4, id), 0, 0,
-			loci_ref_word(8, LOCI_OP_LOAD, 0), 0x1000 + id };
+			loci_ref_word(made.bytes[id] ? made.bytes[id] : 8,
+				id % 2 ? LOCI_OP_STORE : LOCI_OP_LOAD, 0),
+			0x1000 + id };
 
 		memcpy(words + n, define, sizeof(define));
 		n += 5;
 	}
-	for (; memory->at < REFS && n + 2 <= cap; memory->at++) {
+	for (; memory->at < REFS && n + 3 <= cap; memory->at++) {
+		if (made.n_threads)
+			words[n++] = loci_mark_word(
+				LOCI_MARK_SWITCH, 0, memory->at % made.n_threads + 1);
 		words[n++] = loci_mark_word(LOCI_MARK_BLOCK, 0, made.site[memory->at]);
 		words[n++] = made.block[memory->at] * 8;
 	}

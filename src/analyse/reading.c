@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -494,6 +495,26 @@ static int total(struct process *p, struct loci_err *err)
 	return 0;
 }
 
+/* Threads counted all references; what they were is known of samples. */
+static int total_watched(struct process *p, struct loci_err *err)
+{
+	struct loci_process_totals *totals = &p->totals;
+	int r = 0;
+
+	totals->references = totals->samples.references;
+	totals->stores = (uint64_t)llround(totals->samples.stores);
+	totals->loads = totals->references - totals->stores;
+	atomic_fetch_add_explicit(
+		&p->analysis->references, totals->references, memory_order_relaxed);
+	for (size_t i = 0; r == 0 && i < p->watched.n_threads; i++) {
+		const struct loci_watch_thread *thread = &p->watched.thread[i];
+
+		if (thread->references)
+			r = count_thread(p, thread->id, thread->references, err);
+	}
+	return r;
+}
+
 static int fold_watched(struct process *p, struct loci_err *err)
 {
 	struct loci_analysis *a = p->analysis;
@@ -501,8 +522,8 @@ static int fold_watched(struct process *p, struct loci_err *err)
 
 	loci_sample_sum_init(&p->totals.samples);
 	r = loci_watch_events_finish(&p->watched, &p->totals.samples, err);
-	p->totals.references = p->totals.loads = p->totals.samples.references;
-	atomic_fetch_add_explicit(&a->references, p->totals.references, memory_order_relaxed);
+	if (r == 0)
+		r = total_watched(p, err);
 	pthread_mutex_lock(&a->lock);
 	if (r == 0 && loci_sample_sum_merge(&a->samples, &p->totals.samples) < 0)
 		r = loci_err_nomem(err);

@@ -236,6 +236,21 @@ static inline uint64_t loci_ref_word(uint32_t size_bytes, enum loci_op op, unsig
 	return size_bytes | (uint64_t)op << 32 | (uint64_t)(flags & 0xffff) << 40;
 }
 
+static inline uint32_t loci_ref_word_bytes(uint64_t word)
+{
+	return (uint32_t)word;
+}
+
+static inline uint8_t loci_ref_word_op(uint64_t word)
+{
+	return (uint8_t)(word >> 32);
+}
+
+static inline uint16_t loci_ref_word_flags(uint64_t word)
+{
+	return (uint16_t)(word >> 40);
+}
+
 static inline uint64_t loci_mark_word(enum loci_marker kind, unsigned n_raw, uint64_t payload)
 {
 	return LOCI_WORD_MARKER | (uint64_t)kind << 56 | (uint64_t)(n_raw & 0xff) << 48 |

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Whether and how this process is watched. */
 #include "collect/runtime/level.h"
+#include "collect/runtime/own_masks.h"
 #include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
@@ -159,7 +160,7 @@ enum rt_mode rt_attach(void)
 	is_attaching = false;
 	mode = (enum rt_mode)rt.mode;
 	rt_unlock();
-	rt_unblock(mask);
+	rt_unblock(rt_own_masks_adopt(mask));
 	errno = error;
 	return mode;
 }

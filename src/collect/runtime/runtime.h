@@ -76,6 +76,7 @@ struct rt_thread {
 	struct rt_stripe *held; /* .. and has this lock (atomics.c) */
 	unsigned rounds;        /* of destructors of thread-specific data that have passed */
 	uint64_t fork_mask;     /* signals that were blocked before fork */
+	uint64_t own_blocked; /* of those that the runtime took, when it was made (own_signals.h) */
 	void *(*start)(void *);
 	int (*start_c11)(void *);
 	void *argument;
@@ -236,7 +237,17 @@ void rt_modules_begin(void);
 void rt_modules_tell_again(void); /* in a child */
 void rt_modules_look(void);       /* for new ones, with the loader's locks; our lock not held */
 
-/* handlers.c: a jump is about to leave handlers that interrupted frames at or above this one. */
+/* handlers.c: functions that the program installs, and the entries that the kernel is given for
+ * them. One that runs in a handler of ours does so on a level of its own. */
+typedef void rt_handler_function(int signal, siginfo_t *info, void *context);
+void rt_handler_run(rt_handler_function *handler, int signal, siginfo_t *info, void *context);
+bool rt_is_function(uintptr_t function); /* not SIG_DFL, and so on */
+uintptr_t rt_entry_of(uintptr_t function);
+uintptr_t rt_function_of(uintptr_t entry);
+int rt_real_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
+void rt_handlers_unmask(
+	void); /* handlers are not to block what the runtime took; signals blocked */
+/* A jump is about to leave handlers that interrupted frames at or above this one. */
 void rt_handlers_leave(uintptr_t target);
 
 /* Calls into code that was not built by `loci cc`. */

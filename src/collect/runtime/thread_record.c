@@ -2,6 +2,7 @@
 /* Threads as the runtime knows them, and how much they count. */
 #include "collect/runtime/atomics.h"
 #include "collect/runtime/level.h"
+#include "collect/runtime/own_masks.h"
 #include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
@@ -115,6 +116,7 @@ static void introduce(struct rt_thread *thread)
 void rt_thread_begin(struct rt_thread *thread)
 {
 	rt_self = thread;
+	rt_own_signals_thread();
 	thread->offset = __loci_thread.budget;
 	rt_thread_set_budget(thread, -1); /* it may have run before anybody was there */
 	thread->recording = rt_mode() == RT_TRACE && !rt.control->windows;
@@ -149,7 +151,7 @@ static struct rt_thread *adopt(void)
 		if (thread)
 			rt_thread_begin(thread);
 	}
-	rt_unblock(mask);
+	rt_unblock(rt_own_masks_adopt(mask));
 	return rt_self;
 }
 
@@ -211,6 +213,7 @@ void rt_thread_end(struct rt_thread *thread)
 		rt_level_leave(&thread->level[thread->depth]);
 	rt_marks_leave(thread);
 	tell_end(thread);
+	rt_own_signals_thread_end();
 	is_over = true;
 	rt_self = NULL;
 	be_off();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Threads of the C library. A thread that was made in another way is met when it first comes for
  * room or allocates. */
+#include "collect/runtime/own_masks.h"
 #include "collect/runtime/runtime.h"
 #include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
@@ -11,13 +12,13 @@
 /* A signal handler may have come first, and met the runtime on its own. */
 static void begin(struct rt_thread *thread)
 {
-	uint64_t mask = rt_block();
+	uint64_t mask = rt_block(), blocked = thread->own_blocked;
 
 	if (rt_self)
 		rt_thread_give_back(thread);
 	else
 		rt_thread_begin(thread);
-	rt_unblock(mask);
+	rt_unblock(rt_own_masks_adopt(mask | blocked));
 }
 
 static void *run(void *data)
@@ -51,8 +52,10 @@ static struct rt_thread *prepare(void)
 		return NULL;
 	rt_sync_go();
 	thread = rt_thread_take(parent->id);
-	if (thread)
+	if (thread) {
+		thread->own_blocked = rt_own_blocked();
 		rt_sync_create(parent, thread);
+	}
 	return thread;
 }
 
