@@ -11,8 +11,26 @@
 #define WORDS 4096
 #define REFS  1024
 
+/* Most words that a sample may take at once: OPEN, FIRE and EVICT. */
+#define SAMPLE_WORDS 24
+
+/* What a thread has done so far. */
+struct thread {
+	uint32_t id;
+	uint64_t count, touches;
+};
+
+/* Where a reference lies in blocks; 0 of these: it is an empty range. */
+struct span {
+	uint64_t first, blocks;
+};
+
 struct sample {
 	uint64_t id, block, count;
+	size_t thread;  /* its number */
+	uint64_t touch; /* of the block that is watched, among the thread's .. */
+	uint64_t after; /* .. who had so many once the reference was done */
+	uint64_t blocks;
 	struct loci_ref ref;
 	uint64_t site, descriptor;
 };
@@ -27,15 +45,16 @@ struct rewatch {
 	struct sample watched[LOCI_RESERVOIR];
 	struct sample *followed; /* ascending by count */
 	size_t n_followed, followed_cap;
+	struct thread *thread;
+	size_t n_threads, thread_cap, at; /* at: whose the current reference is */
 	uint64_t count, next, n_samples;
-	uint32_t thread;
 	uint64_t words[WORDS];
 	size_t n_words, pos;
 	struct loci_ref refs[REFS];
 	size_t n_refs, at_ref;
-	uint64_t *out; /* of one read */
-	size_t n_out;
-	bool ended, told;
+	uint64_t *out;        /* of one read */
+	size_t n_out, n_told; /* n_told: threads whose references were told in the end */
+	bool ended;
 };
 
 /* 1 plus an exponential's whole part: memoryless, like the number of throws until a rare face. */
@@ -51,24 +70,31 @@ static void put(struct rewatch *rewatch, enum loci_marker kind, uint64_t id, uns
 	const uint64_t *raw)
 {
 	rewatch->out[rewatch->n_out++] = loci_mark_word(kind, n, id);
-	memcpy(rewatch->out + rewatch->n_out, raw, n * sizeof(*raw));
+	for (unsigned i = 0; i < n; i++)
+		rewatch->out[rewatch->n_out + i] = raw[i];
 	rewatch->n_out += n;
 }
 
 static void put_open(struct rewatch *rewatch, const struct sample *sample, uint32_t watch)
 {
-	const uint64_t raw[] = { sample->ref.address, sample->count, sample->site,
-		sample->descriptor, watch, 0 };
+	const struct thread *thread = &rewatch->thread[sample->thread];
+	uint64_t from = sample->block << rewatch->shift;
+	const uint64_t raw[] = { sample->ref.address > from ? sample->ref.address : from,
+		sample->count, sample->site, sample->descriptor, watch, 0, rewatch->options.period,
+		thread->id, sample->blocks, thread->count - sample->count,
+		thread->touches - sample->after };
 
-	put(rewatch, LOCI_MARK_SAMPLE_OPEN, sample->id, 6, raw);
+	put(rewatch, LOCI_MARK_SAMPLE_OPEN, sample->id, 11, raw);
 }
 
-static void put_fire(struct rewatch *rewatch, uint64_t id, const struct sample *reuse)
+/* touches: since the sample; 0: nobody counted them. */
+static void put_fire(struct rewatch *rewatch, const struct sample *sample,
+	const struct sample *reuse, uint64_t touches)
 {
-	const uint64_t raw[] = { reuse->ref.address, rewatch->count, reuse->site, reuse->descriptor,
-		reuse->ref.thread, 0 };
+	const uint64_t raw[] = { reuse->ref.address, rewatch->thread[sample->thread].count,
+		reuse->site, reuse->descriptor, reuse->ref.thread, 0, touches, 0 };
 
-	put(rewatch, LOCI_MARK_SAMPLE_FIRE, id, 6, raw);
+	put(rewatch, LOCI_MARK_SAMPLE_FIRE, sample->id, 8, raw);
 }
 
 static void describe(
@@ -92,40 +118,59 @@ static void enter(struct rewatch *rewatch, const struct sample *sample)
 		was_armed[i] = rewatch->reservoir.k[i] > 0;
 	watch = loci_reservoir_offer(&rewatch->reservoir);
 	if (watch >= 0 && was_armed[watch]) {
-		const uint64_t raw[] = { rewatch->count, sample->id };
+		const struct sample *evicted = &rewatch->watched[watch];
+		const uint64_t raw[] = { rewatch->thread[evicted->thread].count, sample->id };
 
-		put(rewatch, LOCI_MARK_SAMPLE_EVICT, rewatch->watched[watch].id, 2, raw);
+		put(rewatch, LOCI_MARK_SAMPLE_EVICT, evicted->id, 2, raw);
 	}
 	put_open(rewatch, sample, watch < 0 ? LOCI_WATCH_NONE : (uint32_t)watch);
 	if (watch >= 0)
 		rewatch->watched[watch] = *sample;
 }
 
-static bool touches(const struct rewatch *rewatch, const struct loci_ref *ref, uint64_t block)
+static struct span span_of(const struct rewatch *rewatch, const struct loci_ref *ref)
 {
-	uint64_t last = ref->address + (ref->size_bytes ? ref->size_bytes - 1 : 0);
+	uint64_t first = ref->address >> rewatch->shift;
+	uint64_t last = ref->address + ref->size_bytes - 1;
 
-	return block - (ref->address >> rewatch->shift) <=
-		(last >> rewatch->shift) - (ref->address >> rewatch->shift);
+	if (!ref->size_bytes)
+		return (struct span){ first, 0 };
+	if (last < ref->address) /* runs over the end of the address space */
+		last = UINT64_MAX;
+	return (struct span){ first, (last >> rewatch->shift) - first + 1 };
 }
 
-static bool is_reuse(const struct rewatch *rewatch, const struct loci_ref *ref)
+static bool is_reuse(const struct rewatch *rewatch, const struct loci_ref *ref,
+	const struct span *span, uint64_t block)
 {
-	return !rewatch->options.writes_only || ref->op == LOCI_OP_STORE;
+	return block - span->first < span->blocks &&
+		(!rewatch->options.writes_only || ref->op == LOCI_OP_STORE);
+}
+
+/* Touches of the sample's thread since, the reuse included if it is that thread's. */
+static uint64_t touches_since(
+	const struct rewatch *rewatch, const struct sample *sample, const struct span *span)
+{
+	uint64_t now = rewatch->thread[sample->thread].touches;
+
+	if (sample->thread == rewatch->at)
+		now += sample->block - span->first + 1 - span->blocks;
+	return now > sample->touch ? now - sample->touch : 1;
 }
 
 /* Of samples that are followed the reuse, or the end of the time for which they are. */
-static void follow(struct rewatch *rewatch, const struct loci_ref *ref)
+static void follow(struct rewatch *rewatch, const struct loci_ref *ref, const struct span *span)
 {
 	struct sample reuse, gone;
 
 	for (size_t i = 0; i < rewatch->n_followed;) {
 		gone = rewatch->followed[i];
-		if (is_reuse(rewatch, ref) && touches(rewatch, ref, gone.block)) {
+		if (is_reuse(rewatch, ref, span, gone.block)) {
 			describe(rewatch, &reuse, ref);
 			put_open(rewatch, &gone, LOCI_WATCH_BURST);
-			put_fire(rewatch, gone.id, &reuse);
-		} else if (rewatch->count - gone.count >= rewatch->options.burst_refs) {
+			put_fire(rewatch, &gone, &reuse, touches_since(rewatch, &gone, span));
+		} else if (rewatch->thread[gone.thread].count - gone.count >=
+			rewatch->options.burst_refs) {
 			enter(rewatch, &gone);
 		} else {
 			i++;
@@ -136,24 +181,39 @@ static void follow(struct rewatch *rewatch, const struct loci_ref *ref)
 	}
 }
 
-static void watch(struct rewatch *rewatch, const struct loci_ref *ref)
+static void watch(struct rewatch *rewatch, const struct loci_ref *ref, const struct span *span)
 {
 	struct sample reuse;
 
 	for (unsigned i = 0; i < rewatch->options.watches; i++)
-		if (rewatch->reservoir.k[i] && is_reuse(rewatch, ref) &&
-			touches(rewatch, ref, rewatch->watched[i].block)) {
+		if (rewatch->reservoir.k[i] &&
+			is_reuse(rewatch, ref, span, rewatch->watched[i].block)) {
 			describe(rewatch, &reuse, ref);
-			put_fire(rewatch, rewatch->watched[i].id, &reuse);
+			put_fire(rewatch, &rewatch->watched[i], &reuse, 0);
 			loci_reservoir_release(&rewatch->reservoir, i);
 		}
 }
 
-static int take(struct rewatch *rewatch, const struct loci_ref *ref)
+/* One of the blocks, at random. */
+static uint64_t choose(struct rewatch *rewatch, uint64_t blocks)
 {
+	if (blocks == 1)
+		return 0;
+	return (uint64_t)((unsigned __int128)loci_reservoir_random(&rewatch->reservoir) * blocks >>
+		64);
+}
+
+static int take(struct rewatch *rewatch, const struct loci_ref *ref, const struct span *span)
+{
+	const struct thread *thread = &rewatch->thread[rewatch->at];
+	uint64_t chosen = choose(rewatch, span->blocks);
 	struct sample sample = { .id = ++rewatch->n_samples,
-		.block = ref->address >> rewatch->shift,
-		.count = rewatch->count };
+		.block = span->first + chosen,
+		.count = thread->count,
+		.thread = rewatch->at,
+		.touch = thread->touches - span->blocks + chosen + 1,
+		.after = thread->touches,
+		.blocks = span->blocks };
 	void *larger;
 
 	describe(rewatch, &sample, ref);
@@ -172,23 +232,51 @@ static int take(struct rewatch *rewatch, const struct loci_ref *ref)
 	return 0;
 }
 
+static int switch_thread(struct rewatch *rewatch, uint32_t id)
+{
+	size_t i = rewatch->at;
+	void *larger;
+
+	if (i < rewatch->n_threads && rewatch->thread[i].id == id)
+		return 0;
+	for (i = 0; i < rewatch->n_threads && rewatch->thread[i].id != id;)
+		i++;
+	if (i == rewatch->thread_cap) {
+		rewatch->thread_cap = i ? 2 * i : 4;
+		larger = realloc(rewatch->thread, rewatch->thread_cap * sizeof(*rewatch->thread));
+		if (!larger)
+			return -ENOMEM;
+		rewatch->thread = larger;
+	}
+	if (i == rewatch->n_threads)
+		rewatch->thread[rewatch->n_threads++] = (struct thread){ .id = id };
+	rewatch->at = i;
+	return 0;
+}
+
 static int refer(struct rewatch *rewatch, const struct loci_ref *ref)
 {
+	struct span span = span_of(rewatch, ref);
+
 	if (ref->op >= LOCI_OP_FRAME)
 		return 0;
+	if (switch_thread(rewatch, ref->thread) < 0)
+		return -ENOMEM;
 	rewatch->count++;
-	watch(rewatch, ref);
-	follow(rewatch, ref);
-	if (rewatch->count < rewatch->next)
+	rewatch->thread[rewatch->at].count++;
+	rewatch->thread[rewatch->at].touches += span.blocks;
+	watch(rewatch, ref, &span);
+	follow(rewatch, ref, &span);
+	if (rewatch->count < rewatch->next || !span.blocks)
 		return 0;
 	rewatch->next += gap(rewatch);
-	return take(rewatch, ref);
+	return take(rewatch, ref, &span);
 }
 
 /* The end: samples that are followed still have their place in the lottery. */
 static bool finish(struct rewatch *rewatch)
 {
-	const uint64_t raw[] = { rewatch->count };
+	const struct thread *thread;
 
 	if (rewatch->n_followed) {
 		enter(rewatch, &rewatch->followed[0]);
@@ -196,10 +284,11 @@ static bool finish(struct rewatch *rewatch)
 			--rewatch->n_followed * sizeof(rewatch->followed[0]));
 		return true;
 	}
-	if (rewatch->told)
+	if (rewatch->n_told == rewatch->n_threads)
 		return false;
-	put(rewatch, LOCI_MARK_COUNT, 0, 1, raw);
-	rewatch->told = true;
+	thread = &rewatch->thread[rewatch->n_told++];
+	put(rewatch, LOCI_MARK_SWITCH, thread->id, 0, NULL);
+	put(rewatch, LOCI_MARK_COUNT, 0, 1, &thread->count);
 	return true;
 }
 
@@ -241,7 +330,8 @@ static ssize_t rewatch_read(
 
 	rewatch->out = words;
 	rewatch->n_out = 0;
-	while (r == 1 && cap - rewatch->n_out >= 16 * (rewatch->n_followed + LOCI_RESERVOIR + 2))
+	while (r == 1 &&
+		cap - rewatch->n_out >= SAMPLE_WORDS * (rewatch->n_followed + LOCI_RESERVOIR + 2))
 		r = advance(rewatch, err);
 	if (r == 1 && !rewatch->n_out)
 		return loci_err_set(err, E2BIG,
@@ -267,6 +357,7 @@ static void rewatch_close(struct loci_source *source)
 	loci_decoder_free(rewatch->decoder);
 	loci_source_close(rewatch->from);
 	free(rewatch->followed);
+	free(rewatch->thread);
 	free(rewatch);
 }
 
