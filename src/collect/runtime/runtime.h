@@ -52,6 +52,7 @@ struct rt_level {
 	size_t mapped_bytes;
 	uintptr_t frame;       /* of what called the handler, above its own frames */
 	uintptr_t interrupted; /* the stack pointer of what it interrupted */
+	uint64_t own_blocked;  /* by the program then, of the signals that the runtime took */
 };
 
 /* A thread. These are never given back, only used again. */
@@ -78,7 +79,6 @@ struct rt_thread {
 	struct rt_stripe *held; /* .. and has this lock (atomics.c) */
 	unsigned rounds;        /* of destructors of thread-specific data that have passed */
 	uint64_t fork_mask;     /* signals that were blocked before fork */
-	uint64_t own_blocked; /* of those that the runtime took, when it was made (own_signals.h) */
 	void *(*start)(void *);
 	int (*start_c11)(void *);
 	void *argument;
@@ -267,8 +267,9 @@ uintptr_t rt_function_of(uintptr_t entry);
 int rt_real_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
 void rt_handlers_unmask(
 	void); /* handlers are not to block what the runtime took; signals blocked */
-/* A jump is about to leave handlers that interrupted frames at or above this one. */
-void rt_handlers_leave(uintptr_t target);
+/* A jump is about to leave handlers that interrupted frames at or above this one; their mask too.
+ */
+void rt_handlers_leave(uintptr_t target, bool with_mask);
 
 /* Calls into code that was not built by `loci cc`. */
 void rt_unseen_count(void);  /* takes what the definitions' counters have .. */
