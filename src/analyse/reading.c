@@ -169,7 +169,8 @@ static int open_attribution(struct process *p, struct loci_err *err)
 		bytes[i] = block_bytes(p, i);
 	pthread_mutex_lock(&a->lock);
 	if (!a->attributed) {
-		r = loci_ledger_init(&a->ledger, (unsigned)p->options->n_levels, err);
+		r = loci_ledger_init(
+			&a->ledger, p->options->watching ? 0 : (unsigned)p->options->n_levels, err);
 		a->ledger.n_sides = p->n_grains - 1;
 		a->attributed = true;
 	}
