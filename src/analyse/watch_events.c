@@ -92,7 +92,7 @@ static int fire(struct loci_watch_events *watched, const struct loci_event *even
 		.late = word(event, 7, 0),
 		.touches = word(event, 6, 0),
 		.thread = (uint32_t)event->raw[4],
-		.reuse = event->raw[2] };
+		.reuse = watched->n_fires++ };
 
 	return loci_weigh_fire(watched->weigh, event->payload, &reuse, NULL);
 }

@@ -31,6 +31,7 @@ struct loci_watch_events {
 	struct loci_touch_clock clock;
 	struct loci_watch_sample *sample; /* outcomes' use is the number here */
 	size_t n_samples, sample_cap;
+	uint64_t n_fires; /* outcomes' reuse is the number among them */
 	struct loci_watch_thread *thread;
 	size_t n_threads, thread_cap;
 	struct loci_weigh_result result; /* in the end .. */

@@ -12,7 +12,8 @@ struct watched {
 	uint32_t context; /* its number */
 	double base_then; /* of the context, before this one */
 	double inverse;   /* of the probability that it is watched still */
-	uint64_t evicted; /* the count then; 0: it is not */
+	uint64_t evicted; /* the count then; 0: it is not .. */
+	uint64_t by;      /* .. and the sample that it was evicted for */
 	uint32_t k;       /* 0: free */
 };
 
@@ -185,6 +186,21 @@ static double weight_of(const struct loci_weigh *weigh, const struct watched *wa
 	}
 }
 
+/* A watch whose sample was evicted for one that could not have it after all. */
+static int abandon(struct loci_weigh *weigh, uint64_t by)
+{
+	for (unsigned i = 0; i < LOCI_WATCHES; i++) {
+		struct watched *watched = &weigh->watched[i];
+
+		if (!watched->k || !watched->evicted || watched->by != by)
+			continue;
+		watched->k = 0;
+		weigh->abandoned++;
+		return give_up(weigh, watched, watched->evicted);
+	}
+	return 0;
+}
+
 static int open_watched(struct loci_weigh *weigh, struct watched *opened)
 {
 	uint32_t watch = opened->sample.watch;
@@ -199,7 +215,9 @@ static int open_watched(struct loci_weigh *weigh, struct watched *opened)
 		opened->inverse = taken > 0 ? 1 / taken : 1;
 	}
 	if (!before)
-		return give_up(weigh, opened, opened->sample.count);
+		return abandon(weigh, opened->sample.id) < 0
+			? -ENOMEM
+			: give_up(weigh, opened, opened->sample.count);
 	if (!was_free &&
 		give_up(weigh, before, before->evicted ? before->evicted : opened->sample.count) <
 			0)
@@ -274,6 +292,7 @@ int loci_weigh_evict(
 	if (!of)
 		return 0;
 	of->evicted = count;
+	of->by = by;
 	if (by)
 		return 0;
 	of->k = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "collect/rewatch.h"
 
+#include "collect/replay_calls.h"
 #include "stream/decode.h"
 
 #include <errno.h>
@@ -11,13 +12,18 @@
 #define WORDS 4096
 #define REFS  1024
 
-/* Most words that a sample may take at once: OPEN, FIRE and EVICT. */
-#define SAMPLE_WORDS 24
+/* Most words that a sample may take at once: OPEN, FIRE, each with STACK, and EVICT; and that one
+ * of the stream's own markers may, with a name that belongs to it. */
+#define SAMPLE_WORDS (26 + 2 * LOCI_REPLAY_CALLS)
+#define NAME_WORDS   1024
+#define MARK_WORDS   (2 + LOCI_RAW_MAX + NAME_WORDS)
 
 /* What a thread has done so far. */
 struct thread {
 	uint32_t id;
+	bool ended; /* another may have its id */
 	uint64_t count, touches;
+	struct loci_replay_calls calls;
 };
 
 /* Where a reference lies in blocks; 0 of these: it is an empty range. */
@@ -32,7 +38,9 @@ struct sample {
 	uint64_t after; /* .. who had so many once the reference was done */
 	uint64_t blocks;
 	struct loci_ref ref;
-	uint64_t site, descriptor;
+	uint64_t site, descriptor, frame;
+	unsigned n_back;
+	uint64_t back[LOCI_REPLAY_CALLS];
 };
 
 struct rewatch {
@@ -52,8 +60,9 @@ struct rewatch {
 	size_t n_words, pos;
 	struct loci_ref refs[REFS];
 	size_t n_refs, at_ref;
-	uint64_t *out;        /* of one read */
-	size_t n_out, n_told; /* n_told: threads whose references were told in the end */
+	struct loci_event event; /* after the references; PAD: none */
+	uint64_t *out;           /* of one read */
+	size_t n_out, n_told;    /* n_told: threads whose references were told in the end */
 	bool ended;
 };
 
@@ -75,16 +84,23 @@ static void put(struct rewatch *rewatch, enum loci_marker kind, uint64_t id, uns
 	rewatch->n_out += n;
 }
 
+static void put_calls(struct rewatch *rewatch, const struct sample *of)
+{
+	if (of->n_back)
+		put(rewatch, LOCI_MARK_STACK, 0, of->n_back, of->back);
+}
+
 static void put_open(struct rewatch *rewatch, const struct sample *sample, uint32_t watch)
 {
 	const struct thread *thread = &rewatch->thread[sample->thread];
 	uint64_t from = sample->block << rewatch->shift;
 	const uint64_t raw[] = { sample->ref.address > from ? sample->ref.address : from,
-		sample->count, sample->site, sample->descriptor, watch, 0, rewatch->options.period,
-		thread->id, sample->blocks, thread->count - sample->count,
+		sample->count, sample->site, sample->descriptor, watch, sample->frame,
+		rewatch->options.period, thread->id, sample->blocks, thread->count - sample->count,
 		thread->touches - sample->after };
 
 	put(rewatch, LOCI_MARK_SAMPLE_OPEN, sample->id, 11, raw);
+	put_calls(rewatch, sample);
 }
 
 /* touches: since the sample; 0: nobody counted them. */
@@ -92,9 +108,10 @@ static void put_fire(struct rewatch *rewatch, const struct sample *sample,
 	const struct sample *reuse, uint64_t touches)
 {
 	const uint64_t raw[] = { reuse->ref.address, rewatch->thread[sample->thread].count,
-		reuse->site, reuse->descriptor, reuse->ref.thread, 0, touches, 0 };
+		reuse->site, reuse->descriptor, reuse->ref.thread, reuse->frame, touches, 0 };
 
 	put(rewatch, LOCI_MARK_SAMPLE_FIRE, sample->id, 8, raw);
+	put_calls(rewatch, reuse);
 }
 
 static void describe(
@@ -106,6 +123,8 @@ static void describe(
 	sample->ref = *ref;
 	sample->site = site.site;
 	sample->descriptor = loci_ref_word(site.size_bytes, ref->op, ref->flags);
+	sample->frame = loci_replay_calls_list(&rewatch->thread[rewatch->at].calls,
+		site.code_address, sample->back, &sample->n_back);
 }
 
 /* Its reuse has not come for so long: it may be watched. */
@@ -237,10 +256,11 @@ static int switch_thread(struct rewatch *rewatch, uint32_t id)
 	size_t i = rewatch->at;
 	void *larger;
 
-	if (i < rewatch->n_threads && rewatch->thread[i].id == id)
+	if (i < rewatch->n_threads && rewatch->thread[i].id == id && !rewatch->thread[i].ended)
 		return 0;
-	for (i = 0; i < rewatch->n_threads && rewatch->thread[i].id != id;)
-		i++;
+	for (i = 0; i < rewatch->n_threads; i++)
+		if (rewatch->thread[i].id == id && !rewatch->thread[i].ended)
+			break;
 	if (i == rewatch->thread_cap) {
 		rewatch->thread_cap = i ? 2 * i : 4;
 		larger = realloc(rewatch->thread, rewatch->thread_cap * sizeof(*rewatch->thread));
@@ -254,14 +274,27 @@ static int switch_thread(struct rewatch *rewatch, uint32_t id)
 	return 0;
 }
 
+static int follow_calls(struct rewatch *rewatch, const struct loci_ref *ref)
+{
+	struct loci_replay_calls *calls = &rewatch->thread[rewatch->at].calls;
+	struct loci_ref_site site = { 0 };
+
+	if (ref->op == LOCI_OP_CALLER)
+		loci_replay_calls_called(calls, ref->address);
+	if (ref->op != LOCI_OP_FRAME)
+		return 0;
+	(void)loci_decoder_site(rewatch->decoder, ref->definition, &site);
+	return loci_replay_calls_enter(calls, ref->address, site.code_address);
+}
+
 static int refer(struct rewatch *rewatch, const struct loci_ref *ref)
 {
 	struct span span = span_of(rewatch, ref);
 
-	if (ref->op >= LOCI_OP_FRAME)
-		return 0;
 	if (switch_thread(rewatch, ref->thread) < 0)
 		return -ENOMEM;
+	if (ref->op >= LOCI_OP_FRAME)
+		return follow_calls(rewatch, ref);
 	rewatch->count++;
 	rewatch->thread[rewatch->at].count++;
 	rewatch->thread[rewatch->at].touches += span.blocks;
@@ -271,6 +304,89 @@ static int refer(struct rewatch *rewatch, const struct loci_ref *ref)
 		return 0;
 	rewatch->next += gap(rewatch);
 	return take(rewatch, ref, &span);
+}
+
+static void put_count(struct rewatch *rewatch, const struct thread *thread)
+{
+	put(rewatch, LOCI_MARK_SWITCH, thread->id, 0, NULL);
+	put(rewatch, LOCI_MARK_COUNT, 0, 1, &thread->count);
+}
+
+/* A name that the stream has, as the next marker needs it; one that is too long is cut off. */
+static void put_name(struct rewatch *rewatch, uint64_t id)
+{
+	const char *text = id ? loci_decoder_string(rewatch->decoder, id) : NULL;
+	uint64_t word[LOCI_RAW_MAX] = { 0 };
+	size_t left = text ? strlen(text) + 1 : 0, most = (NAME_WORDS - 8) * sizeof(*word);
+
+	left = left < most ? left : most;
+	while (left) {
+		size_t n = left < sizeof(word) ? left : sizeof(word);
+
+		memset(word, 0, sizeof(word));
+		memcpy(word, text, n);
+		put(rewatch, LOCI_MARK_STRING, id, (unsigned)((n + 7) / 8), word);
+		text += n;
+		left -= n;
+	}
+}
+
+/* What the stream says of code, memory and processes is passed on. */
+static void pass(struct rewatch *rewatch, const struct loci_event *event)
+{
+	static const struct {
+		enum loci_marker kind;
+		int name; /* the raw word that has it; -1: none */
+	} passed[] = {
+		{ LOCI_MARK_PROCESS, -1 },
+		{ LOCI_MARK_THREAD_START, -1 },
+		{ LOCI_MARK_THREAD_EXIT, -1 },
+		{ LOCI_MARK_ALLOC, -1 },
+		{ LOCI_MARK_FREE, -1 },
+		{ LOCI_MARK_RESIZE, -1 },
+		{ LOCI_MARK_MAP, 4 },
+		{ LOCI_MARK_UNMAP, -1 },
+		{ LOCI_MARK_OBJECT, 2 },
+		{ LOCI_MARK_OBJECT_END, -1 },
+		{ LOCI_MARK_OBJECT_PART, 3 },
+		{ LOCI_MARK_MODULE_LOAD, 3 },
+		{ LOCI_MARK_MODULE_UNLOAD, -1 },
+		{ LOCI_MARK_LOST, -1 },
+	};
+
+	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++) {
+		if (event->kind != passed[i].kind)
+			continue;
+		if (passed[i].name >= 0)
+			put_name(rewatch, event->raw[passed[i].name]);
+		put(rewatch, LOCI_MARK_SWITCH, event->thread, 0, NULL);
+		put(rewatch, passed[i].kind, event->payload, event->n_raw, event->raw);
+	}
+}
+
+/* The thread says how many references it has, and another may have its id. */
+static int leave(struct rewatch *rewatch, uint32_t id)
+{
+	struct thread *thread;
+
+	if (switch_thread(rewatch, id) < 0)
+		return -ENOMEM;
+	thread = &rewatch->thread[rewatch->at];
+	put_count(rewatch, thread);
+	thread->ended = true;
+	loci_replay_calls_fini(&thread->calls);
+	return 0;
+}
+
+static int take_event(struct rewatch *rewatch, struct loci_err *err)
+{
+	struct loci_event event = rewatch->event;
+
+	rewatch->event.kind = LOCI_MARK_PAD;
+	if (event.kind == LOCI_MARK_THREAD_EXIT && leave(rewatch, (uint32_t)event.payload) < 0)
+		return loci_err_nomem(err);
+	pass(rewatch, &event);
+	return 1;
 }
 
 /* The end: samples that are followed still have their place in the lottery. */
@@ -287,21 +403,22 @@ static bool finish(struct rewatch *rewatch)
 	if (rewatch->n_told == rewatch->n_threads)
 		return false;
 	thread = &rewatch->thread[rewatch->n_told++];
-	put(rewatch, LOCI_MARK_SWITCH, thread->id, 0, NULL);
-	put(rewatch, LOCI_MARK_COUNT, 0, 1, &thread->count);
+	if (!thread->ended)
+		put_count(rewatch, thread);
 	return true;
 }
 
 /* What the words of the source yield next: 1, or 0 at its end. */
 static int advance(struct rewatch *rewatch, struct loci_err *err)
 {
-	struct loci_event event;
 	ssize_t n;
 	int r;
 
 	if (rewatch->at_ref < rewatch->n_refs)
 		return refer(rewatch, &rewatch->refs[rewatch->at_ref++]) < 0 ? loci_err_nomem(err)
 									     : 1;
+	if (rewatch->event.kind != LOCI_MARK_PAD)
+		return take_event(rewatch, err);
 	if (rewatch->pos == rewatch->n_words) {
 		n = rewatch->ended
 			? 0
@@ -316,7 +433,7 @@ static int advance(struct rewatch *rewatch, struct loci_err *err)
 	}
 	rewatch->at_ref = 0;
 	r = loci_decoder_next(rewatch->decoder, rewatch->words, rewatch->n_words, &rewatch->pos,
-		rewatch->refs, REFS, &rewatch->n_refs, &event, err);
+		rewatch->refs, REFS, &rewatch->n_refs, &rewatch->event, err);
 	return r < 0 ? r : 1;
 }
 
@@ -331,7 +448,8 @@ static ssize_t rewatch_read(
 	rewatch->out = words;
 	rewatch->n_out = 0;
 	while (r == 1 &&
-		cap - rewatch->n_out >= SAMPLE_WORDS * (rewatch->n_followed + LOCI_RESERVOIR + 2))
+		cap - rewatch->n_out >=
+			SAMPLE_WORDS * (rewatch->n_followed + LOCI_RESERVOIR + 2) + MARK_WORDS)
 		r = advance(rewatch, err);
 	if (r == 1 && !rewatch->n_out)
 		return loci_err_set(err, E2BIG,
@@ -357,6 +475,8 @@ static void rewatch_close(struct loci_source *source)
 	loci_decoder_free(rewatch->decoder);
 	loci_source_close(rewatch->from);
 	free(rewatch->followed);
+	for (size_t i = 0; i < rewatch->n_threads; i++)
+		loci_replay_calls_fini(&rewatch->thread[i].calls);
 	free(rewatch->thread);
 	free(rewatch);
 }

@@ -26,7 +26,8 @@ struct loci_rewatch_options {
 	uint64_t seed;
 };
 
-/* Takes the source over; the result has samples and no references. */
+/* Takes the source over; the result has samples, what was said of code, memory and threads, and no
+ * references. */
 int loci_rewatch_new_take(struct loci_source *source, const struct loci_rewatch_options *options,
 	struct loci_source **ret, struct loci_err *err);
 

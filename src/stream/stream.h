@@ -155,14 +155,16 @@ enum loci_marker {
 	                                  is in the block that is watched, one of those that the
 	                                  reference touches, chosen at random, and there may be 7:
 	                                  thread, 8: how many it touches, 9: references that it was
-	                                  followed for, 10: touches of blocks by these. STACK may
+	                                  followed for, 10: touches of blocks by these, 11: the
+	                                  last sequence number of the process so far. STACK may
 	                                  follow: return addresses of the calls that led there */
 	LOCI_MARK_SAMPLE_EVICT = 0x33, /* sample id      0: references so far, 1: id of the sample that
 	                                  took its place */
 	LOCI_MARK_SAMPLE_FIRE = 0x34,  /* sample id      0: address, 1: references so far, 2: site,
 	                                  3: reference descriptor, 4: thread, 5: frame address. May
 	                                  have 6: touches of blocks since the sample, itself included,
-	                                  0: not known, and 7: by how many references 1 may be too low.
+	                                  0: not known, 7: by how many references 1 may be too low, and
+	                                  8: as 11 of OPEN.
 	                                  References are those of the sample's thread. A site without
 	                                  a descriptor is an address of code, just behind the reference.
 	                                  STACK may follow, as of OPEN */

@@ -188,7 +188,7 @@ static void check_listing_2(void)
 static void check_adaptive(void)
 {
 	const struct stream stream = { "listing 2", 40000, listing_2, 10000 };
-	const unsigned runs = (unsigned)check_amount(2000);
+	const unsigned runs = (unsigned)check_amount(500);
 
 	for (unsigned way = 0; way < 2; way++) {
 		const struct way adaptive = { LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_UNSCALED, 4,
