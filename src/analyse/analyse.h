@@ -37,6 +37,7 @@ struct loci_analyse_sampling {
 struct loci_analyse_watching {
 	uint64_t period, seed;
 	enum loci_weighting weighting;
+	bool writes_only; /* only writes are reuses */
 };
 
 struct loci_analyse_options {
@@ -61,7 +62,7 @@ struct loci_analyse_options {
 	 * themselves. */
 	unsigned share[LOCI_ANALYSE_SHARES];
 	unsigned n_share;
-	const struct loci_analyse_watching *watching; /* NULL: they have not. Without attribute */
+	const struct loci_analyse_watching *watching; /* NULL: they have not */
 	bool alone;     /* what each thread would meet alone, for the model of Anger et al. */
 	bool footprint; /* count distinct bytes, and uses of words */
 	bool no_source; /* leave out source excerpts */

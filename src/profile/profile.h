@@ -35,6 +35,7 @@ enum loci_distance { /* what a histogram counts */
 	LOCI_DISTANCE_ALONE,        /* in the thread's own stack, nothing taken away */
 	LOCI_DISTANCE_ALONE_REMOTE, /* of those, of blocks that another thread touched last */
 	LOCI_DISTANCE_REMOTE,       /* the same touches in the stack that all share */
+	LOCI_DISTANCE_TIME_REMOTE,  /* of TIME, reuses by another thread than the use */
 };
 const char *loci_distance_name(enum loci_distance distance);
 

@@ -27,10 +27,13 @@ static uint64_t rnd(uint64_t below)
 	return state % below;
 }
 
-/* The block of reference i, and the site that it is of. */
+/* The block of reference i, and the site that it is of; sites differ in size, where bytes is not 0.
+ */
 struct made {
 	uint64_t block[REFS];
 	uint8_t site[REFS];
+	uint32_t bytes[SITES];
+	unsigned n_threads; /* that take turns, if there are several */
 };
 static struct made made;
 
@@ -190,12 +193,17 @@ static ssize_t memory_read(
 	(void)err;
 	for (uint64_t id = 0; memory->at == 0 && id < SITES; id++) {
 		const uint64_t define[] = { loci_mark_word(LOCI_MARK_DEFINE, 4, id), 0, 0,
-			loci_ref_word(8, LOCI_OP_LOAD, 0), 0x1000 + id };
+			loci_ref_word(made.bytes[id] ? made.bytes[id] : 8,
+				id % 2 ? LOCI_OP_STORE : LOCI_OP_LOAD, 0),
+			0x1000 + id };
 
 		memcpy(words + n, define, sizeof(define));
 		n += 5;
 	}
-	for (; memory->at < REFS && n + 2 <= cap; memory->at++) {
+	for (; memory->at < REFS && n + 3 <= cap; memory->at++) {
+		if (made.n_threads)
+			words[n++] = loci_mark_word(
+				LOCI_MARK_SWITCH, 0, memory->at % made.n_threads + 1);
 		words[n++] = loci_mark_word(LOCI_MARK_BLOCK, 0, made.site[memory->at]);
 		words[n++] = made.block[memory->at] * 8;
 	}
@@ -272,9 +280,9 @@ static void sampled(const struct way *way, uint64_t seed, struct loci_sample_sum
 		}
 	CHECK(n == 0);
 	CHECK_STR(err.text, "");
-	CHECK_U64(watched.references, REFS);
 	loci_sample_sum_init(ret);
 	CHECK(loci_watch_events_finish(&watched, ret, &err) == 0);
+	CHECK_U64(ret->references, REFS);
 	loci_watch_events_fini(&watched);
 	loci_decoder_free(decoder);
 	loci_source_close(source);
@@ -293,10 +301,86 @@ static double median(double *value)
 	return (value[(STREAMS - 1) / 2] + value[STREAMS / 2]) / 2;
 }
 
+/* References of 1 to 32 bytes, some of which lie in several blocks of 8, others in a half: the
+ * touches and their distances are those of the exact engine. */
+static void check_sizes(unsigned shape)
+{
+	static const uint32_t bytes[SITES] = { 32, 4, 16, 1, 24, 8, 2, 32 };
+	static uint64_t touched[5 * REFS];
+	const struct loci_stack_options options = { .isa = LOCI_ISA_BEST };
+	const uint64_t sizes[] = { 60, 3000, 2000 };
+	double touches = 0, stores = 0, writes = 0;
+	loci_cleanup(loci_sample_sum_fini) struct loci_sample_sum sum, again;
+	struct loci_accuracy accuracy;
+	struct loci_stack_result exact;
+	struct loci_stack *stack = NULL;
+	size_t n = 0;
+
+	memcpy(made.bytes, bytes, sizeof(bytes));
+	state = 4711 + shape;
+	for (size_t i = 0; i < REFS; i++) { /* the second half has wide references only */
+		uint64_t at = i < REFS / 2 || shape == 1 ? i : 3 * i;
+
+		made.block[i] = shape == 2 ? rnd(sizes[2]) : at % sizes[shape];
+		made.site[i] = (uint8_t)(i < REFS / 2 ? rnd(SITES) : 2 * rnd(2));
+		stores += made.site[i] % 2;
+	}
+	for (size_t i = 0; i < REFS; i++)
+		for (uint64_t k = 0; k < (bytes[made.site[i]] + 7) / 8; k++) {
+			touched[n++] = made.block[i] + k;
+			writes += made.site[i] % 2;
+		}
+	touches = (double)n;
+	CHECK(loci_stack_new(&options, &stack, NULL) == 0);
+	CHECK(loci_stack_feed(stack, touched, NULL, n, NULL, NULL) == 0);
+	CHECK(loci_stack_result(stack, &exact, NULL) == 0);
+	sampled(&ways[0], 99 + shape, &sum);
+	CHECK_NEAR(sum.touches, touches, 0.05 * touches);
+	CHECK_NEAR(sum.weight, sum.touches, 1e-6 * touches);
+	CHECK_NEAR(sum.stores, stores, 0.1 * REFS);
+	CHECK_NEAR(sum.writes, writes, 0.1 * touches);
+	CHECK_U64(sum.in_burst + sum.by_watch + sum.never <= sum.samples, 1);
+	loci_accuracy(&exact.time, &sum.time, 8, &accuracy);
+	printf("sizes %u: %.0f of %.0f touches, S %.3f\n", shape, sum.touches, touches,
+		accuracy.s_log2);
+	CHECK(accuracy.s_log2 > 0.9);
+	sampled(&ways[0], 99 + shape, &again); /* nothing but the seed decides */
+	loci_accuracy(&sum.time, &again.time, 8, &accuracy);
+	CHECK_NEAR(accuracy.s_log2, 1, 0);
+	loci_stack_result_fini(&exact);
+	loci_stack_free(stack);
+	memset(made.bytes, 0, sizeof(made.bytes));
+}
+
+/* Two threads take turns at the blocks of one loop: of an odd length each block is the other's
+ * next, of an even one nobody else's. Distances are in touches of the thread. */
+static void check_threads(void)
+{
+	for (uint64_t n = 1000; n <= 1001; n++) {
+		loci_cleanup(loci_sample_sum_fini) struct loci_sample_sum sum;
+		uint64_t distance = n == 1000 ? 500 : 501;
+		double all;
+
+		made.n_threads = 2;
+		loop(0, REFS, n, 0, 0);
+		sampled(&ways[0], 5, &sum);
+		made.n_threads = 0;
+		all = loci_hist_finite(&sum.time);
+		CHECK(sum.threads);
+		CHECK(all > 0.97 * REFS);
+		CHECK_NEAR(loci_hist_finite(&sum.time_remote), n == 1000 ? 0 : all, 1e-6);
+		CHECK_NEAR((double)loci_hist_percentile(&sum.time, 0.001), (double)distance, 2);
+		CHECK_NEAR((double)loci_hist_percentile(&sum.time, 0.97), (double)distance, 2);
+	}
+}
+
 int main(void)
 {
 	static double time_s[WAYS][STREAMS], stack_s[WAYS][STREAMS], mean[WAYS], least[WAYS];
 
+	for (unsigned shape = 0; shape < 3; shape++)
+		check_sizes(shape);
+	check_threads();
 	printf("%-20s", "S of time distances");
 	for (size_t k = 0; k < WAYS; k++)
 		printf(" %12s", ways[k].name);
