@@ -4,7 +4,7 @@
 
 import { atLeast, binLow, binOf, medianBeyond, newHist, total } from "./hist.js";
 import { learnBins, predictCache } from "./predict.js";
-import { cacheBlocks, cacheSets } from "./units.js";
+import { cacheBlocks, cacheSets, count } from "./units.js";
 
 export const COARSE_BINS = 256;
 
@@ -21,6 +21,8 @@ export class Lens {
 		if (!cache) this.fault = "no cache is known";
 		else if (this.level < 0 && cache.line_bytes !== profile.ownerBlock)
 			this.fault = `code and data were recorded with ${profile.ownerBlock}-byte blocks`;
+		else if (this.level < 0 && profile.hasSites && !profile.knowsOwners)
+			this.fault = "of code and data the profile has no stack distances: their misses are not known";
 		this.isEstimate = this.level < 0;
 		if (this.isEstimate && !this.fault) this.share = learnBins(cache, "coarse", COARSE_BINS);
 	}
@@ -32,6 +34,11 @@ export class Lens {
 				level.line_bytes === cache.line_bytes &&
 				(level.ways === cache.ways || (cacheSets(level) === 1 && cacheSets(cache) === 1)),
 		);
+	}
+
+	// Misses as text.
+	text(misses) {
+		return this.fault ? "\u2013" : count(misses);
 	}
 
 	ofHist(hist) {

@@ -115,6 +115,11 @@ export class Profile {
 		return this.sites.n > 0;
 	}
 
+	// Whether any owner has stack distances of its own: samples that were watched have none.
+	get knowsOwners() {
+		return ["sites", "objects", "contexts"].some((table) => this[table].histogram?.start.at(-1) > 0);
+	}
+
 	get knowsStores() {
 		return (this.run.capabilities ?? "").split(" ").includes("stores");
 	}
@@ -161,7 +166,7 @@ export class Profile {
 
 		return this.shared(cache, {
 			touches: grain.touches,
-			sampled: grain.sampling_rate < 1,
+			sampled: grain.sampling_rate < 1 || grain.error_points > 0,
 			sampling_points: grain.error_points,
 			stores_known: this.knowsStores,
 			stack,

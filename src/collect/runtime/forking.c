@@ -68,7 +68,7 @@ static void in_child(void)
 	rt_own_signals_fork();
 	forget_parent(self);
 	rt_sync_forget();
-	if (rt.samples)
+	if (rt.samples || rt.watches)
 		rt_sample_fork(self);
 	is_watched = begin_child();
 	if (!is_watched)

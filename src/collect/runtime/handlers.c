@@ -47,6 +47,7 @@ static void on_level(struct rt_thread *thread, handler_function *handler, int si
 	level->entered = false;
 	level->frame = (uintptr_t)__builtin_frame_address(0);
 	level->interrupted = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+	level->own_blocked = rt_set_word(&((ucontext_t *)context)->uc_sigmask) & rt_own_taken;
 	rt_level_reset(level);
 	__atomic_store_n(&thread->depth, depth, __ATOMIC_RELAXED);
 	__atomic_store_n(&__loci_thread.state, &level->quiet, __ATOMIC_RELAXED);
@@ -133,7 +134,8 @@ bool rt_is_function(uintptr_t function)
 /* What the kernel is told. */
 uintptr_t rt_entry_of(uintptr_t function)
 {
-	if (!rt_is_function(function) || is_entry(function) || rt_mode() == RT_OFF)
+	if (!rt_is_function(function) || is_entry(function) ||
+		(rt_mode() == RT_OFF && !rt_own_taken))
 		return function;
 	for (unsigned i = 0; i < MAX_HANDLERS; i++) {
 		handler_function *found = NULL;
@@ -217,25 +219,41 @@ static sighandler_t own_signal(int signal, sighandler_t function, int flags)
 	return old.sa_handler;
 }
 
-#define RT_WRAP_SIGNAL(name, flags)                                                           \
+/* And one the mask. */
+static sighandler_t own_sigset(int signal, sighandler_t function, int flags)
+{
+	uint64_t before = rt_own_blocked(), bit = RT_SIGNAL_BIT(signal);
+	struct sigaction old;
+
+	if (function == SIG_HOLD)
+		rt_own_action(signal, NULL, &old);
+	else
+		old.sa_handler = own_signal(signal, function, flags);
+	rt_own_block_only(function == SIG_HOLD ? before | bit : before & ~bit);
+	return before & bit ? SIG_HOLD : old.sa_handler;
+}
+
+#define RT_WRAP_SIGNAL(name, own, flags)                                                      \
 	RT_WRAP(sighandler_t, name, int signal, sighandler_t function)                        \
 	{                                                                                     \
 		sighandler_t entry = (sighandler_t)rt_entry_of((uintptr_t)function);          \
                                                                                               \
 		if (rt_own_has(signal))                                                       \
-			return own_signal(signal, function, flags);                           \
+			return own(signal, function, flags);                                  \
+		if (signal > 0 && signal < N_SIGNALS)                                         \
+			also_blocked[signal] = 0;                                             \
 		return (sighandler_t)rt_function_of((uintptr_t)RT_REAL(name)(signal, entry)); \
 	}
 #define ONCE (int)(SA_RESETHAND | SA_NODEFER)
 #undef signal
-RT_WRAP_SIGNAL(signal, SA_RESTART)
+RT_WRAP_SIGNAL(signal, own_signal, SA_RESTART)
 #ifndef LOCI_RT_STATIC /* which has no such function */
-RT_WRAP_SIGNAL(bsd_signal, SA_RESTART)
+RT_WRAP_SIGNAL(bsd_signal, own_signal, SA_RESTART)
 #endif
-RT_WRAP_SIGNAL(sysv_signal, ONCE)
-RT_WRAP_SIGNAL(__sysv_signal, ONCE)
-RT_WRAP_SIGNAL(ssignal, SA_RESTART)
-RT_WRAP_SIGNAL(sigset, 0)
+RT_WRAP_SIGNAL(sysv_signal, own_signal, ONCE)
+RT_WRAP_SIGNAL(__sysv_signal, own_signal, ONCE)
+RT_WRAP_SIGNAL(ssignal, own_signal, SA_RESTART)
+RT_WRAP_SIGNAL(sigset, own_sigset, 0)
 
 RT_PUBLIC struct loci_cc_state *__loci_mark(void)
 {
@@ -277,7 +295,7 @@ RT_PUBLIC void __loci_landed(struct loci_cc_state *state)
 /* The frames of a handler lie between where control is now and what called it; those of the
  * handlers below it, and of the thread, from where they were interrupted. Handlers may have a stack
  * of their own. */
-void rt_handlers_leave(uintptr_t target)
+void rt_handlers_leave(uintptr_t target, bool with_mask)
 {
 	struct rt_thread *thread = rt_self;
 	uintptr_t low = (uintptr_t)__builtin_frame_address(0);
@@ -292,6 +310,9 @@ void rt_handlers_leave(uintptr_t target)
 			break;
 		low = level->interrupted;
 	}
-	if (depth < thread->depth)
-		land(thread, depth);
+	if (depth == thread->depth)
+		return;
+	land(thread, depth);
+	if (with_mask)
+		rt_own_block_only(thread->level[depth + 1].own_blocked);
 }

@@ -13,6 +13,9 @@
 
 /* By the program, of the taken ones. */
 static __thread uint64_t blocked __attribute__((tls_model("initial-exec")));
+/* In a call with a mask of its own: what a handler that comes within it is to restore. */
+static __thread bool is_instead __attribute__((tls_model("initial-exec")));
+static __thread uint64_t instead_of __attribute__((tls_model("initial-exec")));
 
 bool rt_own_is_blocked(int signal)
 {
@@ -36,13 +39,27 @@ void rt_own_block_only(uint64_t mask)
 	release();
 }
 
+void rt_own_block_instead(uint64_t mask)
+{
+	instead_of = blocked;
+	is_instead = true;
+	rt_own_block_only(mask);
+}
+
+void rt_own_block_again(uint64_t mask)
+{
+	is_instead = false;
+	rt_own_block_only(mask);
+}
+
 void rt_own_masks_enter(uint64_t mask, ucontext_t *context)
 {
 	sigset_t *set = &context->uc_sigmask;
 
 	if (!rt_own_taken)
 		return;
-	rt_set_be(set, (rt_set_word(set) & ~rt_own_taken) | blocked);
+	rt_set_be(set, (rt_set_word(set) & ~rt_own_taken) | (is_instead ? instead_of : blocked));
+	is_instead = false;
 	__atomic_store_n(&blocked, blocked | (mask & rt_own_taken), __ATOMIC_RELAXED);
 }
 
@@ -54,6 +71,8 @@ void rt_own_masks_leave(ucontext_t *context)
 	if (!rt_own_taken)
 		return;
 	rt_set_be(set, word & ~rt_own_taken);
+	if (rt_own_parked() & ~word)
+		rt_block(); /* they come when it has returned */
 	rt_own_block_only(word);
 }
 
@@ -66,14 +85,18 @@ uint64_t rt_own_masks_adopt(uint64_t mask)
 	return mask & ~rt_own_taken;
 }
 
-static void in_kernel(int how, uint64_t mask)
+static uint64_t in_kernel(int how, uint64_t mask)
 {
-	loci_syscall6(SYS_RT_SIGPROCMASK, how, (long)&mask, 0, SIGSET_BYTES, 0, 0);
+	uint64_t before = 0;
+
+	loci_syscall6(SYS_RT_SIGPROCMASK, how, (long)&mask, (long)&before, SIGSET_BYTES, 0, 0);
+	return before;
 }
 
+/* If there they are blocked already, it is by the program, in a way that was not seen. */
 void rt_own_masks_close(void)
 {
-	in_kernel(SIG_BLOCK, rt_own_taken);
+	rt_own_masks_adopt(in_kernel(SIG_BLOCK, rt_own_taken));
 }
 
 void rt_own_masks_open(void)
@@ -82,12 +105,12 @@ void rt_own_masks_open(void)
 	release();
 }
 
-void rt_own_masks_exec_begin(void)
+void rt_own_masks_show(void)
 {
 	in_kernel(SIG_BLOCK, blocked);
 }
 
-void rt_own_masks_exec_end(void)
+void rt_own_masks_hide(void)
 {
 	in_kernel(SIG_UNBLOCK, blocked);
 }
@@ -100,28 +123,35 @@ void rt_own_masks_give_back(void)
 	rt_own_release(~0ull);
 }
 
+static uint64_t changed(int how, uint64_t from, uint64_t by)
+{
+	return how == SIG_BLOCK ? from | by : how == SIG_UNBLOCK ? from & ~by : by;
+}
+
 static int change(
 	int (*real)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set, sigset_t *old)
 {
-	uint64_t before = blocked, word = 0, now = before;
-	sigset_t others;
+	uint64_t word = set ? rt_set_word(set) : 0, unseen, before;
+	sigset_t others, was;
 	int r;
 
 	if (set) {
-		word = rt_set_word(set);
 		others = *set;
-		rt_set_be(&others, word & ~rt_own_taken);
-		word &= rt_own_taken;
-		now = how == SIG_BLOCK ? before | word : how == SIG_UNBLOCK ? before & ~word : word;
+		rt_set_be(&others, how == SIG_UNBLOCK ? word : word & ~rt_own_taken);
 	}
-	r = real(how, set ? &others : NULL, old);
+	r = real(how, set ? &others : NULL, &was);
 	if (r)
 		return r;
-	if (old)
-		rt_set_be(old, rt_set_word(old) | before);
-	if (set)
-		rt_own_block_only(now);
-	return r;
+	unseen = rt_set_word(&was) & rt_own_taken;
+	before = blocked | unseen;
+	if (old) {
+		*old = was;
+		rt_set_be(old, rt_set_word(&was) | before);
+	}
+	rt_own_block_only(set ? changed(how, before, word) : before);
+	if (unseen)
+		in_kernel(SIG_UNBLOCK, unseen);
+	return 0;
 }
 
 #define RT_WRAP_MASK(name)                                              \

@@ -28,7 +28,7 @@ static inline void rt_set_be(sigset_t *set, uint64_t word)
 /* own_signals.c */
 int rt_own_slot(int signal); /* -1: none that may be taken */
 int rt_own_signal_of(int slot);
-void rt_own_send(long tid, int signal, const siginfo_t *info); /* 0: to this thread */
+void rt_own_send(int signal, const siginfo_t *info); /* to this thread */
 
 /* own_masks.c. A handler of the program's begins, whose action blocks these too, and returns. */
 void rt_own_masks_enter(uint64_t mask, ucontext_t *context);
@@ -36,12 +36,17 @@ void rt_own_masks_leave(ucontext_t *context);
 bool rt_own_is_blocked(int signal);
 uint64_t rt_own_blocked(void);
 void rt_own_block_only(uint64_t mask); /* those of it that are taken; what waited may come */
+/* The same for the time of a call, and as it was. */
+void rt_own_block_instead(uint64_t mask);
+void rt_own_block_again(uint64_t mask);
 /* Of the mask that a thread had before the runtime came: what is left for the kernel. */
 uint64_t rt_own_masks_adopt(uint64_t mask);
 void rt_own_masks_give_back(void);
-void rt_own_masks_exec_begin(void);
-void rt_own_masks_exec_end(void);
-/* In the kernel too: so that a signal does not come before a call that waits for it does. */
+/* What the program blocks is blocked in the kernel, for who inherits that, and is not again. */
+void rt_own_masks_show(void);
+void rt_own_masks_hide(void);
+/* All are, and are not again: so that a signal does not come before a call that waits for it does.
+ */
 void rt_own_masks_close(void);
 void rt_own_masks_open(void);
 
@@ -51,8 +56,10 @@ void rt_own_park_forget(int signal);
 uint64_t rt_own_parked(void);
 /* Sends those of them to this thread. */
 void rt_own_release(uint64_t mask);
-/* This thread is about to wait for these; those of the process are to be sent to it. */
+/* This thread is about to wait for these: it is woken for those of the process, to fetch them. */
 void rt_own_waiter_begin(uint64_t mask);
+bool rt_own_is_wake(const siginfo_t *info);
+bool rt_own_fetch(int signal, siginfo_t *info);
 void rt_own_waiter_end(void);
 
 /* own_stacks.c */

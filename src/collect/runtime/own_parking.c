@@ -6,8 +6,9 @@
 #include "collect/runtime/runtime.h"
 #include "stream/ring_x86_64.h"
 
-#define SYS_GETTID  186
-#define MAX_WAITERS 16
+#define SYS_GETTID            186
+#define SYS_RT_TGSIGQUEUEINFO 297
+#define MAX_WAITERS           16
 
 struct parked {
 	uint64_t mask; /* which do */
@@ -39,6 +40,21 @@ static long waiter_for(int signal)
 	return 0;
 }
 
+/* A thread may not send another what the kernel or a stranger sent: it is told to come for it. */
+static void wake(long tid, int signal)
+{
+	siginfo_t info = { .si_signo = signal, .si_code = SI_QUEUE };
+
+	info.si_ptr = waiters;
+	loci_syscall6(SYS_RT_TGSIGQUEUEINFO, loci_syscall3(LOCI_SYS_GETPID, 0, 0, 0), tid, signal,
+		(long)&info, 0, 0);
+}
+
+bool rt_own_is_wake(const siginfo_t *info)
+{
+	return info->si_code == SI_QUEUE && info->si_ptr == waiters;
+}
+
 /* The kernel does not tell to whom it was sent: most of what is not from tgkill is to the process.
  */
 void rt_own_park(int signal, const siginfo_t *info)
@@ -50,12 +66,11 @@ void rt_own_park(int signal, const siginfo_t *info)
 		return;
 	}
 	rt_lock();
+	put(&ours, signal, info);
 	waiter = waiter_for(signal);
-	if (!waiter)
-		put(&ours, signal, info);
 	rt_unlock();
 	if (waiter)
-		rt_own_send(waiter, signal, info);
+		wake(waiter, signal);
 }
 
 static void forget(struct parked *of, uint64_t mask)
@@ -76,12 +91,34 @@ uint64_t rt_own_parked(void)
 	return mine.mask | __atomic_load_n(&ours.mask, __ATOMIC_RELAXED);
 }
 
-static void send(struct parked *from, uint64_t mask)
+bool rt_own_fetch(int signal, siginfo_t *info)
 {
-	for (int i = 0; i < RT_OWN_SIGNALS; i++)
-		if (from->mask & mask & RT_SIGNAL_BIT(rt_own_signal_of(i)))
-			rt_own_send(0, rt_own_signal_of(i), &from->info[i]);
-	forget(from, mask);
+	uint64_t bit = RT_SIGNAL_BIT(signal), before = rt_block();
+	bool is;
+
+	rt_lock();
+	is = (ours.mask & bit) != 0;
+	if (is)
+		*info = ours.info[rt_own_slot(signal)];
+	forget(&ours, bit);
+	rt_unlock();
+	rt_unblock(before);
+	return is;
+}
+
+/* One that waits for the thread and for the process comes twice: when the handler of the first
+ * returns this is asked again. */
+static void send(uint64_t mask)
+{
+	for (int i = 0; i < RT_OWN_SIGNALS; i++) {
+		int signal = rt_own_signal_of(i);
+		uint64_t bit = RT_SIGNAL_BIT(signal) & mask;
+		struct parked *from = mine.mask & bit ? &mine : &ours;
+
+		if (from->mask & bit)
+			rt_own_send(signal, &from->info[i]);
+		forget(from, bit);
+	}
 }
 
 void rt_own_release(uint64_t mask)
@@ -91,9 +128,8 @@ void rt_own_release(uint64_t mask)
 	if (!(rt_own_parked() & mask))
 		return;
 	before = rt_block();
-	send(&mine, mask);
 	rt_lock();
-	send(&ours, mask);
+	send(mask);
 	rt_unlock();
 	rt_unblock(before);
 }

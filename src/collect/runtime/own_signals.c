@@ -42,10 +42,10 @@ int rt_own_signal_of(int slot)
 	return signal_of[slot];
 }
 
-void rt_own_send(long tid, int signal, const siginfo_t *info)
+void rt_own_send(int signal, const siginfo_t *info)
 {
 	loci_syscall6(SYS_RT_TGSIGQUEUEINFO, loci_syscall3(LOCI_SYS_GETPID, 0, 0, 0),
-		tid ? tid : loci_syscall3(SYS_GETTID, 0, 0, 0), signal, (long)info, 0, 0);
+		loci_syscall3(SYS_GETTID, 0, 0, 0), signal, (long)info, 0, 0);
 }
 
 /* The kernel does not let such a signal wait or be ignored. Those of perf events it does. */
@@ -60,7 +60,7 @@ static void die(int signal, const siginfo_t *info)
 	struct sigaction action = { .sa_handler = SIG_DFL };
 
 	rt_real_sigaction(signal, &action, NULL);
-	rt_own_send(0, signal, info);
+	rt_own_send(signal, info);
 }
 
 /* On the stack and with the frame it would have had. */
@@ -152,7 +152,7 @@ static void give_to_program(int signal, siginfo_t *info, ucontext_t *context)
 
 static void on_own(int signal, siginfo_t *info, void *context)
 {
-	if (own[rt_own_slot(signal)].handler(signal, info, context))
+	if (rt_own_is_wake(info) || own[rt_own_slot(signal)].handler(signal, info, context))
 		return;
 	if (!rt_own_is_blocked(signal))
 		give_to_program(signal, info, context);
@@ -267,7 +267,7 @@ void rt_own_signals_exec(void)
 	for (int i = 0; i < RT_OWN_SIGNALS; i++)
 		if ((rt_own_taken & BIT(signal_of[i])) && own[i].program.sa_handler == SIG_IGN)
 			rt_real_sigaction(signal_of[i], &own[i].program, NULL);
-	rt_own_masks_exec_begin();
+	rt_own_masks_show();
 }
 
 void rt_own_signals_exec_failed(void)
@@ -275,5 +275,5 @@ void rt_own_signals_exec_failed(void)
 	for (int i = 0; i < RT_OWN_SIGNALS; i++)
 		if (rt_own_taken & BIT(signal_of[i]))
 			install(signal_of[i]);
-	rt_own_masks_exec_end();
+	rt_own_masks_hide();
 }

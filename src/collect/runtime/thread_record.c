@@ -4,6 +4,7 @@
 #include "collect/runtime/level.h"
 #include "collect/runtime/own_masks.h"
 #include "collect/runtime/sync.h"
+#include "collect/runtime/watching.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
 
@@ -122,6 +123,8 @@ void rt_thread_begin(struct rt_thread *thread)
 	thread->recording = rt_mode() == RT_TRACE && !rt.control->windows;
 	if (rt.samples)
 		rt_sample_begin(thread);
+	if (rt.watches)
+		rt_watch_thread_begin(thread);
 	pthread_setspecific(rt_key, thread);
 	introduce(thread);
 	rt_sync_began(thread);
@@ -212,6 +215,8 @@ void rt_thread_end(struct rt_thread *thread)
 	for (; thread->depth; thread->depth--)
 		rt_level_leave(&thread->level[thread->depth]);
 	rt_marks_leave(thread);
+	if (rt.watches)
+		rt_watch_thread_end(thread);
 	tell_end(thread);
 	rt_own_signals_thread_end();
 	is_over = true;
@@ -282,8 +287,10 @@ void rt_room(void)
 
 	if (!thread)
 		thread = revive();
-	if (thread && rt.samples && !thread->depth && !thread->recording && rt_mode() == RT_TRACE &&
-		!rt_sample_is_wanted(thread)) {
+	if (thread && rt.watches && !thread->depth && rt_mode() == RT_TRACE) {
+		rt_watch_room(thread, (uintptr_t)__builtin_frame_address(0));
+	} else if (thread && rt.samples && !thread->depth && !thread->recording &&
+		rt_mode() == RT_TRACE && !rt_sample_is_wanted(thread)) {
 		rt_sample_rest(thread);
 	} else if (thread && rt_window_is_shut(thread)) {
 		/* the usual case between windows, and often: no system calls */

@@ -12,13 +12,13 @@
 /* A signal handler may have come first, and met the runtime on its own. */
 static void begin(struct rt_thread *thread)
 {
-	uint64_t mask = rt_block(), blocked = thread->own_blocked;
+	uint64_t mask = rt_block();
 
 	if (rt_self)
 		rt_thread_give_back(thread);
 	else
 		rt_thread_begin(thread);
-	rt_unblock(rt_own_masks_adopt(mask | blocked));
+	rt_unblock(rt_own_masks_adopt(mask));
 }
 
 static void *run(void *data)
@@ -52,16 +52,38 @@ static struct rt_thread *prepare(void)
 		return NULL;
 	rt_sync_go();
 	thread = rt_thread_take(parent->id);
-	if (thread) {
-		thread->own_blocked = rt_own_blocked();
+	if (thread)
 		rt_sync_create(parent, thread);
-	}
 	return thread;
 }
+
+/* The mask that a new thread begins with is the kernel's: that it may have all of this thread's,
+ * what is blocked of the signals that the runtime took is blocked there meanwhile. */
+struct inherited {
+	bool is_needed;
+};
+
+static struct inherited inherit_begin(void)
+{
+	struct inherited mask = { rt_own_blocked() != 0 };
+
+	if (mask.is_needed)
+		rt_own_masks_show();
+	return mask;
+}
+
+static void inherit_end(const struct inherited *mask)
+{
+	if (mask->is_needed)
+		rt_own_masks_hide();
+}
+#define INHERIT_MASK \
+	__attribute__((cleanup(inherit_end), unused)) struct inherited mask = inherit_begin()
 
 RT_WRAP(int, pthread_create, pthread_t *ret, const pthread_attr_t *attributes,
 	void *(*start)(void *), void *argument)
 {
+	INHERIT_MASK;
 	struct rt_thread *thread = prepare();
 	int r;
 
@@ -77,6 +99,7 @@ RT_WRAP(int, pthread_create, pthread_t *ret, const pthread_attr_t *attributes,
 
 RT_WRAP(int, thrd_create, thrd_t *ret, thrd_start_t start, void *argument)
 {
+	INHERIT_MASK;
 	struct rt_thread *thread = prepare();
 	int r;
 

@@ -277,13 +277,6 @@ static void end(void)
 	}
 }
 
-/* Until somebody decides which samples are watched. */
-__attribute__((weak)) void rt_watch_fired(
-	unsigned watch, uintptr_t address, const ucontext_t *context)
-{
-	(void)watch, (void)address, (void)context;
-}
-
 const struct rt_watch_ops rt_watch_registers = {
 	.begin = begin, .arm = arm, .disarm = disarm, .end = end
 };
