@@ -41,7 +41,7 @@ export function binHigh(scheme, bin) {
 }
 
 export function newHist(scheme, length = 0) {
-	return { scheme, weight: new Float64Array(length), cold: 0, coherence: 0 };
+	return { scheme, weight: new Float64Array(length), cold: 0, coherence: 0, model: null };
 }
 
 // From the document: bins by their differences, and a weight for each.
@@ -53,6 +53,7 @@ export function decodeHist(packed) {
 	at.forEach((where, i) => (hist.weight[where] = packed.weights[i]));
 	hist.cold = packed.cold;
 	hist.coherence = packed.coherence;
+	hist.model = packed.model ?? null; // what made it of other distances
 	return hist;
 }
 

@@ -328,7 +328,7 @@ static int look_at_accesses(struct loci_blame *blame, const struct loci_blame_ro
 	}
 	if (!worst)
 		return 0;
-	ret->has_stride = refs > 0;
+	ret->has_stride = refs > 0 && !loci_run_is_watched(loci_profile_run(c->profile));
 	ret->stride_bytes = worst->stride_bytes;
 	ret->regular = refs > 0 ? regular / refs : 0;
 	ret->is_regular = refs > 0 && ret->regular >= REGULAR;

@@ -67,6 +67,23 @@ int loci_symbols_site(struct loci_symbols *symbols, uint32_t module, uint64_t ad
 int loci_symbols_code(struct loci_symbols *symbols, uint32_t module, uint64_t address,
 	uint64_t *ret_code, struct loci_err *err);
 
+/* The site that an address of code stands for which is just behind a reference, as far as lines
+ * tell: of the sites of its function that stand in the same line, at the same column if there are
+ * such, the first; stores come before loads if they are preferred, loads before stores if not. */
+struct loci_symbol_reference {
+	uint64_t site, code; /* code: as of a site */
+	uint32_t size_bytes;
+	uint16_t flags;
+	uint8_t op;
+};
+/* 1: found; 0: not, and *ret is all zero but code, which is 0 only where the function is not of
+ * `loci cc`. */
+int loci_symbols_reference(struct loci_symbols *symbols, uint32_t module, uint64_t behind,
+	bool prefer_stores, struct loci_symbol_reference *ret, struct loci_err *err);
+/* 1: a function that was compiled by `loci cc` begins at the address; 0: none. */
+int loci_symbols_is_defined(
+	struct loci_symbols *symbols, uint32_t module, uint64_t code, struct loci_err *err);
+
 /* A loop as the compiler had it. Its number is an address, the same for all its sites. */
 struct loci_loop_name {
 	const char *function;  /* whose statement it is: the inlined one, demangled */

@@ -4,6 +4,7 @@
  * handler runs in a child that writes to its parent's rings. The child of vfork is a part of its
  * parent, its memory and its rings, until it executes another program. */
 #include "collect/runtime/level.h"
+#include "collect/runtime/own_signals.h"
 #include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
@@ -64,9 +65,10 @@ static void in_child(void)
 
 	is_forking = false;
 	rt.lock = 0; /* of a thread that is not here */
+	rt_own_signals_fork();
 	forget_parent(self);
 	rt_sync_forget();
-	if (rt.samples)
+	if (rt.samples || rt.watches)
 		rt_sample_fork(self);
 	is_watched = begin_child();
 	if (!is_watched)
