@@ -43,7 +43,7 @@ def plan():
     """What says most comes first."""
     both = ("native", "cc")
     registers = lambda round: Item("default", LONG, [], beside=both, round=round)
-    pages = lambda round: Item("pages", LONG, ["--watch", "pages"], "64", ("native",), round)
+    pages = lambda round: Item("pages", LONG, ["--watch-by", "pages"], "64", ("native",), round)
     yield registers(0)
     for n in SAMPLES:
         yield Item("samples %d" % n, SHORT, [], samples=n)
@@ -72,17 +72,18 @@ def measure(bench, subject, item):
     ran = {}
     for way in ways if item.round % 2 == 0 else reversed(ways):
         ran[way] = bench.plain(subject, way, rounds) if way != "watched" else \
-            bench.watched(subject, rounds, options, item.weights)
+            bench.watched(subject, rounds, options)
     if len({r["result"] for r in ran.values()}) != 1:
         raise Failure("%s, %s: does not compute the same: %s" % (subject.name, item.kind, ran))
     value = {"subject": subject.name, "way": item.kind, "block": item.block, "round": item.round, "refs": refs,
              "period": period, "runs": ran, "effective": ran["watched"]["sampling"].get("effective"),
              "accuracy": bench.accuracy(truth, bench.path("watched.loci"), item.block),
              "model": bench.model(truth, item.block)}
-    if item.weights:
-        value["weights"] = {}
-        for weights in WEIGHTS:
-            value["weights"][weights] = bench.accuracy(truth, bench.weighed(item.block, weights), item.block)
+    if item.weights:  # the same samples again: the seed is the same
+        value["weights"] = {WEIGHTS[0]: value["accuracy"]}
+        for weights in WEIGHTS[1:]:
+            bench.watched(subject, rounds, options + ["--weights", weights])
+            value["weights"][weights] = bench.accuracy(truth, bench.path("watched.loci"), item.block)
     return value
 
 

@@ -30,9 +30,12 @@ done
 }
 [ -z "${FRESH-}" ] || rm -f "$scratch"/accuracy.* "$scratch"/*.exact "$scratch/built"
 
-# What is measured depends on these, not on the commit that they were built from.
-sources=$(cat "$build/loci" "$build/lib/loci/libloci-rt.so" "$build/lib/loci/loci-pass-$clang.so" | sha1sum | cut -c1-12)
-if [ "$(cat "$scratch/built" 2>/dev/null)" != "$sources $clang $flags" ]; then
+# What is measured depends on these, not on the commit that they were built from; programs on the pass only, for
+# the runtime is a library of its own.
+pass=$build/lib/loci/loci-pass-$clang.so
+measured=$(cat "$build/loci" "$build/lib/loci/libloci-rt.so" "$pass" | sha1sum | cut -c1-12)
+compiled="$(sha1sum <"$pass" | cut -c1-12) $clang $flags"
+if [ "$(cat "$scratch/built" 2>/dev/null)" != "$compiled" ]; then
 	rm -f "$scratch/built"
 	native="clang-$clang" watched="loci cc --loci-clang=$clang"
 	CC=$native CXX="clang++-$clang" "$here/kernels/compile.sh" "$scratch/kernels.native" plain $flags || exit 1
@@ -46,7 +49,7 @@ if [ "$(cat "$scratch/built" 2>/dev/null)" != "$sources $clang $flags" ]; then
 				"$scratch/sqlite/sqlite3.c" -lm || exit 1
 		done
 	fi
-	echo "$sources $clang $flags" >"$scratch/built"
+	echo "$compiled" >"$scratch/built"
 fi
 commit=$(git -C "$here" describe --always --dirty 2>/dev/null)
-exec python3 -B "$here/accuracy.py" "$scratch" "$sources" "${commit:-none}" "$here/sqlite_mix.sql"
+exec python3 -B "$here/accuracy.py" "$scratch" "$measured" "${commit:-none}" "$here/sqlite_mix.sql"

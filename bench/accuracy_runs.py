@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -97,7 +98,7 @@ def run(command, text=None):
         stdin.close()
     if status:
         raise Failure("%s: status %d: %s" % (" ".join(command), status, complaint.strip()))
-    return {"wall": time.monotonic() - begun, "cpu_all": usage.ru_utime + usage.ru_stime, "output": output,
+    return {"wall": time.monotonic() - begun, "cpu_all": usage.ru_utime + usage.ru_stime, "output": output, "complaint": complaint,
             "memory": usage.ru_maxrss / 1024, "own": peaks.own / 1024, "child": peaks.child / 1024}
 
 
@@ -125,7 +126,7 @@ class Kernel:
 
 class Sqlite:
     """A mix of queries on a table of so many rows, again and again."""
-    name, usual, rows = "sqlite", 1, 20000
+    name, usual, rows = "sqlite", 1, 10000
 
     def __init__(self, scratch, mix):
         self.scratch, self.mix = scratch, mix
@@ -155,7 +156,7 @@ class Sqlite:
 
 class Bench:
     def __init__(self, scratch, store):
-        self.scratch, self.store, self.traces = scratch, store, None
+        self.scratch, self.store = scratch, store
 
     def path(self, name):
         return "%s/%s" % (self.scratch, name)
@@ -163,6 +164,7 @@ class Bench:
     def plain(self, subject, built, rounds):
         """A run without a recorder."""
         ran = run(subject.command(built, rounds), subject.text(rounds))
+        del ran["complaint"]
         ran["seconds"], ran["cpu"], ran["result"] = subject.told(ran.pop("output"))
         return ran
 
@@ -199,25 +201,17 @@ class Bench:
         shutil.copyfile(second, path)
         return path, extend(first, path, (rounds - few) / few)
 
-    def watched(self, subject, rounds, options, keep_trace=False):
+    def watched(self, subject, rounds, options):
         """The run of a watched program; its profile is in watched.loci."""
-        profile, trace = self.path("watched.loci"), self.path("watched.trace")
-        for old in (profile, trace):
-            if os.path.exists(old):
-                os.remove(old)
-        command = ["loci", "record", "-q", "-m", "watch", "-o", profile] + options
-        command += ["--trace", trace] if keep_trace else []
-        ran = run(command + ["--"] + subject.command("cc", rounds), subject.text(rounds))
+        profile = self.path("watched.loci")
+        if os.path.exists(profile):
+            os.remove(profile)
+        command = ["loci", "record", "-v", "-m", "watch", "-o", profile] + options + ["--"] + subject.command("cc", rounds)
+        ran = run(command, subject.text(rounds))
         ran["seconds"], ran["cpu"], ran["result"] = subject.told(ran.pop("output"))
         ran["memory"], ran["recorder"] = ran.pop("child"), ran.pop("own")
-        ran["sampling"] = sampling(profile)
+        ran["sampling"] = dict(sampling(profile), **told_work(ran.pop("complaint")))
         return ran
-
-    def weighed(self, block, weights):
-        """The events of the last watched run, weighed in another way."""
-        profile = self.path("weighed.loci")
-        run(["loci", "analyse", "-q", "-b", block, "--weights", weights, "-o", profile, self.path("watched.trace")])
-        return profile
 
     def accuracy(self, truth, profile, block):
         """Rows by distance, and of the model S of what exact time distances make of stack distances."""
@@ -227,6 +221,18 @@ class Bench:
     def model(self, truth, block):
         info = json.loads(run(["loci", "info", "--accuracy", "--json", truth])["output"])["accuracy"]
         return next((r["s_rdx"] for r in info if r["model"] == "StatStack" and r["block_bytes"] == int(block)), None)
+
+
+def told_work(text):
+    """What `record -v` says that watching had to do."""
+    found = {}
+    for pattern, name, unit in ((r"(\d+) traps", "traps", 1), (r"([\d.e+-]+) ms following", "burst_ns", 1e6),
+                                (r"([\d.e+-]+) ms in traps", "trap_ns", 1e6), (r"(\d+) false faults", "false_faults", 1),
+                                (r"(\d+) steps", "steps", 1)):
+        match = re.search(pattern, text)
+        if match:
+            found[name] = float(match.group(1)) * unit
+    return found
 
 
 def sampling(profile):

@@ -296,7 +296,7 @@ export function walkOf(profile, rows, lens) {
 	const line = profile.levels[0]?.line_bytes ?? profile.ownerBlock;
 
 	return {
-		stride: worst >= 0 && refs > 0 ? accesses.stride_bytes[worst] : null,
+		stride: worst >= 0 && refs > 0 && profile.knowsWalks ? accesses.stride_bytes[worst] : null,
 		regular: refs > 0 ? regular / refs : 0,
 		spatial: fills > 0 ? used / (fills * line) : null,
 		objects: [...objects.values()].sort((a, b) => b.misses - a.misses || b.refs - a.refs),

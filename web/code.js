@@ -132,7 +132,7 @@ export class CodeView {
 				"span",
 				{ class: "note" },
 				lens.fault ||
-					`${count(this.all)} misses of ${cacheLabel(lens.cache, profile.isObject)}${lens.isEstimate ? ", estimated from histograms" : ""}${query ? `; names with \u201c${query}\u201d` : ""}`,
+					`${count(this.all)} misses of ${cacheLabel(lens.cache, profile.isObject)}${lens.isEstimate ? `, estimated from ${profile.isSampled ? "a sample" : "histograms"}` : ""}${query ? `; names with \u201c${query}\u201d` : ""}`,
 			),
 		);
 		this.sortAll();

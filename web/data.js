@@ -189,8 +189,12 @@ export class DataView extends Listing {
 						site >= 0 ? `${sites.op[site]}s ${sites.size_bytes[site] || "some"} bytes` : "",
 						lens.text(misses[i]),
 						count(accesses.refs[i]),
-						accesses.regular_refs[i] ? stride(accesses.stride_bytes[i]) : "none",
-						percent(walk.regular),
+						!profile.knowsWalks
+							? "\u2013"
+							: accesses.regular_refs[i]
+								? stride(accesses.stride_bytes[i])
+								: "none",
+						profile.knowsWalks ? percent(walk.regular) : "\u2013",
 						walk.spatial === null ? "\u2013" : percent(walk.spatial),
 					];
 				}),

@@ -263,6 +263,12 @@ export class OverviewView {
 							? "estimated, within the errors above"
 							: `exact: ${this.results.some((result) => !result.fault && cacheSets(result.cache) > 1) ? "sets and ways are those of the cache" : "the size is an edge of the histogram"}`,
 				],
+				profile.knowsLines
+					? null
+					: [
+							"lines",
+							`recorded with blocks of ${bytes(profile.block)}: caches are as large as the machine's, but have lines of ${bytes(profile.block)}`,
+						],
 				["machine", [run.machine, run.caches].filter(Boolean).join(", ") || "unknown"],
 				run.started ? ["when", run.started] : null,
 			]),

@@ -43,7 +43,8 @@ python3 "$SRC/tests/web/product_trace.py" >product.lackey && cp rich.loci lines.
 	fail "lines.loci"
 expect 0 loci analyse -q -o exact.loci product.lackey
 expect 0 loci analyse -q --watch -c 50 -o watched.loci product.lackey
-expect 0 loci html -o watched.html watched.loci exact.loci lines.loci
+expect 0 loci analyse -q -b 8 --watch -c 50 -o eight.loci product.lackey
+expect 0 loci html -o watched.html watched.loci exact.loci lines.loci eight.loci
 
 export TOOLS=$tools CHROMIUM DEMO=rich.loci
 timeout 500 node --test "$SRC/tests/web/browse.mjs" "$SRC/tests/web/clicks.mjs" >node.out 2>&1 || fail "$(grep -vE 'duration_ms|^ *---' node.out | head -150)"

@@ -334,12 +334,13 @@ test("of samples that were watched every view says what it knows", async () => {
 		return page.locator("main").innerText();
 	};
 
-	for (const p of [0, 2]) {
+	for (const p of [0, 2, 3]) {
 		const words = await text(`overview&p=${p}`);
 
 		assert.match(words, /StatStack \u00b1\d+ points/);
 		assert.match(words, /StatStack makes stack distances of time distances/);
-		assert.match(words, /from a sample: miss ratios \u00b11\.5 points \(95 %\)/);
+		assert.match(words, /from a sample: miss ratios \u00b1\d(\.\d)? points \(95 %\)/);
+		assert.equal(p === 3, /caches are as large as the machine's, but have lines of 8\sB/.test(words));
 		assert.doesNotMatch(words, /exact/);
 		assert.equal(await page.locator(".chart .interval").count(), 2, "the curve has its interval");
 		for (const cell of await page.locator(".level-table td.number").allInnerTexts())
@@ -348,7 +349,7 @@ test("of samples that were watched every view says what it knows", async () => {
 	assert.match(await text("code&p=0"), /samples that were watched/);
 	assert.match(await text("data&p=0"), /No objects/);
 	assert.match(await text("pairs&p=0"), /No pairs/);
-	assert.match(await text("threads&p=0"), /does not tell threads apart/);
+	assert.match(await text("threads&p=0"), /One thread|does not tell threads apart/);
 	assert.match(await text("phases&p=0"), /No phases/);
 	for (const [view, table] of [
 		["code", ".tree"],
@@ -362,6 +363,7 @@ test("of samples that were watched every view says what it knows", async () => {
 		assert.equal(cells[heads.indexOf("misses")], "\u2013", view);
 		assert.match(cells.at(-1), /\d/, `${view}: references are known`);
 	}
+	assert.doesNotMatch(await text("data&p=2"), /regular stride|walked with|none/);
 	assert.match(await text("threads&p=2"), /thread/);
 	assert.match(await text("diff"), /within \u00b1\d+ points/);
 	assert.equal(await page.locator(".diff.totals td", { hasText: /better|worse/ }).count(), 0);
