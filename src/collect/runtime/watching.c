@@ -20,8 +20,6 @@
 #define OWN_FRAMES  3
 #define STUB_BYTES  128
 
-#pragma weak rt_watch_pages
-
 /* A sample that has a watch. */
 struct armed {
 	uint64_t id, count, block;
@@ -79,7 +77,7 @@ static void begin_process(void)
 	for (unsigned i = 0; i < LOCI_RESERVOIR; i++)
 		watching.armed[i] = (struct armed){ 0 };
 	watching.ops = shared()->by == LOCI_CONTROL_PAGES ? &rt_watch_pages : &rt_watch_registers;
-	watching.n = watching.ops ? watching.ops->begin(shared()->watches, &failed) : 0;
+	watching.n = watching.ops->begin(shared()->watches, &failed);
 	if (!watching.n)
 		__atomic_store_n(&shared()->failed, (uint32_t)failed, __ATOMIC_RELAXED);
 	watching.reservoir = (struct loci_reservoir){ .n = watching.n,
@@ -383,19 +381,20 @@ static uint64_t look_refs(const struct rt_thread *thread, uint64_t count)
 	return refs;
 }
 
-/* How many references loops have that are told by RUNs: the longest, of late. Where there are such
- * loops few words are many references, and each may be the last. */
-static unsigned sink_words(struct rt_thread *thread, uint64_t count)
+/* Where loops are told by RUNs few words are many references, and each may be the last; the longest
+ * of them, of late, is remembered. */
+static unsigned sink_words(struct rt_thread *thread, uint64_t count, uint64_t due)
 {
 	uint64_t refs = count - thread->rested;
 
 	thread->rested = count;
-	if (__loci_thread.budget < 0 || refs <= RT_SINK_WORDS + LOCI_CC_ROOM_WORDS)
-		return RT_SINK_WORDS;
-	thread->run_refs -= thread->run_refs / 16;
-	if (thread->run_refs < refs)
-		thread->run_refs = refs < RUN_MOST ? refs : RUN_MOST;
-	return 0;
+	if (__loci_thread.budget >= 0 && refs > RT_SINK_MOST + LOCI_CC_ROOM_WORDS) {
+		thread->run_refs -= thread->run_refs / 16;
+		if (thread->run_refs < refs)
+			thread->run_refs = refs < RUN_MOST ? refs : RUN_MOST;
+		return 0;
+	}
+	return due > 4 * RT_SINK_MOST ? RT_SINK_MOST : RT_SINK_WORDS;
 }
 
 /* No sample is due. */
@@ -405,10 +404,15 @@ static void rest(struct rt_thread *thread)
 	uint64_t due = thread->next_sample - count; /* until its sample */
 	uint64_t refs = due > thread->margin ? due - thread->margin : 1;
 
-	rt_sample_quiet(thread, sink_words(thread, count));
+	rt_pace_rest(thread, __loci_thread.budget >= 0);
+	rt_sample_quiet(thread, sink_words(thread, count, due));
 	keep_runs_off(thread, due < 2 * thread->run_refs || look < thread->run_refs);
 	refs = refs < look ? refs : look;
-	rt_thread_set_budget(thread, thread->burst ? (int64_t)refs - 1 : RT_ENDLESS);
+	/* what is left of it says how far behind the count can be */
+	if (!thread->burst)
+		rt_thread_set_budget(thread, RT_ENDLESS);
+	else if (__loci_thread.budget < 0 || (uint64_t)__loci_thread.budget >= refs)
+		rt_thread_set_budget(thread, (int64_t)refs - 1);
 }
 
 /* With signals blocked. */
