@@ -187,7 +187,7 @@ static struct words made(void)
 	open_sample(&w, 1, A, LOAD_101, LOCI_WATCH_BURST, 0);
 	mark(&w, LOCI_MARK_STACK, 0, 1, within(code_2));
 	fire(&w, 1, A, 1004, site(STORE_102), descriptor(STORE_102), 1, 5, 0);
-	mark(&w, LOCI_MARK_STACK, 0, 1, within(code_2));
+	mark(&w, LOCI_MARK_STACK, 0, 1, within(code_2) - 1); /* the same line: one call */
 	/* A watch met it; between the calls is code that nobody watches. */
 	open_sample(&w, 2, A, STORE_103, 0, 0);
 	mark(&w, LOCI_MARK_STACK, 0, 1, within(code_2));
@@ -303,6 +303,9 @@ static void check(void)
 	CHECK_U64(n_pair, LOCI_ARRAY_SIZE(expected));
 	for (size_t i = 0; i < LOCI_ARRAY_SIZE(expected); i++)
 		check_pair(profile, &expected[i]);
+	for (size_t i = 0; i < n_pair; i++)
+		if (!strcmp(pair[i].kind, "WAR"))
+			CHECK(pair[i].use_context_id == pair[i].reuse_context_id);
 	CHECK_U64(site_at(profile, site(LOAD_101) - bias, "load")->refs, 2000);
 	CHECK_U64(site_at(profile, site(LOAD_101) - bias, "load")->line, 101);
 	CHECK_U64(site_at(profile, site(STORE_103) - bias, "store")->refs, 2000);

@@ -488,13 +488,19 @@ static bool is_armed(unsigned watch, uintptr_t address)
 		address >> shared()->block_shift == watching.armed[watch].block;
 }
 
+/* A fault is at the instruction that touched the block, a trap is behind it. */
+static uintptr_t behind(uintptr_t code)
+{
+	return code + (shared()->by == LOCI_CONTROL_PAGES);
+}
+
 /* The frame pointer is that of the code, if that keeps one. */
 void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context)
 {
 	const greg_t *gregs = context->uc_mcontext.gregs;
 	uintptr_t site = (uintptr_t)gregs[REG_RIP];
 	struct armed *armed = &watching.armed[watch];
-	uint64_t raw[9] = { address, 0, site, 0 }, back[RT_CALLS];
+	uint64_t raw[9] = { address, 0, behind(site), 0 }, back[RT_CALLS];
 	static struct rt_call_stack calls; /* the lock is held */
 	struct rt_thread *self = rt_self;
 	uint64_t begun = rt_now_ns();
