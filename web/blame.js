@@ -2,9 +2,9 @@
 // Who is to blame for a cache's misses, as src/model/blame.c has it: counts where the cache was named
 // at record time, else estimates from the owners' own histograms.
 
-import { atLeast, binLow, binOf, medianBeyond, newHist, total } from "./hist.js";
+import { atLeast, binLow, binOf, medianBeyond, medianIn, newHist, total } from "./hist.js";
 import { learnBins, predictCache } from "./predict.js";
-import { cacheBlocks, cacheSets } from "./units.js";
+import { cacheBlocks, cacheSets, count } from "./units.js";
 
 export const COARSE_BINS = 256;
 
@@ -21,6 +21,8 @@ export class Lens {
 		if (!cache) this.fault = "no cache is known";
 		else if (this.level < 0 && cache.line_bytes !== profile.ownerBlock)
 			this.fault = `code and data were recorded with ${profile.ownerBlock}-byte blocks`;
+		else if (this.level < 0 && profile.hasSites && !profile.knowsOwners)
+			this.fault = "of code and data the profile has no stack distances: their misses are not known";
 		this.isEstimate = this.level < 0;
 		if (this.isEstimate && !this.fault) this.share = learnBins(cache, "coarse", COARSE_BINS);
 	}
@@ -32,6 +34,11 @@ export class Lens {
 				level.line_bytes === cache.line_bytes &&
 				(level.ways === cache.ways || (cacheSets(level) === 1 && cacheSets(cache) === 1)),
 		);
+	}
+
+	// Misses as text.
+	text(misses) {
+		return this.fault ? "\u2013" : count(misses);
 	}
 
 	ofHist(hist) {
@@ -180,7 +187,7 @@ export function medianOf(table, rows, from) {
 
 		scratch[bin] = 0;
 		if (found || !(own > 0)) continue;
-		if (own >= left) found = low + Math.ceil(((LOW[bin + 1] - low) * left) / own);
+		if (own >= left) found = medianIn(low, LOW[bin + 1]);
 		left -= own;
 	}
 	return found;
@@ -289,7 +296,7 @@ export function walkOf(profile, rows, lens) {
 	const line = profile.levels[0]?.line_bytes ?? profile.ownerBlock;
 
 	return {
-		stride: worst >= 0 && refs > 0 ? accesses.stride_bytes[worst] : null,
+		stride: worst >= 0 && refs > 0 && profile.knowsWalks ? accesses.stride_bytes[worst] : null,
 		regular: refs > 0 ? regular / refs : 0,
 		spatial: fills > 0 ? used / (fills * line) : null,
 		objects: [...objects.values()].sort((a, b) => b.misses - a.misses || b.refs - a.refs),

@@ -24,7 +24,7 @@ export class CodeView {
 			tree: true,
 			columns: [
 				{ key: "name", title: "name", class: "wide", sort: true, text: (node) => node.name },
-				{ key: "misses", title: "misses", number: true, sort: true, text: (node) => count(node.misses) },
+				{ key: "misses", title: "misses", number: true, sort: true, text: (node) => app.lens.text(node.misses) },
 				{
 					key: "share",
 					title: "%",
@@ -42,7 +42,7 @@ export class CodeView {
 					number: true,
 					sort: true,
 					hint: "misses of all touches made here",
-					text: (node) => percent(ratioOf(node)),
+					text: (node) => (app.lens.fault ? "\u2013" : percent(ratioOf(node))),
 				},
 				{
 					key: "distance",
@@ -92,7 +92,9 @@ export class CodeView {
 				this.element,
 				empty(
 					"No code",
-					"This profile has no sites: it was made of a trace that does not say which code makes a reference.",
+					profile.run.mode === "watch"
+						? "This profile was made of samples that were watched: it has the distances of the whole run, not of lines."
+						: "This profile has no sites: it was made of a trace that does not say which code makes a reference.",
 					"loci record ./prog makes one that does.",
 				),
 			);
@@ -130,7 +132,7 @@ export class CodeView {
 				"span",
 				{ class: "note" },
 				lens.fault ||
-					`${count(this.all)} misses of ${cacheLabel(lens.cache, profile.isObject)}${lens.isEstimate ? ", estimated from histograms" : ""}${query ? `; names with \u201c${query}\u201d` : ""}`,
+					`${count(this.all)} misses of ${cacheLabel(lens.cache, profile.isObject)}${lens.isEstimate ? `, estimated from ${profile.isSampled ? "a sample" : "histograms"}` : ""}${query ? `; names with \u201c${query}\u201d` : ""}`,
 			),
 		);
 		this.sortAll();

@@ -45,7 +45,7 @@ export class DataView extends Listing {
 					sort: true,
 					text: (row) => (objects.size_bytes[row.id] ? bytes(objects.size_bytes[row.id]) : "\u2013"),
 				},
-				{ key: "misses", title: "misses", number: true, sort: true, text: (row) => count(row.misses) },
+				{ key: "misses", title: "misses", number: true, sort: true, text: (row) => app.lens.text(row.misses) },
 				SHARE,
 				{
 					key: "spatial",
@@ -110,7 +110,7 @@ export class DataView extends Listing {
 					facts([
 						[
 							`misses of ${lens.cache?.name ?? "?"}`,
-							`${lens.isEstimate ? "~" : ""}${count(row.misses)}${this.all > 0 ? `, ${percent(row.misses / this.all)} of all` : ""}`,
+							`${lens.isEstimate && !lens.fault ? "~" : ""}${lens.text(row.misses)}${this.all > 0 ? `, ${percent(row.misses / this.all)} of all` : ""}`,
 						],
 						cause ? ["why", causeText(profile, lens, cause, distance)] : null,
 						...profile.levels.map((level, k) => [
@@ -187,10 +187,14 @@ export class DataView extends Listing {
 								)
 							: "(unknown)",
 						site >= 0 ? `${sites.op[site]}s ${sites.size_bytes[site] || "some"} bytes` : "",
-						count(misses[i]),
+						lens.text(misses[i]),
 						count(accesses.refs[i]),
-						accesses.regular_refs[i] ? stride(accesses.stride_bytes[i]) : "none",
-						percent(walk.regular),
+						!profile.knowsWalks
+							? "\u2013"
+							: accesses.regular_refs[i]
+								? stride(accesses.stride_bytes[i])
+								: "none",
+						profile.knowsWalks ? percent(walk.regular) : "\u2013",
 						walk.spatial === null ? "\u2013" : percent(walk.spatial),
 					];
 				}),
@@ -232,7 +236,7 @@ export class DataView extends Listing {
 						fields.name[i],
 						fields.type[i] ?? "",
 						bytes(fields.offset_bytes[i]),
-						count(misses[i]),
+						lens.text(misses[i]),
 						row.misses > 0 ? percent(misses[i] / row.misses) : "\u2013",
 						count(refs.get(i) ?? 0),
 						distance ? sizeText(profile, distance, profile.ownerBlock) : "\u2013",

@@ -100,7 +100,7 @@ export class Listing {
 		for (const id of order)
 			if (!query || this.lower(id).includes(query)) this.rows.push({ id, misses: misses[id], refs: refs[id] });
 		this.grid.setSort(column, ascending);
-		this.note.textContent = `${count(this.table.n)} ${this.name}${rest?.n ? `, and ${count(rest.n)} more that matter little` : ""}; misses of ${lens.cache ? cacheLabel(lens.cache, profile.isObject) : "?"}${lens.isEstimate ? ", estimated" : ""}${this.noteMore ?? ""}`;
+		this.note.textContent = `${count(this.table.n)} ${this.name}${rest?.n ? `, and ${count(rest.n)} more that matter little` : ""}; ${lens.fault || `misses of ${cacheLabel(lens.cache, profile.isObject)}${lens.isEstimate ? `, estimated${profile.isSampled ? " from a sample" : ""}` : ""}${this.noteMore ?? ""}`}`;
 	}
 
 	lower(id) {

@@ -55,14 +55,14 @@ export class MetricsPane {
 			facts([
 				[
 					`misses of ${lens.cache?.name ?? "?"}`,
-					`${lens.isEstimate ? "~" : ""}${count(node.misses)}${all > 0 ? `, ${percent(node.misses / all)} of all` : ""}`,
+					`${lens.isEstimate && !lens.fault ? "~" : ""}${lens.text(node.misses)}${all > 0 ? `, ${percent(node.misses / all)} of all` : ""}`,
 				],
 				cause ? ["why", causeText(profile, lens, cause, distance)] : null,
 				...levels.map((misses, k) => [
 					cacheLabel(profile.levels[k], profile.isObject),
 					`${count(misses)} misses`,
 				]),
-				["miss ratio", percent(ratioOf(node))],
+				lens.fault ? null : ["miss ratio", percent(ratioOf(node))],
 				writebacks === null ? null : ["write-backs", count(writebacks)],
 				[profile.noun, `${count(node.refs)}, ${percent(node.refs / profile.run.references)} of all`],
 				strideText(walk) ? ["walks with", strideText(walk)] : null,
@@ -141,7 +141,7 @@ export class MetricsPane {
 	}
 
 	kindText(node) {
-		const { profile } = this.app;
+		const { profile, lens } = this.app;
 		const { sites } = profile;
 
 		if (node.kind === "rest")
@@ -163,13 +163,14 @@ export class MetricsPane {
 			return `loop, went round ${count(profile.loops.iterations[node.id])} times; the innermost around its references`;
 		if (node.kind === "object")
 			return `${profile.objects.origin[node.id]}${profile.objects.type[node.id] ? `, ${profile.objects.type[node.id]}` : ""}`;
-		if (node.kind === "context") return `with all that it calls; ${count(node.own)} misses are its own`;
+		if (node.kind === "context")
+			return `with all that it calls${lens.fault ? "" : `; ${count(node.own)} misses are its own`}`;
 		if (node.kind === "spot") return `at ${profile.objectName(node.object)}`;
 		return node.kind;
 	}
 
 	objectList(walk) {
-		const { profile, show } = this.app;
+		const { profile, lens, show } = this.app;
 		const known = walk.objects.filter((entry) => entry.object >= 0).slice(0, 6);
 
 		if (!known.length) return null;
@@ -193,7 +194,7 @@ export class MetricsPane {
 							},
 							profile.objectName(entry.object),
 						),
-						` ${count(entry.misses)} misses, ${count(entry.refs)} ${profile.noun}`,
+						` ${lens.fault ? "" : `${count(entry.misses)} misses, `}${count(entry.refs)} ${profile.noun}`,
 					),
 				),
 			),
@@ -222,7 +223,7 @@ export class MetricsPane {
 							{ type: "button", class: "link", onclick: () => show({ view: "pairs", sel: `pair:${i}` }) },
 							`${profile.siteName(pairs.use[i])} \u2192 ${profile.siteName(pairs.reuse[i])}`,
 						),
-						` ${profile.objectName(pairs.object[i])}, ${count(misses[i])} misses`,
+						` ${profile.objectName(pairs.object[i])}, ${lens.fault ? `${count(pairs.refs[i])} reuses` : `${count(misses[i])} misses`}`,
 					),
 				),
 			),

@@ -41,7 +41,7 @@ export class PairsView extends Listing {
 					sort: true,
 					text: (row) => this.distanceText(row),
 				},
-				{ key: "misses", title: "misses", number: true, sort: true, text: (row) => count(row.misses) },
+				{ key: "misses", title: "misses", number: true, sort: true, text: (row) => app.lens.text(row.misses) },
 				SHARE,
 				{ key: "refs", title: "reuses", number: true, sort: true, text: (row) => count(row.refs) },
 			],
@@ -53,12 +53,16 @@ export class PairsView extends Listing {
 		return this.app.lens.whole("sites");
 	}
 
-	// The median of the reuses that are too far for the cache, and where none is, of all.
-	distance(id) {
+	// The median of the reuses that are too far for the cache; 0: none is.
+	far(id) {
 		const { profile, lens } = this.app;
-		const far = lens.fault ? 0 : medianOf(profile.pairs, [id], lens.blocks);
 
-		return far || medianOf(profile.pairs, [id], 0);
+		return lens.fault ? 0 : medianOf(profile.pairs, [id], lens.blocks);
+	}
+
+	// And where none is, of all.
+	distance(id) {
+		return this.far(id) || medianOf(this.app.profile.pairs, [id], 0);
 	}
 
 	distanceText(row) {
@@ -196,11 +200,11 @@ export class PairsView extends Listing {
 					],
 					[
 						"distance",
-						`${this.distanceText(row)} (median of what ${lens.cache?.name ?? "the cache"} is too small for, or of all)`,
+						`${this.distanceText(row)}${this.far(row.id) ? `, the median of those that ${lens.cache.name} is too small for` : this.distance(row.id) ? ", the median of all" : ""}`,
 					],
 					[
 						"weight",
-						`${count(row.refs)} reuses, ${lens.isEstimate ? "~" : ""}${count(row.misses)} misses${this.all > 0 ? `, ${percent(row.misses / this.all)} of all` : ""}`,
+						`${count(row.refs)} reuses, ${lens.isEstimate && !lens.fault ? "~" : ""}${lens.text(row.misses)} misses${this.all > 0 ? `, ${percent(row.misses / this.all)} of all` : ""}`,
 					],
 				]),
 				smallHistogram({

@@ -5,7 +5,7 @@ import { el } from "./dom.js";
 import { Grid, heatCell } from "./grid.js";
 import { sitesOfFile } from "./tree.js";
 import { fileName } from "./document.js";
-import { count, percent } from "./units.js";
+import { percent } from "./units.js";
 
 function newLines(profile, source) {
 	const text = profile.text.get(source);
@@ -56,7 +56,7 @@ export class SourcePane {
 					title: "misses",
 					number: true,
 					fill: (cell, line) =>
-						heatCell(cell, line.misses / (this.hottest || 1), line.refs ? count(line.misses) : ""),
+						heatCell(cell, line.misses / (this.hottest || 1), line.refs ? this.app.lens.text(line.misses) : ""),
 				},
 				{
 					key: "share",

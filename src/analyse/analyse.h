@@ -33,8 +33,16 @@ struct loci_analyse_sampling {
 	void *data;
 };
 
+/* What watching took, as the collector says when it has ended. */
+struct loci_analyse_watch_cost {
+	uint64_t traps, false_faults, steps, syscalls; /* as in loci_sampling_row */
+	uint64_t burst_ns, trap_ns;
+	uint64_t lost; /* samples of which no stream tells */
+};
+
 /* The streams have samples that were watched: watch_events.h. */
 struct loci_analyse_watching {
+	const char *by; /* registers, pages; NULL: replay */
 	uint64_t period, seed;
 	enum loci_weighting weighting;
 	bool writes_only; /* only writes are reuses */
@@ -114,6 +122,9 @@ bool loci_analysis_is_empty(struct loci_analysis *analysis);
  * to write; and how many references they told of. */
 bool loci_analysis_has_operations(struct loci_analysis *analysis);
 void loci_analysis_told(struct loci_analysis *analysis, uint64_t references, unsigned threads);
+/* Before it is written. */
+void loci_analysis_watch_cost(
+	struct loci_analysis *analysis, const struct loci_analyse_watch_cost *cost);
 /* A sentence for the profile's note ("killed by signal 9"). */
 void loci_analysis_note(struct loci_analysis *analysis, const char *text);
 /* The same of something that is missing: the profile is incomplete. */

@@ -33,19 +33,25 @@ void loci_replay_calls_called(struct loci_replay_calls *calls, uint64_t back)
 		calls->call[calls->n - 1].back = back;
 }
 
+void loci_replay_calls_return(struct loci_replay_calls *calls, uint64_t code)
+{
+	size_t n = calls->n;
+
+	while (n && calls->call[n - 1].code != code)
+		n--;
+	if (n)
+		calls->n = n;
+}
+
 uint64_t loci_replay_calls_list(const struct loci_replay_calls *calls, uint64_t code,
 	uint64_t back[LOCI_REPLAY_CALLS], unsigned *ret)
 {
 	size_t n = calls->n;
-	uint64_t frame;
 
 	*ret = 0;
-	while (n && calls->call[n - 1].code != code)
-		n--;
-	if (!n)
+	if (!loci_replay_calls_are_at(calls, code))
 		return 0;
-	frame = calls->call[n - 1].frame;
 	for (; n && *ret < LOCI_REPLAY_CALLS && calls->call[n - 1].back; n--)
 		back[(*ret)++] = calls->call[n - 1].back;
-	return frame;
+	return calls->call[calls->n - 1].frame;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "collect/rewatch.h"
 
-#include "collect/replay_calls.h"
+#include "collect/replay_marks.h"
+#include "collect/replay_threads.h"
 #include "stream/decode.h"
 
 #include <errno.h>
@@ -15,16 +16,6 @@
 /* Most words that a sample may take at once: OPEN, FIRE, each with STACK, and EVICT; and that one
  * of the stream's own markers may, with a name that belongs to it. */
 #define SAMPLE_WORDS (26 + 2 * LOCI_REPLAY_CALLS)
-#define NAME_WORDS   1024
-#define MARK_WORDS   (2 + LOCI_RAW_MAX + NAME_WORDS)
-
-/* What a thread has done so far. */
-struct thread {
-	uint32_t id;
-	bool ended; /* another may have its id */
-	uint64_t count, touches;
-	struct loci_replay_calls calls;
-};
 
 /* Where a reference lies in blocks; 0 of these: it is an empty range. */
 struct span {
@@ -53,16 +44,17 @@ struct rewatch {
 	struct sample watched[LOCI_RESERVOIR];
 	struct sample *followed; /* ascending by count */
 	size_t n_followed, followed_cap;
-	struct thread *thread;
-	size_t n_threads, thread_cap, at; /* at: whose the current reference is */
+	struct loci_replay_threads threads;
 	uint64_t count, next, n_samples;
 	uint64_t words[WORDS];
 	size_t n_words, pos;
 	struct loci_ref refs[REFS];
 	size_t n_refs, at_ref;
 	struct loci_event event; /* after the references; PAD: none */
-	uint64_t *out;           /* of one read */
-	size_t n_out, n_told;    /* n_told: threads whose references were told in the end */
+	uint64_t *code;          /* by definition: its function */
+	size_t n_code;
+	struct loci_replay_marks out; /* of one read */
+	size_t n_told;                /* threads whose references were told in the end */
 	bool ended;
 };
 
@@ -75,31 +67,22 @@ static uint64_t gap(struct rewatch *rewatch)
 	return period <= 1 ? 1 : 1 + (uint64_t)floor(log(u) / log1p(-1 / period));
 }
 
-static void put(struct rewatch *rewatch, enum loci_marker kind, uint64_t id, unsigned n,
-	const uint64_t *raw)
-{
-	rewatch->out[rewatch->n_out++] = loci_mark_word(kind, n, id);
-	for (unsigned i = 0; i < n; i++)
-		rewatch->out[rewatch->n_out + i] = raw[i];
-	rewatch->n_out += n;
-}
-
 static void put_calls(struct rewatch *rewatch, const struct sample *of)
 {
 	if (of->n_back)
-		put(rewatch, LOCI_MARK_STACK, 0, of->n_back, of->back);
+		loci_replay_put(&rewatch->out, LOCI_MARK_STACK, 0, of->n_back, of->back);
 }
 
 static void put_open(struct rewatch *rewatch, const struct sample *sample, uint32_t watch)
 {
-	const struct thread *thread = &rewatch->thread[sample->thread];
+	const struct loci_replay_thread *thread = &rewatch->threads.thread[sample->thread];
 	uint64_t from = sample->block << rewatch->shift;
 	const uint64_t raw[] = { sample->ref.address > from ? sample->ref.address : from,
 		sample->count, sample->site, sample->descriptor, watch, sample->frame,
 		rewatch->options.period, thread->id, sample->blocks, thread->count - sample->count,
 		thread->touches - sample->after };
 
-	put(rewatch, LOCI_MARK_SAMPLE_OPEN, sample->id, 11, raw);
+	loci_replay_put(&rewatch->out, LOCI_MARK_SAMPLE_OPEN, sample->id, 11, raw);
 	put_calls(rewatch, sample);
 }
 
@@ -107,10 +90,10 @@ static void put_open(struct rewatch *rewatch, const struct sample *sample, uint3
 static void put_fire(struct rewatch *rewatch, const struct sample *sample,
 	const struct sample *reuse, uint64_t touches)
 {
-	const uint64_t raw[] = { reuse->ref.address, rewatch->thread[sample->thread].count,
+	const uint64_t raw[] = { reuse->ref.address, rewatch->threads.thread[sample->thread].count,
 		reuse->site, reuse->descriptor, reuse->ref.thread, reuse->frame, touches, 0 };
 
-	put(rewatch, LOCI_MARK_SAMPLE_FIRE, sample->id, 8, raw);
+	loci_replay_put(&rewatch->out, LOCI_MARK_SAMPLE_FIRE, sample->id, 8, raw);
 	put_calls(rewatch, reuse);
 }
 
@@ -123,7 +106,7 @@ static void describe(
 	sample->ref = *ref;
 	sample->site = site.site;
 	sample->descriptor = loci_ref_word(site.size_bytes, ref->op, ref->flags);
-	sample->frame = loci_replay_calls_list(&rewatch->thread[rewatch->at].calls,
+	sample->frame = loci_replay_calls_list(&rewatch->threads.thread[rewatch->threads.at].calls,
 		site.code_address, sample->back, &sample->n_back);
 }
 
@@ -138,9 +121,10 @@ static void enter(struct rewatch *rewatch, const struct sample *sample)
 	watch = loci_reservoir_offer(&rewatch->reservoir);
 	if (watch >= 0 && was_armed[watch]) {
 		const struct sample *evicted = &rewatch->watched[watch];
-		const uint64_t raw[] = { rewatch->thread[evicted->thread].count, sample->id };
+		const uint64_t raw[] = { rewatch->threads.thread[evicted->thread].count,
+			sample->id };
 
-		put(rewatch, LOCI_MARK_SAMPLE_EVICT, evicted->id, 2, raw);
+		loci_replay_put(&rewatch->out, LOCI_MARK_SAMPLE_EVICT, evicted->id, 2, raw);
 	}
 	put_open(rewatch, sample, watch < 0 ? LOCI_WATCH_NONE : (uint32_t)watch);
 	if (watch >= 0)
@@ -170,9 +154,9 @@ static bool is_reuse(const struct rewatch *rewatch, const struct loci_ref *ref,
 static uint64_t touches_since(
 	const struct rewatch *rewatch, const struct sample *sample, const struct span *span)
 {
-	uint64_t now = rewatch->thread[sample->thread].touches;
+	uint64_t now = rewatch->threads.thread[sample->thread].touches;
 
-	if (sample->thread == rewatch->at)
+	if (sample->thread == rewatch->threads.at)
 		now += sample->block - span->first + 1 - span->blocks;
 	return now > sample->touch ? now - sample->touch : 1;
 }
@@ -188,7 +172,7 @@ static void follow(struct rewatch *rewatch, const struct loci_ref *ref, const st
 			describe(rewatch, &reuse, ref);
 			put_open(rewatch, &gone, LOCI_WATCH_BURST);
 			put_fire(rewatch, &gone, &reuse, touches_since(rewatch, &gone, span));
-		} else if (rewatch->thread[gone.thread].count - gone.count >=
+		} else if (rewatch->threads.thread[gone.thread].count - gone.count >=
 			rewatch->options.burst_refs) {
 			enter(rewatch, &gone);
 		} else {
@@ -224,12 +208,12 @@ static uint64_t choose(struct rewatch *rewatch, uint64_t blocks)
 
 static int take(struct rewatch *rewatch, const struct loci_ref *ref, const struct span *span)
 {
-	const struct thread *thread = &rewatch->thread[rewatch->at];
+	const struct loci_replay_thread *thread = &rewatch->threads.thread[rewatch->threads.at];
 	uint64_t chosen = choose(rewatch, span->blocks);
 	struct sample sample = { .id = ++rewatch->n_samples,
 		.block = span->first + chosen,
 		.count = thread->count,
-		.thread = rewatch->at,
+		.thread = rewatch->threads.at,
 		.touch = thread->touches - span->blocks + chosen + 1,
 		.after = thread->touches,
 		.blocks = span->blocks };
@@ -251,53 +235,53 @@ static int take(struct rewatch *rewatch, const struct loci_ref *ref, const struc
 	return 0;
 }
 
-static int switch_thread(struct rewatch *rewatch, uint32_t id)
+/* Whose code the definitions are that have come since. */
+static int learn(struct rewatch *rewatch)
 {
-	size_t i = rewatch->at;
-	void *larger;
+	size_t n = loci_decoder_definitions(rewatch->decoder);
+	uint64_t *larger = realloc(rewatch->code, (n + 1) * sizeof(*larger));
 
-	if (i < rewatch->n_threads && rewatch->thread[i].id == id && !rewatch->thread[i].ended)
-		return 0;
-	for (i = 0; i < rewatch->n_threads; i++)
-		if (rewatch->thread[i].id == id && !rewatch->thread[i].ended)
-			break;
-	if (i == rewatch->thread_cap) {
-		rewatch->thread_cap = i ? 2 * i : 4;
-		larger = realloc(rewatch->thread, rewatch->thread_cap * sizeof(*rewatch->thread));
-		if (!larger)
-			return -ENOMEM;
-		rewatch->thread = larger;
+	if (!larger)
+		return -ENOMEM;
+	rewatch->code = larger;
+	for (; rewatch->n_code < n; rewatch->n_code++) {
+		struct loci_ref_site site = { 0 };
+
+		(void)loci_decoder_site(rewatch->decoder, (uint32_t)rewatch->n_code, &site);
+		rewatch->code[rewatch->n_code] = site.code_address;
 	}
-	if (i == rewatch->n_threads)
-		rewatch->thread[rewatch->n_threads++] = (struct thread){ .id = id };
-	rewatch->at = i;
 	return 0;
 }
 
 static int follow_calls(struct rewatch *rewatch, const struct loci_ref *ref)
 {
-	struct loci_replay_calls *calls = &rewatch->thread[rewatch->at].calls;
-	struct loci_ref_site site = { 0 };
+	struct loci_replay_calls *calls = &rewatch->threads.thread[rewatch->threads.at].calls;
+	uint64_t code;
 
+	if (ref->definition >= rewatch->n_code && learn(rewatch) < 0)
+		return -ENOMEM;
+	code = rewatch->code[ref->definition];
+	if (ref->op == LOCI_OP_FRAME)
+		return loci_replay_calls_enter(calls, ref->address, code);
 	if (ref->op == LOCI_OP_CALLER)
 		loci_replay_calls_called(calls, ref->address);
-	if (ref->op != LOCI_OP_FRAME)
-		return 0;
-	(void)loci_decoder_site(rewatch->decoder, ref->definition, &site);
-	return loci_replay_calls_enter(calls, ref->address, site.code_address);
+	else if (!loci_replay_calls_are_at(calls, code))
+		loci_replay_calls_return(calls, code);
+	return 0;
 }
 
 static int refer(struct rewatch *rewatch, const struct loci_ref *ref)
 {
 	struct span span = span_of(rewatch, ref);
 
-	if (switch_thread(rewatch, ref->thread) < 0)
+	if (loci_replay_threads_switch(&rewatch->threads, ref->thread) < 0 ||
+		follow_calls(rewatch, ref) < 0)
 		return -ENOMEM;
 	if (ref->op >= LOCI_OP_FRAME)
-		return follow_calls(rewatch, ref);
+		return 0;
 	rewatch->count++;
-	rewatch->thread[rewatch->at].count++;
-	rewatch->thread[rewatch->at].touches += span.blocks;
+	rewatch->threads.thread[rewatch->threads.at].count++;
+	rewatch->threads.thread[rewatch->threads.at].touches += span.blocks;
 	watch(rewatch, ref, &span);
 	follow(rewatch, ref, &span);
 	if (rewatch->count < rewatch->next || !span.blocks)
@@ -306,72 +290,20 @@ static int refer(struct rewatch *rewatch, const struct loci_ref *ref)
 	return take(rewatch, ref, &span);
 }
 
-static void put_count(struct rewatch *rewatch, const struct thread *thread)
+static void put_count(struct rewatch *rewatch, const struct loci_replay_thread *thread)
 {
-	put(rewatch, LOCI_MARK_SWITCH, thread->id, 0, NULL);
-	put(rewatch, LOCI_MARK_COUNT, 0, 1, &thread->count);
-}
-
-/* A name that the stream has, as the next marker needs it; one that is too long is cut off. */
-static void put_name(struct rewatch *rewatch, uint64_t id)
-{
-	const char *text = id ? loci_decoder_string(rewatch->decoder, id) : NULL;
-	uint64_t word[LOCI_RAW_MAX] = { 0 };
-	size_t left = text ? strlen(text) + 1 : 0, most = (NAME_WORDS - 8) * sizeof(*word);
-
-	left = left < most ? left : most;
-	while (left) {
-		size_t n = left < sizeof(word) ? left : sizeof(word);
-
-		memset(word, 0, sizeof(word));
-		memcpy(word, text, n);
-		put(rewatch, LOCI_MARK_STRING, id, (unsigned)((n + 7) / 8), word);
-		text += n;
-		left -= n;
-	}
-}
-
-/* What the stream says of code, memory and processes is passed on. */
-static void pass(struct rewatch *rewatch, const struct loci_event *event)
-{
-	static const struct {
-		enum loci_marker kind;
-		int name; /* the raw word that has it; -1: none */
-	} passed[] = {
-		{ LOCI_MARK_PROCESS, -1 },
-		{ LOCI_MARK_THREAD_START, -1 },
-		{ LOCI_MARK_THREAD_EXIT, -1 },
-		{ LOCI_MARK_ALLOC, -1 },
-		{ LOCI_MARK_FREE, -1 },
-		{ LOCI_MARK_RESIZE, -1 },
-		{ LOCI_MARK_MAP, 4 },
-		{ LOCI_MARK_UNMAP, -1 },
-		{ LOCI_MARK_OBJECT, 2 },
-		{ LOCI_MARK_OBJECT_END, -1 },
-		{ LOCI_MARK_OBJECT_PART, 3 },
-		{ LOCI_MARK_MODULE_LOAD, 3 },
-		{ LOCI_MARK_MODULE_UNLOAD, -1 },
-		{ LOCI_MARK_LOST, -1 },
-	};
-
-	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++) {
-		if (event->kind != passed[i].kind)
-			continue;
-		if (passed[i].name >= 0)
-			put_name(rewatch, event->raw[passed[i].name]);
-		put(rewatch, LOCI_MARK_SWITCH, event->thread, 0, NULL);
-		put(rewatch, passed[i].kind, event->payload, event->n_raw, event->raw);
-	}
+	loci_replay_put(&rewatch->out, LOCI_MARK_SWITCH, thread->id, 0, NULL);
+	loci_replay_put(&rewatch->out, LOCI_MARK_COUNT, 0, 1, &thread->count);
 }
 
 /* The thread says how many references it has, and another may have its id. */
 static int leave(struct rewatch *rewatch, uint32_t id)
 {
-	struct thread *thread;
+	struct loci_replay_thread *thread;
 
-	if (switch_thread(rewatch, id) < 0)
+	if (loci_replay_threads_switch(&rewatch->threads, id) < 0)
 		return -ENOMEM;
-	thread = &rewatch->thread[rewatch->at];
+	thread = &rewatch->threads.thread[rewatch->threads.at];
 	put_count(rewatch, thread);
 	thread->ended = true;
 	loci_replay_calls_fini(&thread->calls);
@@ -385,14 +317,14 @@ static int take_event(struct rewatch *rewatch, struct loci_err *err)
 	rewatch->event.kind = LOCI_MARK_PAD;
 	if (event.kind == LOCI_MARK_THREAD_EXIT && leave(rewatch, (uint32_t)event.payload) < 0)
 		return loci_err_nomem(err);
-	pass(rewatch, &event);
+	loci_replay_pass(&rewatch->out, rewatch->decoder, &event);
 	return 1;
 }
 
 /* The end: samples that are followed still have their place in the lottery. */
 static bool finish(struct rewatch *rewatch)
 {
-	const struct thread *thread;
+	const struct loci_replay_thread *thread;
 
 	if (rewatch->n_followed) {
 		enter(rewatch, &rewatch->followed[0]);
@@ -400,9 +332,9 @@ static bool finish(struct rewatch *rewatch)
 			--rewatch->n_followed * sizeof(rewatch->followed[0]));
 		return true;
 	}
-	if (rewatch->n_told == rewatch->n_threads)
+	if (rewatch->n_told == rewatch->threads.n)
 		return false;
-	thread = &rewatch->thread[rewatch->n_told++];
+	thread = &rewatch->threads.thread[rewatch->n_told++];
 	if (!thread->ended)
 		put_count(rewatch, thread);
 	return true;
@@ -445,19 +377,18 @@ static ssize_t rewatch_read(
 	struct rewatch *rewatch = (struct rewatch *)source;
 	int r = 1;
 
-	rewatch->out = words;
-	rewatch->n_out = 0;
+	rewatch->out = (struct loci_replay_marks){ .words = words };
 	while (r == 1 &&
-		cap - rewatch->n_out >=
-			SAMPLE_WORDS * (rewatch->n_followed + LOCI_RESERVOIR + 2) + MARK_WORDS)
+		cap - rewatch->out.n >= SAMPLE_WORDS * (rewatch->n_followed + LOCI_RESERVOIR + 2) +
+				LOCI_REPLAY_PASS_WORDS)
 		r = advance(rewatch, err);
-	if (r == 1 && !rewatch->n_out)
+	if (r == 1 && !rewatch->out.n)
 		return loci_err_set(err, E2BIG,
 			"too many samples are followed at once: sample less often, or follow "
 			"them for a shorter time");
 	memcpy(source->note, rewatch->from->note, sizeof(source->note));
 	source->incomplete = rewatch->from->incomplete;
-	return r < 0 ? r : (ssize_t)rewatch->n_out;
+	return r < 0 ? r : (ssize_t)rewatch->out.n;
 }
 
 static void rewatch_progress(
@@ -475,9 +406,8 @@ static void rewatch_close(struct loci_source *source)
 	loci_decoder_free(rewatch->decoder);
 	loci_source_close(rewatch->from);
 	free(rewatch->followed);
-	for (size_t i = 0; i < rewatch->n_threads; i++)
-		loci_replay_calls_fini(&rewatch->thread[i].calls);
-	free(rewatch->thread);
+	free(rewatch->code);
+	loci_replay_threads_fini(&rewatch->threads);
 	free(rewatch);
 }
 

@@ -114,6 +114,12 @@ static inline bool loci_run_is_part(const struct loci_run *run)
 	return run->capabilities && run->capabilities[0] && !strstr(run->capabilities, "complete");
 }
 
+/* Whether it is known of samples that were watched until their reuse, and so has time distances. */
+static inline bool loci_run_is_watched(const struct loci_run *run)
+{
+	return run->mode && !strcmp(run->mode, "watch");
+}
+
 struct loci_thread_totals {
 	uint32_t thread; /* the stream's id */
 	uint64_t references;

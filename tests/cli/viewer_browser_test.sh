@@ -39,6 +39,12 @@ done
 	"$make_profile" once.loci caches=L1=4K cyclic:40:1 && "$make_profile" objects.loci unit=object random:800:9000 || fail "make_profile"
 expect 0 loci html -o others.html wide.loci plain.loci sampled.loci torn.loci once.loci "$SRC/tests/golden/profile-v1.loci"
 expect 0 loci html objects.loci
+python3 "$SRC/tests/web/product_trace.py" >product.lackey && cp rich.loci lines.loci && sqlite3 lines.loci <"$SRC/tests/web/watched_profile.sql" ||
+	fail "lines.loci"
+expect 0 loci analyse -q -o exact.loci product.lackey
+expect 0 loci analyse -q --watch -c 50 -o watched.loci product.lackey
+expect 0 loci analyse -q -b 8 --watch -c 50 -o eight.loci product.lackey
+expect 0 loci html -o watched.html watched.loci exact.loci lines.loci eight.loci
 
 export TOOLS=$tools CHROMIUM DEMO=rich.loci
 timeout 500 node --test "$SRC/tests/web/browse.mjs" "$SRC/tests/web/clicks.mjs" >node.out 2>&1 || fail "$(grep -vE 'duration_ms|^ *---' node.out | head -150)"

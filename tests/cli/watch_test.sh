@@ -33,6 +33,12 @@ least time s_rdx 0.95
 least time s_log2 0.95
 least stack s_rdx 0.95
 has out '"StatStack"'
+# a cache's error is that of the model and that of the sample
+expect 0 loci cache --json watched.loci --cache L1=4K@8
+python3 -c 'import json, sqlite3
+level, = json.load(open("out"))["levels"]
+chance, = sqlite3.connect("watched.loci").execute("SELECT error_points FROM grain").fetchone()
+assert level["basis"] == "StatStack" and chance > 0 and level["error_points"] >= 33 + chance, level' || fail "the error of a cache"
 # without weights what is far is lost
 expect 0 loci analyse -q -b 8 --watch -c 50 --burst 0 --weights plain -o plain.loci product.lackey
 expect 0 loci diff --accuracy --json exact.loci plain.loci

@@ -5,7 +5,7 @@
 //
 // DIR holds node_modules of web/package-lock.json. The working directory holds pages that
 // viewer_browser_test.sh made: demo.html (two profiles with code and data), hostile.html, bare.html (a
-// trace), others.html and objects.html (odd ones). SHOTS=DIR keeps pictures to look at.
+// trace), others.html, objects.html and watched.html (odd ones). SHOTS=DIR keeps pictures to look at.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -62,6 +62,24 @@ test("every view draws, in light and dark, wide and narrow, and axe finds nothin
 		}
 		await close(page);
 	}
+});
+
+test("a printed page leaves nothing out to the right", async () => {
+	const page = await open("demo.html", "", { viewport: { width: 720, height: 1000 } });
+
+	await page.emulateMedia({ media: "print" });
+	for (const view of VIEWS) {
+		await page.evaluate((fragment) => (location.hash = fragment), `#${view}`);
+		await settle(page);
+		const beyond = await page.evaluate(() =>
+			[...document.querySelectorAll("main table")]
+				.filter((table) => table.getBoundingClientRect().right > innerWidth)
+				.map((table) => table.caption.textContent),
+		);
+
+		assert.deepEqual(beyond, [], view);
+	}
+	await close(page);
 });
 
 test("the figures on the page are loci's", async () => {
@@ -303,6 +321,52 @@ test("what a profile lacks is said", async () => {
 		await settle(page);
 		assert.ok(await page.locator(".empty h2").isVisible(), view);
 	}
+	await close(page);
+});
+
+// Time distances of the whole with an error, and of code none: nothing may look exact, or like no misses.
+test("of samples that were watched every view says what it knows", async () => {
+	const page = await open("watched.html");
+	const text = async (view) => {
+		await page.evaluate((fragment) => (location.hash = fragment), `#${view}`);
+		await settle(page);
+		await shoot(page, `watched-${view}`);
+		return page.locator("main").innerText();
+	};
+
+	for (const p of [0, 2, 3]) {
+		const words = await text(`overview&p=${p}`);
+
+		assert.match(words, /StatStack \u00b1\d+ points/);
+		assert.match(words, /StatStack makes stack distances of time distances/);
+		assert.match(words, /from a sample: miss ratios \u00b1\d(\.\d)? points \(95 %\)/);
+		assert.equal(p === 3, /caches are as large as the machine's, but have lines of 8\sB/.test(words));
+		assert.doesNotMatch(words, /exact/);
+		assert.equal(await page.locator(".chart .interval").count(), 2, "the curve has its interval");
+		for (const cell of await page.locator(".level-table td.number").allInnerTexts())
+			assert.match(cell, /^~.*\d|^\u2013$/);
+	}
+	assert.match(await text("code&p=0"), /samples that were watched/);
+	assert.match(await text("data&p=0"), /No objects/);
+	assert.match(await text("pairs&p=0"), /No pairs/);
+	assert.match(await text("threads&p=0"), /One thread|does not tell threads apart/);
+	assert.match(await text("phases&p=0"), /No phases/);
+	for (const [view, table] of [
+		["code", ".tree"],
+		["pairs", ".pairs"],
+		["data", ".data"],
+	]) {
+		assert.match(await text(`${view}&p=2`), /misses are not known/);
+		const heads = await page.locator(`${table} [role=columnheader]`).allInnerTexts();
+		const cells = await page.locator(`${table} .grid-row:not([hidden])`).first().locator(".cell").allInnerTexts();
+
+		assert.equal(cells[heads.indexOf("misses")], "\u2013", view);
+		assert.match(cells.at(-1), /\d/, `${view}: references are known`);
+	}
+	assert.doesNotMatch(await text("data&p=2"), /regular stride|walked with|none/);
+	assert.match(await text("threads&p=2"), /thread/);
+	assert.match(await text("diff"), /within \u00b1\d+ points/);
+	assert.equal(await page.locator(".diff.totals td", { hasText: /better|worse/ }).count(), 0);
 	await close(page);
 });
 

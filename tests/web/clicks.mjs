@@ -6,7 +6,7 @@
 // The working directory holds large.html, which viewer_browser_test.sh made. A click's cost is the
 // processor time that the page's thread takes from the click until the frame after it is drawn: script, style,
 // layout and paint (Chromium's TaskDuration in thread ticks). It is not the clock, as other tests run
-// beside this one. Every click is made for the first time: what it computes it has not computed before.
+// beside this one. Most clicks are made for the first time: what they compute is not there yet.
 // COSTS=FILE keeps the list with its parts.
 
 import assert from "node:assert/strict";

@@ -157,13 +157,19 @@ static uint64_t take_id(void)
 	return __atomic_add_fetch(&rt.control->taken, 1, __ATOMIC_RELAXED);
 }
 
+/* Which events of memory were before. */
+static uint64_t last_sequence(void)
+{
+	return __atomic_load_n(&rt.sequence, __ATOMIC_SEQ_CST);
+}
+
 static void tell_open(const struct rt_thread *thread, const struct rt_burst_sample *sample,
 	uint64_t id, uint32_t watch)
 {
 	uint64_t raw[] = { sample->address, sample->count, sample->site, sample->descriptor, watch,
 		sample->frame, sample->mean, thread->id, sample->n_blocks,
 		(sample->has_reuse ? sample->reuse_count : thread->burst->count) - sample->count,
-		sample->touches };
+		sample->touches, last_sequence() };
 
 	rt_process_mark(LOCI_MARK_SAMPLE_OPEN, id, sizeof(raw) / sizeof(*raw), raw);
 	tell_stack(sample->back, sample->n_back);
@@ -174,8 +180,8 @@ static void tell_reuse(
 {
 	uint64_t id = take_id();
 	uint64_t raw[] = { sample->reuse.address, sample->reuse_count, sample->reuse.site,
-		sample->reuse.descriptor, thread->id, sample->reuse_frame, sample->touches,
-		unseen };
+		sample->reuse.descriptor, thread->id, sample->reuse_frame, sample->touches, unseen,
+		last_sequence() };
 
 	tell_open(thread, sample, id, LOCI_WATCH_BURST);
 	rt_process_mark(LOCI_MARK_SAMPLE_FIRE, id, sizeof(raw) / sizeof(*raw), raw);
@@ -484,7 +490,7 @@ void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context
 	const greg_t *gregs = context->uc_mcontext.gregs;
 	uintptr_t site = (uintptr_t)gregs[REG_RIP];
 	struct armed *armed = &watching.armed[watch];
-	uint64_t raw[8] = { address, 0, site, 0 }, back[RT_CALLS];
+	uint64_t raw[9] = { address, 0, site, 0 }, back[RT_CALLS];
 	static struct rt_call_stack calls; /* the lock is held */
 	struct rt_thread *self = rt_self;
 	uint64_t begun = rt_now_ns();
@@ -496,7 +502,8 @@ void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context
 		raw[4] = self ? self->id : 0;
 		rt_call_stack_walk(&calls, (uintptr_t)gregs[REG_RBP], site);
 		raw[5] = calls.n ? calls.call[calls.n - 1].frame : 0;
-		rt_process_mark(LOCI_MARK_SAMPLE_FIRE, armed->id, 8, raw);
+		raw[8] = last_sequence();
+		rt_process_mark(LOCI_MARK_SAMPLE_FIRE, armed->id, 9, raw);
 		tell_stack(back, rt_call_stack_list(&calls, back));
 		__atomic_store_n(&armed->thread, NULL, __ATOMIC_RELAXED);
 		loci_reservoir_release(&watching.reservoir, watch);
