@@ -8,13 +8,15 @@
 
 #define SHARE_UNITS    10000
 #define LEAST_PERIOD   10000
-#define MOST_PERIOD    (1ull << 36)
-#define KEPT_SAMPLES   32 /* of late */
+#define MOST_PERIOD    (1ull << 25) /* lest too few samples correct a wrong guess */
+#define KEPT_SAMPLES   32           /* of late */
 #define KEPT_REFS      (1ull << 21)
 #define COUNTED_LEAST  2048 /* references of which the time says something */
 #define KERNEL_TRAP_NS 9000
-#define FIRST_LOOK     4
-#define SLOWER         8 /* a tracing copy is, or counting now than before, at most */
+#define BURST_NS       20000 /* the most that a burst takes, .. */
+#define BURST_REF_NS   20    /* .. and for each of its references */
+#define SLOWER         8     /* counting may be than before, .. */
+#define TAIL_SLOWER    3     /* .. and a tracing copy than counting */
 
 static void add(uint64_t *sum, uint64_t n)
 {
@@ -45,50 +47,53 @@ void rt_pace_begin(struct rt_thread *thread)
 	count_from_here(thread, true);
 }
 
-static void counted(struct rt_thread *thread)
+static void learn(struct rt_pace *pace, uint64_t refs, uint64_t ns)
 {
-	struct rt_pace *pace = &thread->pace;
-	uint64_t refs = rt_thread_count(thread) - pace->since_refs;
-	uint64_t ns = rt_now_ns() - pace->since_ns;
-
 	if (refs < COUNTED_LEAST)
 		return;
 	if (pace->counted_refs)
 		ns = least(ns, SLOWER * usual_ns(pace, refs));
 	pace->counted_refs += refs;
 	pace->counted_ns += ns;
-	if (pace->counted_refs > KEPT_REFS) {
+	while (pace->counted_refs > KEPT_REFS) {
 		pace->counted_refs /= 2;
 		pace->counted_ns /= 2;
 	}
 }
 
+static void counted(struct rt_thread *thread)
+{
+	const struct rt_pace *pace = &thread->pace;
+
+	learn(&thread->pace, rt_thread_count(thread) - pace->since_refs,
+		rt_now_ns() - pace->since_ns);
+}
+
+/* One that was faster than counting says that this is faster by now. */
 static void tail_over(struct rt_pace *pace)
 {
-	uint64_t usual = usual_ns(pace, pace->seen_refs - pace->tail_refs);
-	uint64_t ns = least(pace->seen_ns - pace->tail_ns, SLOWER * usual);
+	uint64_t refs = pace->seen_refs - pace->tail_refs, usual = usual_ns(pace, refs);
+	uint64_t ns = least(pace->seen_ns - pace->tail_ns, TAIL_SLOWER * usual);
 
 	if (!pace->tail_ns)
 		return;
 	pace->tail_ns = 0;
-	add(&pace->spent_ns, ns > usual ? ns - usual : 0);
+	if (ns > usual)
+		add(&pace->spent_ns, ns - usual);
+	else
+		learn(pace, refs, ns);
 }
 
-/* The clock is read ever less often: of the last part of a tail nothing is known. */
 static void tail(struct rt_thread *thread)
 {
 	struct rt_pace *pace = &thread->pace;
 
 	pace->is_counting = false;
+	pace->seen_ns = rt_now_ns();
+	pace->seen_refs = rt_thread_count(thread);
 	if (!pace->tail_ns) {
-		pace->tail_ns = pace->seen_ns = rt_now_ns();
-		pace->tail_refs = pace->seen_refs = rt_thread_count(thread);
-		pace->tail_looks = 0;
-		pace->next_look = FIRST_LOOK;
-	} else if (++pace->tail_looks >= pace->next_look) {
-		pace->next_look += pace->next_look / 4;
-		pace->seen_ns = rt_now_ns();
-		pace->seen_refs = rt_thread_count(thread);
+		pace->tail_ns = pace->seen_ns;
+		pace->tail_refs = pace->seen_refs;
 	}
 }
 
@@ -101,10 +106,9 @@ void rt_pace_rest(struct rt_thread *thread, bool is_tracing)
 		tail(thread);
 		return;
 	}
-	if (thread->pace.is_counting) {
-		tail_over(&thread->pace);
+	tail_over(&thread->pace);
+	if (thread->pace.is_counting)
 		counted(thread);
-	}
 	count_from_here(thread, true);
 }
 
@@ -120,10 +124,9 @@ void rt_pace_burst_over(struct rt_thread *thread)
 {
 	struct rt_pace *pace = &thread->pace;
 	uint64_t ns = rt_now_ns() - pace->since_ns;
-	uint64_t usual = usual_ns(pace, rt_thread_count(thread) - pace->since_refs);
+	uint64_t refs = rt_thread_count(thread) - pace->since_refs, usual = usual_ns(pace, refs);
 
-	if (pace->samples)
-		ns = least(ns, usual + SLOWER * pace->spent_ns / pace->samples + 1);
+	ns = least(ns, usual + BURST_NS + BURST_REF_NS * refs);
 	add(&rt.control->watching.burst_ns, ns);
 	add(&pace->spent_ns, ns > usual ? ns - usual : 0);
 }
@@ -159,7 +162,8 @@ uint64_t rt_pace_period(struct rt_thread *thread)
 	if (!rt.control->watching.overhead)
 		return period;
 	if (pace->samples) {
-		period = between((3 * period + wanted(pace)) / 4, period - period / 8, 2 * period);
+		period = between(
+			(period + wanted(pace)) / 2, period - period / 4, period + period / 2);
 		pace->period = between(period, LEAST_PERIOD, MOST_PERIOD);
 	}
 	if (++pace->samples >= KEPT_SAMPLES) {

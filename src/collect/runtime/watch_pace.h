@@ -18,7 +18,6 @@ struct rt_pace {
 	/* .. or in a tracing copy that it cannot leave yet. */
 	uint64_t tail_ns, tail_refs; /* when that began; 0: it is not */
 	uint64_t seen_ns, seen_refs; /* when it was last looked at */
-	uint32_t tail_looks, next_look;
 };
 
 struct rt_thread;
