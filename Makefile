@@ -50,6 +50,11 @@ bench-threads: # what threads cost, exactly and sampled, and how near samples co
 	@$(SH) scripts/build.sh $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLOCI_SANITIZE=
 	@$(SH) bench/thread_costs.sh $(BUILD) $(BUILD)/bench/threads
 
+accuracy: # how true and how dear `record -m watch` is; an hour at a time, goes on where it stopped, QUICK=1 ten minutes
+	@scripts/deps.sh bench
+	@$(SH) scripts/build.sh $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLOCI_SANITIZE=
+	@$(SH) bench/accuracy.sh $(BUILD) $(BUILD)/bench/accuracy
+
 lint: # layering, formatting, clang-tidy
 	@scripts/deps.sh lint
 	@$(SH) scripts/build.sh $(BUILD) --configure-only
@@ -76,4 +81,4 @@ help:
 	@echo 'make            build loci into $(BUILD)'
 	@sed -n 's/^\([a-z-]*\):[^#=]*# /make \1\t/p' Makefile | expand -t 16
 
-.PHONY: all demo test check check-long bench bench-cc bench-threads lint fuzz install deb clean help
+.PHONY: all demo test check check-long bench bench-cc bench-threads accuracy lint fuzz install deb clean help

@@ -1,6 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The pass of `loci cc`: a plugin for each major version of LLVM that is installed with its headers.
 # A plugin takes LLVM's symbols from the compiler that loads it.
+set(LOCI_PASS_DIR ${CMAKE_BINARY_DIR}/lib/loci)
+set(LOCI_PASS_VERSIONS "")
+# LLVM's headers take long, and no sanitizer runs in a compiler.
+set(LOCI_PASSES "" CACHE PATH "take the passes of another build from this folder, and build none")
+if(LOCI_PASSES)
+  file(MAKE_DIRECTORY ${LOCI_PASS_DIR})
+  foreach(version 14 19)
+    set(pass loci-pass-${version}.so)
+    if(EXISTS ${LOCI_PASSES}/${pass})
+      file(CREATE_LINK ${LOCI_PASSES}/${pass} ${LOCI_PASS_DIR}/${pass} SYMBOLIC)
+      install(FILES ${LOCI_PASSES}/${pass} DESTINATION ${CMAKE_INSTALL_LIBDIR}/loci COMPONENT loci)
+      list(APPEND LOCI_PASS_VERSIONS ${version})
+    endif()
+  endforeach()
+  return()
+endif()
 include(CheckLanguage)
 check_language(CXX)
 if(NOT CMAKE_CXX_COMPILER)
@@ -10,8 +26,22 @@ endif()
 enable_language(CXX)
 
 file(GLOB LOCI_PASS CONFIGURE_DEPENDS src/collect/llvm/*.c src/collect/llvm/*.cc)
-set(LOCI_PASS_DIR ${CMAKE_BINARY_DIR}/lib/loci)
-set(LOCI_PASS_VERSIONS "")
+# What describes code and data, which has a test without the rest (tests/llvm).
+set(LOCI_DESCRIBING debug.cc blob.c describe.c describe_scope.c describe_variable.c describe_ops.c ir.cc
+  numbers.c op_names.c ops.c thing.c)
+list(TRANSFORM LOCI_DESCRIBING PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/src/collect/llvm/)
+list(REMOVE_ITEM LOCI_PASS ${LOCI_DESCRIBING})
+
+# As LLVM itself is built; sanitizers would have to be in the compiler, too.
+function(in_compiler target include)
+  set_target_properties(${target} PROPERTIES PREFIX "" CXX_STANDARD 17 CXX_VISIBILITY_PRESET hidden)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_include_directories(${target} SYSTEM PRIVATE ${include})
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti;-fno-exceptions;-Wno-shadow>
+    $<$<COMPILE_LANGUAGE:C>:-Wno-strict-prototypes> -fno-sanitize=all)
+  target_link_options(${target} PRIVATE -fno-sanitize=all)
+endfunction()
+
 foreach(version 14 19)
   find_program(LLVM_CONFIG_${version} llvm-config-${version})
   set(config ${LLVM_CONFIG_${version}})
@@ -28,15 +58,11 @@ foreach(version 14 19)
     continue()
   endif()
   set(pass loci-pass-${version})
-  add_library(${pass} MODULE ${LOCI_PASS})
-  set_target_properties(${pass} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${LOCI_PASS_DIR}
-    CXX_STANDARD 17 CXX_VISIBILITY_PRESET hidden)
-  target_include_directories(${pass} PRIVATE src)
-  target_include_directories(${pass} SYSTEM PRIVATE ${include})
-  # As LLVM itself is built; sanitizers would have to be in the compiler, too.
-  target_compile_options(${pass} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti;-fno-exceptions;-Wno-shadow>
-    $<$<COMPILE_LANGUAGE:C>:-Wno-strict-prototypes> -fno-sanitize=all)
-  target_link_options(${pass} PRIVATE -fno-sanitize=all)
+  add_library(loci-describing-${version} OBJECT ${LOCI_DESCRIBING})
+  add_library(${pass} MODULE ${LOCI_PASS} $<TARGET_OBJECTS:loci-describing-${version}>)
+  in_compiler(loci-describing-${version} ${include})
+  in_compiler(${pass} ${include})
+  set_target_properties(${pass} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${LOCI_PASS_DIR})
   install(TARGETS ${pass} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/loci COMPONENT loci)
   list(APPEND LOCI_PASS_VERSIONS ${version})
 endforeach()

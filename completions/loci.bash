@@ -69,8 +69,9 @@ _loci() {
 		--loci-only | --loci-skip) ;;
 		--loci-mpi) words=$(compgen -c mpi | grep -E '^mpi(cc|cxx|f)') ;;
 		--collector) words='any cc gcc' ;;
-		-m) words='exact count sample' ;;
-		-c | --error | --seed | --skew) ;;
+		-m) words='exact count sample watch' ;;
+		-c | --error | --seed | --skew | --overhead) ;;
+		--watch-by) words='registers pages' ;;
 		--toggle) words='USR1 USR2' ;;
 		--fail-if | --sweep | --threads | --share | --miss | --max-memory | -b | --block | --only | --skip | --delay | --duration | -n | --rows | --min | --object) ;;
 		-o | --output | --trace) files=any ;;

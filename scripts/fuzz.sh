@@ -27,8 +27,8 @@ build() {
 		echo "loci: no clang with libFuzzer (apt-get install clang libclang-rt-dev)" >&2
 		exit 1
 	}
-	scripts/build.sh "$build/fuzz" -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=Debug \
-		-DCMAKE_C_FLAGS=-O1 -DLOCI_FUZZ=ON -DLOCI_WERROR=ON --target fuzz-targets
+	scripts/build.sh "$build/fuzz" -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=None \
+		"-DCMAKE_C_FLAGS=-O1 -g1" -DLOCI_FUZZ=ON -DLOCI_WERROR=ON --target fuzz-targets
 }
 
 # An input may take 10 s and 2 GiB, no more: parsers must not be made to hang or to hoard.

@@ -34,6 +34,22 @@ format() {
 	return 77
 }
 
+# once FILE: the compilation database in FILE with the first command of each source, or with all of
+# them where LONG is set: the pass for clang is compiled four times, and clang-tidy reads a source,
+# with all of LLVM's headers, as often as it is.
+once() {
+	awk -v long="${LONG:+1}" '/^\{/ { entry = "" }
+		{ entry = entry (entry == "" ? "" : "\n") $0 }
+		/^ *"file":/ { file = $0; sub(/,$/, "", file) }
+		/^\},?$/ { if (long || !(file in seen)) { sub(/,$/, "", entry); all[n++] = entry } seen[file] }
+		END {
+			print "["
+			for (i = 0; i < n; i++)
+				print all[i] (i < n - 1 ? "," : "")
+			print "]"
+		}' "$1"
+}
+
 # The checks are named in .clang-tidy.
 tidy() {
 	local tool
@@ -43,8 +59,10 @@ tidy() {
 			echo "tidy: $build has no compile_commands.json; run make first" >&2
 			return 1
 		}
-		grep -o '"file": "[^"]*"' "$build/compile_commands.json" | cut -d '"' -f 4 | grep -v '\.S$' | sort -u |
-			xargs -P "$jobs" -n 4 "$tool" --quiet -p "$build" 2>"$build/tidy.err" || {
+		mkdir -p "$build/tidy" && once "$build/compile_commands.json" >"$build/tidy/compile_commands.json" ||
+			return 1
+		grep -o '"file": "[^"]*"' "$build/tidy/compile_commands.json" | cut -d '"' -f 4 | grep -v '\.S$' | sort -u |
+			xargs -P "$jobs" -n 4 "$tool" --quiet -p "$build/tidy" 2>"$build/tidy.err" || {
 			grep -vE 'warnings? generated' "$build/tidy.err" >&2
 			return 1
 		}

@@ -15,23 +15,36 @@ if ! tests/layering.sh "$copy" >"$copy/build.out" 2>&1; then
 	exit 1
 fi
 
-# breaks MESSAGE FILE TEXT..: with the file of these lines the check must fail and say so.
+# breaks MESSAGE FILE TEXT..: a file of these lines, of which the check must say so. It is run over many
+# at once (notices), so those called bad get a number.
+wanted=()
 breaks() {
-	local message=$1 file=$copy/$2
+	local message=$1 name=${2/bad/bad_${#wanted[@]}} file
+	file=$copy/$name
 	shift 2
 	mkdir -p "${file%/*}"
-	[ ! -e "$file" ] || cp "$file" "$copy/build.saved"
+	[ ! -e "$file" ] || cp "$file" "$file.saved"
 	printf '%s\n' "$@" >"$file"
-	if tests/layering.sh "$copy" >"$copy/build.out" 2>&1; then
-		echo "layering_fails.sh: not noticed: $message" >&2
+	wanted+=("$name" "$message")
+}
+
+# notices: the check fails, and for each of the files says the message, of it or of one it names
+notices() {
+	local i name message
+	! tests/layering.sh "$copy" >"$copy/build.out" 2>&1 || {
+		echo "layering_fails.sh: in order, though broken" >&2
 		failures=$((failures + 1))
-	elif ! grep -qF -- "$message" "$copy/build.out"; then
-		echo "layering_fails.sh: want \"$message\", got:" >&2
-		cat "$copy/build.out" >&2
-		failures=$((failures + 1))
-	fi
-	rm -f "$file"
-	[ ! -e "$copy/build.saved" ] || mv "$copy/build.saved" "$file"
+	}
+	for ((i = 0; i < ${#wanted[@]}; i += 2)); do
+		name=${wanted[i]} message=${wanted[i + 1]}
+		grep -F -- "$message" "$copy/build.out" | grep -qE "^layering: ($name|${message%%:*}):" || {
+			echo "layering_fails.sh: $name: not noticed: $message" >&2
+			failures=$((failures + 1))
+		}
+		rm -f "$copy/$name"
+		[ ! -e "$copy/$name.saved" ] || mv "$copy/$name.saved" "$copy/$name"
+	done
+	wanted=()
 }
 
 breaks 'base may not include hist' src/base/bad.c "$spdx" '#include "hist/hist.h"'
@@ -50,6 +63,7 @@ breaks 'no SPDX-License-Identifier' scripts/bad.sh '#!/bin/sh'
 breaks 'no SPDX-License-Identifier' doc/man/bad.1 '.Dd'
 breaks 'unknown licence MIT' src/base/bad.c '// SPDX-License-Identifier: MIT'
 breaks 'must be BSD-2-Clause' src/stream/stream.h "$spdx" '#include <stdint.h>'
+notices
 breaks 'src/base/err.h: runs inside' src/stream/stream.h \
 	'/* SPDX-License-Identifier: BSD-2-Clause */' '#include "base/err.h"'
 breaks 'is not part of what runs inside' src/base/bad.c '// SPDX-License-Identifier: BSD-2-Clause'
@@ -61,6 +75,7 @@ breaks 'prints or exits' src/report/bad.c "$spdx" 'void f(void) { fputs("x", std
 breaks 'examples use what is installed' examples/bad.c "$spdx" '#include "base/err.h"'
 breaks 'there is no doc/gone'.md src/base/bad.c "$spdx" '/* see doc/gone'.md' */'
 breaks 'a path of somebody' src/base/bad.c "$spdx" "/* see /ho""me/me/notes */"
+notices
 
 [ "$failures" = 0 ] && echo "every law is enforced"
 exit $((failures != 0))

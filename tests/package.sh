@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Makes the Debian packages, unpacks them into an empty root and runs what is there. With LINTIAN
-# set, lintian must find no error either. Run with SRC and BUILD.
+# Makes the Debian packages, unpacks them into an empty root and runs what is there: as `make deb`
+# does in make check-long, when lintian must find no error either (LINTIAN), else without an optimiser
+# and with the passes of the build at hand. Run with SRC and BUILD.
 set -u
 if ! command -v dpkg-shlibdeps >/dev/null; then
 	echo "package.sh: skipped, dpkg-dev is missing"
@@ -15,11 +16,16 @@ fail() {
 	failures=$((failures + 1))
 }
 
-BUILD=$BUILD "$SRC/scripts/deb.sh" >"$dir/log" 2>&1 || {
+made=$BUILD/deb options=()
+if [ -z "${LONG-}" ]; then
+	made=$BUILD/package
+	options=(-DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O0 "-DLOCI_PASSES=$BUILD/lib/loci")
+fi
+"$SRC/scripts/deb.sh" "$made" "${options[@]}" >"$dir/log" 2>&1 || {
 	cat "$dir/log" >&2
 	exit 1
 }
-for deb in "$BUILD"/deb/*.deb; do
+for deb in "$made"/*.deb; do
 	dpkg-deb -x "$deb" "$dir/root" || fail "$deb cannot be unpacked"
 done
 "$dir/root/usr/bin/loci" --version >/dev/null || fail "the packaged loci does not run"
@@ -27,7 +33,7 @@ for page in loci loci-record loci-annotate loci-doctor loci-cc loci-c++ loci-fla
 	[ -f "$dir/root/usr/share/man/man1/$page.1.gz" ] || fail "$page.1.gz is missing"
 done
 
-program=$(echo "$BUILD"/deb/loci_*.deb)
+program=$(echo "$made"/loci_*.deb)
 depends=$(dpkg-deb -f "$program" Depends)
 for library in libc6 libsqlite3-0 libzstd1 zlib1g libdw1; do
 	[[ $depends == *$library* ]] || fail "loci does not depend on $library: $depends"
@@ -68,7 +74,7 @@ fi
 
 if [ -n "${LINTIAN-}" ]; then
 	lintian --allow-root --fail-on error \
-		--suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog "$BUILD"/deb/*.deb || fail "lintian objects"
+		--suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog "$made"/*.deb || fail "lintian objects"
 fi
 
 [ "$failures" = 0 ] && echo passed

@@ -2,9 +2,9 @@
 // Who is to blame for a cache's misses, as src/model/blame.c has it: counts where the cache was named
 // at record time, else estimates from the owners' own histograms.
 
-import { atLeast, medianBeyond, newHist, total } from "./hist.js";
+import { atLeast, binLow, binOf, medianBeyond, medianIn, newHist, total } from "./hist.js";
 import { learnBins, predictCache } from "./predict.js";
-import { cacheBlocks, cacheSets } from "./units.js";
+import { cacheBlocks, cacheSets, count } from "./units.js";
 
 export const COARSE_BINS = 256;
 
@@ -17,9 +17,12 @@ export class Lens {
 		this.level = cache ? this.find(cache) : -1;
 		this.fault = "";
 		this.columns = new Map();
+		this.wholes = new Map();
 		if (!cache) this.fault = "no cache is known";
 		else if (this.level < 0 && cache.line_bytes !== profile.ownerBlock)
 			this.fault = `code and data were recorded with ${profile.ownerBlock}-byte blocks`;
+		else if (this.level < 0 && profile.hasSites && !profile.knowsOwners)
+			this.fault = "of code and data the profile has no stack distances: their misses are not known";
 		this.isEstimate = this.level < 0;
 		if (this.isEstimate && !this.fault) this.share = learnBins(cache, "coarse", COARSE_BINS);
 	}
@@ -31,6 +34,11 @@ export class Lens {
 				level.line_bytes === cache.line_bytes &&
 				(level.ways === cache.ways || (cacheSets(level) === 1 && cacheSets(cache) === 1)),
 		);
+	}
+
+	// Misses as text.
+	text(misses) {
+		return this.fault ? "\u2013" : count(misses);
 	}
 
 	ofHist(hist) {
@@ -101,9 +109,12 @@ export class Lens {
 
 	// All misses there were: counted, or estimated as the owners' are.
 	whole(name = "sites") {
-		const { profile } = this;
+		if (!this.wholes.has(name)) this.wholes.set(name, this.fault ? 0 : this.sum(name));
+		return this.wholes.get(name);
+	}
 
-		if (this.fault) return 0;
+	sum(name) {
+		const { profile } = this;
 		const column = this.misses(name);
 		const table = profile[name];
 		let owned = this.rest(name);
@@ -141,6 +152,47 @@ export function sumHists(table, rows) {
 	return hist;
 }
 
+const LOW = Float64Array.from({ length: COARSE_BINS + 1 }, (_, i) => binLow("coarse", i));
+const scratch = new Float64Array(COARSE_BINS);
+
+// medianBeyond of some rows together, without a histogram for each: a table is sorted by it.
+export function medianOf(table, rows, from) {
+	if (!table.histogram) return 0;
+	const { start, bins, weights } = table.histogram;
+	const first = binOf("coarse", from);
+	let last = -1;
+	let left = 0;
+	let found = 0;
+
+	for (let i = 0; i < rows.length; i++) {
+		const row = rows[i];
+
+		for (let k = start[row]; k < start[row + 1]; k++) {
+			const bin = bins[k];
+
+			if (bin < first) continue;
+			const weight =
+				bin > first || from <= LOW[bin]
+					? weights[k]
+					: (weights[k] * (LOW[bin + 1] - from)) / (LOW[bin + 1] - LOW[bin]);
+
+			scratch[bin] += weight;
+			left += weight / 2;
+			if (bin > last) last = bin;
+		}
+	}
+	for (let bin = first; bin <= last; bin++) {
+		const own = scratch[bin];
+		const low = Math.max(from, LOW[bin]);
+
+		scratch[bin] = 0;
+		if (found || !(own > 0)) continue;
+		if (own >= left) found = medianIn(low, LOW[bin + 1]);
+		left -= own;
+	}
+	return found;
+}
+
 // What makes most of the misses: reuses from too far, first touches, other threads, or the sets.
 export function causeOf(hist, misses, lens) {
 	const far = atLeast(hist, lens.blocks).sum;
@@ -158,28 +210,55 @@ export function causeOf(hist, misses, lens) {
 	return { cause: weight > 0 ? cause : null, distance: medianBeyond(hist, lens.blocks) };
 }
 
-// Accesses of sites, as a list for each: start and rows.
-function accessesBy(profile, key) {
-	const { accesses } = profile;
-	const n = key === "site" ? profile.sites.n : profile.objects.n;
+// Rows of a table by one of its columns, as a list for each value: start and rows.
+function newIndex(column, n) {
 	const start = new Uint32Array(n + 1);
-	const rows = new Uint32Array(accesses.n);
+	const rows = new Uint32Array(column.length);
 
-	for (let i = 0; i < accesses.n; i++) if (accesses[key][i] >= 0) start[accesses[key][i] + 1]++;
+	for (let i = 0; i < column.length; i++) if (column[i] >= 0) start[column[i] + 1]++;
 	for (let i = 0; i < n; i++) start[i + 1] += start[i];
 	const next = start.slice();
 
-	for (let i = 0; i < accesses.n; i++) if (accesses[key][i] >= 0) rows[next[accesses[key][i]]++] = i;
+	for (let i = 0; i < column.length; i++) if (column[i] >= 0) rows[next[column[i]]++] = i;
 	return { start, rows };
 }
 
-export function accessesOf(profile, key, ids) {
-	profile.accessIndex ??= {};
-	const { start, rows } = (profile.accessIndex[key] ??= accessesBy(profile, key));
+// Which rows of a table have one of some values in a column that names rows of another table.
+function rowsWith(profile, table, key, ids, n) {
+	profile.indexes ??= {};
+	const { start, rows } = (profile.indexes[`${table} ${key}`] ??= newIndex(profile[table][key] ?? [], n));
 	const found = [];
 
-	for (const id of ids) for (let k = start[id]; k < start[id + 1]; k++) found.push(rows[k]);
+	for (let i = 0; i < ids.length; i++)
+		for (let k = start[ids[i]]; k < start[ids[i] + 1]; k++) found.push(rows[k]);
 	return found;
+}
+
+// key: "site" or "object".
+export function accessesOf(profile, key, ids) {
+	return rowsWith(profile, "accesses", key, ids, key === "site" ? profile.sites.n : profile.objects.n);
+}
+
+// key: "reuse" (a site), "reuse_context" or "object".
+export function pairsOf(profile, key, ids) {
+	const n = { reuse: profile.sites.n, reuse_context: profile.contexts.n, object: profile.objects.n }[key];
+
+	return rowsWith(profile, "pairs", key, ids, n);
+}
+
+// The few rows with the most misses, and of those the most references, the worst first.
+export function worstRows(rows, misses, refs, few) {
+	const isWorse = (a, b) => misses[a] > misses[b] || (misses[a] === misses[b] && refs[a] > refs[b]);
+	const worst = [];
+
+	for (const row of rows) {
+		if (worst.length === few && !isWorse(row, worst[few - 1])) continue;
+		let at = Math.min(worst.length, few - 1);
+
+		for (; at > 0 && isWorse(row, worst[at - 1]); at--) worst[at] = worst[at - 1];
+		worst[at] = row;
+	}
+	return worst;
 }
 
 // How some accesses walk: the stride of the one with the most misses, how regular, how much of what
@@ -207,16 +286,17 @@ export function walkOf(profile, rows, lens) {
 		regular += accesses.regular_refs[row];
 		fills += accesses.fills[row];
 		used += accesses.used_bytes[row];
-		const object = objects.get(accesses.object[row]) ?? { object: accesses.object[row], refs: 0, misses: 0 };
+		const id = accesses.object[row];
+		let object = objects.get(id);
 
+		if (!object) objects.set(id, (object = { object: id, refs: 0, misses: 0 }));
 		object.refs += accesses.refs[row];
 		object.misses += misses[row];
-		objects.set(object.object, object);
 	}
 	const line = profile.levels[0]?.line_bytes ?? profile.ownerBlock;
 
 	return {
-		stride: worst >= 0 && refs > 0 ? accesses.stride_bytes[worst] : null,
+		stride: worst >= 0 && refs > 0 && profile.knowsWalks ? accesses.stride_bytes[worst] : null,
 		regular: refs > 0 ? regular / refs : 0,
 		spatial: fills > 0 ? used / (fills * line) : null,
 		objects: [...objects.values()].sort((a, b) => b.misses - a.misses || b.refs - a.refs),

@@ -3,12 +3,13 @@
 // size miss, with the caches as edges that can be dragged. Plain SVG: a few hundred shapes that
 // print, scale and can be reached by keyboard.
 
-import { svg } from "./dom.js";
+import { el, svg } from "./dom.js";
 import { curve, log2Rows, total } from "./hist.js";
 import { bytes, count, percent } from "./units.js";
 
 const MARGIN = { left: 56, right: 14, top: 30, bottom: 34 };
 const COLD_WIDTH = 46;
+export const SERIES = 6; // colours; page.css has as many
 
 export function sizeText(profile, blocks, blockBytes) {
 	return profile.isObject ? count(blocks) : bytes(blocks * blockBytes);
@@ -92,7 +93,7 @@ function bars(group, { axis, hists, top, bottom, profile, blockBytes, title, col
 						y: bottom - Math.max(1, height(row.share)),
 						width: Math.max(1, width),
 						height: Math.max(1, height(row.share)),
-						class: `bar series-${which % 6}`,
+						class: `bar series-${which % SERIES}`,
 					},
 					svg(
 						"title",
@@ -113,7 +114,7 @@ function bars(group, { axis, hists, top, bottom, profile, blockBytes, title, col
 						y: bottom - Math.max(1, height(colds[which])),
 						width,
 						height: Math.max(1, height(colds[which])),
-						class: `bar cold series-${which % 6}`,
+						class: `bar cold series-${which % SERIES}`,
 					},
 					svg("title", null, `never touched before: ${percent(colds[which])}`),
 				),
@@ -152,12 +153,13 @@ function curves(group, { axis, hists, top, bottom, errors, title }) {
 
 			group.append(svg("path", { d: up, class: "interval" }), svg("path", { d: down, class: "interval" }));
 		}
-		group.append(svg("path", { d: curvePath(axis, hist, y), class: `curve series-${which % 6}` }));
+		group.append(svg("path", { d: curvePath(axis, hist, y), class: `curve series-${which % SERIES}` }));
 	});
 	return y;
 }
 
-// An edge for each cache; those that can be moved are sliders.
+// An edge for each cache; those that can be moved are sliders. Their lines lie under everything, so that
+// what is written stays legible.
 function edges(group, { axis, caches, results, blockBytes, y, top, bottom, labels, onmove, profile }) {
 	let lastLabel = -Infinity;
 
@@ -168,13 +170,11 @@ function edges(group, { axis, caches, results, blockBytes, y, top, bottom, label
 		const result = results?.[i];
 		const row = x - lastLabel < (labels === "short" ? 26 : 70) ? 1 : 0;
 		const label = labels === "short" ? cache.name : `${cache.name} ${sizeText(profile, blocks, blockBytes)}`;
-		const edge = svg(
-			"g",
-			{ class: "edge" },
-			svg("line", { x1: x, x2: x, y1: top, y2: bottom, class: "edge-line" }),
-		);
+		const place = { x1: x, x2: x, y1: top, y2: bottom };
+		const edge = svg("g", { class: "edge" });
 
 		lastLabel = row ? -Infinity : x;
+		group.prepend(svg("line", { ...place, class: "edge-line" }));
 		if (labels)
 			edge.append(
 				svg(
@@ -197,6 +197,7 @@ function edges(group, { axis, caches, results, blockBytes, y, top, bottom, label
 				),
 			);
 		if (onmove) {
+			edge.append(svg("line", { ...place, class: "edge-held" }));
 			edge.append(svg("rect", { x: x - 9, y: top, width: 18, height: bottom - top, class: "edge-grip" }));
 			edge.setAttribute("role", "slider");
 			edge.setAttribute("tabindex", "0");
@@ -291,8 +292,9 @@ export function distanceChart({
 	return root;
 }
 
-// A small histogram with the caches as edges.
+// A small histogram with the caches as edges, or that there is none.
 export function smallHistogram({ profile, hist, blockBytes, caches, width = 320, height = 132, label }) {
+	if (!(total(hist) > 0)) return el("p", { class: "note" }, "distances: not recorded");
 	const axis = axisOf([hist], blockBytes, caches, MARGIN.left, width - 8 - COLD_WIDTH);
 	const root = svg("svg", {
 		class: "chart small",

@@ -6,29 +6,25 @@ import { choice, el, empty, replace } from "./dom.js";
 import { Grid, heatCell } from "./grid.js";
 import { sizeText } from "./chart.js";
 import { accessesOf } from "./blame.js";
-import { TREES, childrenOf, distanceOf, ratioOf, restNode, treeOf } from "./tree.js";
+import { TREES, childrenOf, distanceOf, ratioOf, restNode, sortedNodes, treeOf } from "./tree.js";
+import { finder } from "./search.js";
 import { MetricsPane } from "./metrics.js";
 import { SourcePane } from "./source.js";
 import { cacheLabel, count, percent } from "./units.js";
 
-// What a tree is sorted by, as a number; names are compared.
-const SORTS = {
-	misses: (node) => node.misses,
-	refs: (node) => node.refs,
-	ratio: (node) => ratioOf(node),
-	distance: (node, profile, lens) => distanceOf(profile, lens, node),
-};
+const SORTS = ["name", "misses", "refs", "ratio", "distance"];
 
 export class CodeView {
 	constructor(app) {
 		this.app = app;
 		this.all = 0;
+		this.opened = new Set();
 		this.tree = new Grid({
 			label: "who misses",
 			tree: true,
 			columns: [
 				{ key: "name", title: "name", class: "wide", sort: true, text: (node) => node.name },
-				{ key: "misses", title: "misses", number: true, sort: true, text: (node) => count(node.misses) },
+				{ key: "misses", title: "misses", number: true, sort: true, text: (node) => app.lens.text(node.misses) },
 				{
 					key: "share",
 					title: "%",
@@ -46,7 +42,7 @@ export class CodeView {
 					number: true,
 					sort: true,
 					hint: "misses of all touches made here",
-					text: (node) => percent(ratioOf(node)),
+					text: (node) => (app.lens.fault ? "\u2013" : percent(ratioOf(node))),
 				},
 				{
 					key: "distance",
@@ -96,13 +92,16 @@ export class CodeView {
 				this.element,
 				empty(
 					"No code",
-					"This profile has no sites: it was made of a trace that does not say which code makes a reference.",
+					profile.run.mode === "watch"
+						? "This profile was made of samples that were watched: it has the distances of the whole run, not of lines."
+						: "This profile has no sites: it was made of a trace that does not say which code makes a reference.",
 					"loci record ./prog makes one that does.",
 				),
 			);
 			return;
 		}
-		replace(this.element, this.panes);
+		if (!this.panes.isConnected) replace(this.element, this.panes);
+		if (changed.some((key) => ["view", "p", "by", "q"].includes(key))) this.closeAll();
 		if (changed.some((key) => ["view", "p", "cache", "level", "by", "q"].includes(key)) || !this.top)
 			this.build();
 		else if (changed.includes("sort")) this.sortAll();
@@ -119,8 +118,8 @@ export class CodeView {
 		this.top = treeOf(profile, lens, by);
 		this.rest = restNode(profile, lens, table);
 		this.first = null;
-		if (query) this.top = this.filter(this.top, query);
-		else if (by === "context") this.openWorst();
+		this.shown = query ? finder(profile, lens, by, query, (node) => this.setOpen(node, true)) : null;
+		if (!query && by === "context") this.openWorst();
 		replace(
 			this.bar,
 			choice(
@@ -133,7 +132,7 @@ export class CodeView {
 				"span",
 				{ class: "note" },
 				lens.fault ||
-					`${count(this.all)} misses of ${cacheLabel(lens.cache, profile.isObject)}${lens.isEstimate ? ", estimated from histograms" : ""}${query ? `; names with \u201c${query}\u201d` : ""}`,
+					`${count(this.all)} misses of ${cacheLabel(lens.cache, profile.isObject)}${lens.isEstimate ? `, estimated from ${profile.isSampled ? "a sample" : "histograms"}` : ""}${query ? `; names with \u201c${query}\u201d` : ""}`,
 			),
 		);
 		this.sortAll();
@@ -146,68 +145,55 @@ export class CodeView {
 
 			this.first = worst; // to look at, where nothing else is asked for
 			if (!worst.expands) return;
-			worst.open = true;
+			this.setOpen(worst, true);
 			nodes = worst.children.filter((child) => child.misses >= worst.misses / 2);
 		}
 	}
 
-	// Nodes whose names hold the words, or those of what they fall into.
-	filter(nodes, query) {
-		const { profile, lens } = this.app;
+	setOpen(node, open) {
+		node.open = open;
+		if (open) this.opened.add(node);
+		else this.opened.delete(node);
+	}
 
-		return nodes.filter((node) => {
-			if (node.name.toLowerCase().includes(query)) return true;
-			if (!node.expands || node.kind === "object") return false;
-			const inside = this.filter(childrenOf(profile, lens, node), query);
-
-			if (inside.length && node.kind === "context") node.open = true;
-			return inside.length > 0;
-		});
+	closeAll() {
+		for (const node of this.opened) node.open = false;
+		this.opened.clear();
 	}
 
 	sortAll() {
 		const given = this.app.store.get("sort") ?? "misses";
 		const key = given.replace(/^-/, "");
 
-		this.sortKey = SORTS[key] || key === "name" ? key : "misses";
+		this.sortKey = SORTS.includes(key) ? key : "misses";
 		this.ascending = given.startsWith("-") !== (key === "name");
 		this.tree.setSort(this.sortKey, this.ascending);
-		this.sortNodes(this.top);
 		this.flatten();
 	}
 
-	sortNodes(nodes) {
-		const { profile, lens } = this.app;
-		const sign = this.ascending ? 1 : -1;
-
-		if (this.sortKey === "name") {
-			nodes.sort((a, b) => sign * (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-		} else {
-			const value = SORTS[this.sortKey];
-
-			for (const node of nodes) node.key = value(node, profile, lens);
-			nodes.sort((a, b) => sign * (a.key - b.key) || b.refs - a.refs);
-		}
-		for (const node of nodes) if (node.open && node.children) this.sortNodes(node.children);
+	sorted(nodes) {
+		return sortedNodes(this.app.profile, this.app.lens, nodes, this.sortKey, this.ascending);
 	}
 
 	flatten() {
+		const { profile, lens } = this.app;
 		const rows = [];
 		const add = (nodes) => {
 			for (const node of nodes) {
 				rows.push(node);
-				if (node.open) add(node.children ?? []);
+				if (node.open) add(this.sorted(childrenOf(profile, lens, node)));
 			}
 		};
+		const top = this.sorted(this.top);
 
-		add(this.top);
+		this.roots = this.shown ? top.filter(this.shown) : top;
+		add(this.roots);
 		if (this.rest) rows.push(this.rest);
 		this.rows = rows;
 	}
 
 	toggle(node) {
-		node.open = !node.open;
-		if (node.open) this.sortNodes(childrenOf(this.app.profile, this.app.lens, node));
+		this.setOpen(node, !node.open);
 		this.flatten();
 		this.tree.setRows(this.rows, this.rows.indexOf(node));
 	}
@@ -305,14 +291,13 @@ export class CodeView {
 				const found = search(childrenOf(profile, lens, node));
 
 				if (found) {
-					if (!node.open) this.sortNodes(node.children);
-					node.open = true;
+					this.setOpen(node, true);
 					return found;
 				}
 			}
 			return null;
 		};
-		const found = search(this.top);
+		const found = search(this.roots);
 
 		if (found) this.flatten();
 		return found;

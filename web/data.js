@@ -2,23 +2,39 @@
 // Objects: who misses by data, how code walks over it, which fields and which parts of arrays.
 
 import { el, empty, facts, replace, table } from "./dom.js";
-import { Grid, heatCell } from "./grid.js";
 import { rangeChart, smallHistogram, sizeText } from "./chart.js";
-import { accessesOf, causeOf, sumHists, walkOf } from "./blame.js";
+import { accessesOf, causeOf, sumHists, walkOf, worstRows } from "./blame.js";
+import { Listing, SHARE } from "./listing.js";
+import { nameKeys } from "./order.js";
 import { causeText, strideText } from "./phrases.js";
-import { chosenId } from "./state.js";
 import { bytes, cacheLabel, count, percent, stride } from "./units.js";
 
 const ACCESSES_SHOWN = 40;
 
-export class DataView {
+// Of the bytes fetched for each object, the share that was touched before they left; -1: not known.
+function usedOf(profile) {
+	const { accesses, objects } = profile;
+	const line = profile.levels[0]?.line_bytes ?? profile.ownerBlock;
+	const fetched = new Float64Array(objects.n);
+	const used = new Float64Array(objects.n);
+
+	for (let i = 0; i < accesses.n; i++)
+		if (accesses.object[i] >= 0) {
+			fetched[accesses.object[i]] += accesses.fills[i] * line;
+			used[accesses.object[i]] += accesses.used_bytes[i];
+		}
+	return used.map((bytesUsed, id) => (fetched[id] > 0 ? bytesUsed / fetched[id] : -1));
+}
+
+export class DataView extends Listing {
 	constructor(app) {
 		const { profile } = app;
 		const { objects } = profile;
 
-		this.app = app;
-		this.grid = new Grid({
-			label: "objects",
+		super(app, {
+			table: "objects",
+			kind: "object",
+			sorts: ["name", "size", "misses", "spatial", "refs"],
 			columns: [
 				{ key: "name", title: "object", class: "wide", sort: true, text: (row) => objects.name[row.id] },
 				{ key: "origin", title: "from", class: "middle", text: (row) => objects.origin[row.id] },
@@ -29,125 +45,53 @@ export class DataView {
 					sort: true,
 					text: (row) => (objects.size_bytes[row.id] ? bytes(objects.size_bytes[row.id]) : "\u2013"),
 				},
-				{ key: "misses", title: "misses", number: true, sort: true, text: (row) => count(row.misses) },
-				{
-					key: "share",
-					title: "%",
-					number: true,
-					fill: (cell, row) =>
-						heatCell(
-							cell,
-							this.all > 0 ? row.misses / this.all : 0,
-							this.all > 0 ? percent(row.misses / this.all) : "\u2013",
-						),
-				},
+				{ key: "misses", title: "misses", number: true, sort: true, text: (row) => app.lens.text(row.misses) },
+				SHARE,
 				{
 					key: "spatial",
 					title: "used",
 					number: true,
 					sort: true,
 					hint: "of the bytes fetched, how many were touched before they left",
-					text: (row) => (this.walk(row).spatial === null ? "\u2013" : percent(this.walk(row).spatial)),
+					text: (row) => (this.used[row.id] < 0 ? "\u2013" : percent(this.used[row.id])),
 				},
 				{ key: "refs", title: profile.noun, number: true, sort: true, text: (row) => count(row.refs) },
 			],
-			onselect: (row) => app.show({ sel: `object:${row.id}` }),
-			onsort: (key) => app.show({ sort: app.store.get("sort") === key ? `-${key}` : key }),
 		});
-		this.note = el("p", { class: "note" });
-		this.detail = el("section", { class: "pane detail", "aria-label": "the object", tabindex: "0" });
-		this.panes = el(
-			"div",
-			{ class: "stack" },
-			el(
-				"section",
-				{ class: "pane", "aria-label": "objects" },
-				el("div", { class: "pane-bar" }, this.note),
-				this.grid.element,
-			),
-			this.detail,
-		);
-		this.element = el("div", { class: "data" });
+		this.used = objects.n ? usedOf(profile) : null;
 	}
 
-	walk(row) {
-		row.walk ??= walkOf(this.app.profile, accessesOf(this.app.profile, "object", [row.id]), this.app.lens);
-		return row.walk;
+	keys(column) {
+		const { objects } = this.app.profile;
+
+		return {
+			name: () => nameKeys(objects.name),
+			size: () => Float64Array.from(objects.size_bytes, (size) => size || 0),
+			spatial: () => this.used,
+			refs: () => objects.refs,
+		}[column]();
 	}
 
-	update(changed) {
-		const { profile } = this.app;
+	text(id) {
+		const { objects } = this.app.profile;
 
-		if (!profile.objects.n) {
-			replace(
-				this.element,
-				empty(
-					"No objects",
-					"This profile does not say which data a reference touches.",
-					"loci record ./prog makes one that does; build with -g for names.",
-				),
-			);
-			return;
-		}
-		replace(this.element, this.panes);
-		if (!this.rows || changed.some((key) => ["view", "p", "cache", "level", "q", "sort"].includes(key)))
-			this.build();
-		const wanted = chosenId(this.app.store.get("sel"), "object");
-		const at = Math.max(
-			0,
-			this.rows.findIndex((row) => row.id === wanted),
-		);
-
-		this.grid.setRows(this.rows, this.rows.length ? at : -1);
-		this.show(this.rows[at]);
+		return `${objects.name[id]} ${objects.origin[id]}`;
 	}
 
-	build() {
-		const { profile, lens, store } = this.app;
-		const { objects } = profile;
-		const misses = lens.misses("objects");
-		const query = (store.get("q") ?? "").toLowerCase();
-		const given = store.get("sort") ?? "misses";
-		const key = given.replace(/^-/, "");
-		const sign = given.startsWith("-") ? 1 : -1;
-		const values = {
-			misses: (row) => row.misses,
-			refs: (row) => row.refs,
-			size: (row) => objects.size_bytes[row.id],
-			spatial: (row) => this.walk(row).spatial ?? -1,
-		};
-		const value = values[key] ?? values.misses;
-
-		this.all = lens.whole("objects");
-		this.rows = Array.from({ length: objects.n }, (_, id) => ({
-			id,
-			misses: misses[id],
-			refs: objects.refs[id],
-		})).filter(
-			(row) => !query || `${objects.name[row.id]} ${objects.origin[row.id]}`.toLowerCase().includes(query),
+	missing() {
+		return empty(
+			"No objects",
+			"This profile does not say which data a reference touches.",
+			"loci record ./prog makes one that does; build with -g for names.",
 		);
-		if (key === "name")
-			this.rows.sort(
-				(a, b) =>
-					-sign *
-					(objects.name[a.id] < objects.name[b.id] ? -1 : objects.name[a.id] > objects.name[b.id] ? 1 : 0),
-			);
-		else this.rows.sort((a, b) => sign * (value(a) - value(b)) || b.refs - a.refs);
-		this.grid.setSort(values[key] || key === "name" ? key : "misses", sign > 0);
-		this.note.textContent = `${count(objects.n)} objects${objects.rest?.n ? `, and ${count(objects.rest.n)} more that matter little` : ""}; misses of ${lens.cache ? cacheLabel(lens.cache, profile.isObject) : "?"}${lens.isEstimate ? ", estimated" : ""}`;
 	}
 
 	show(row) {
 		const { profile, lens, hierarchy } = this.app;
 		const { objects } = profile;
-
-		if (!row) {
-			replace(this.detail, el("p", { class: "note" }, "nothing has that name"));
-			return;
-		}
 		const hist = sumHists(objects, [row.id]);
 		const { cause, distance } = causeOf(hist, row.misses, lens);
-		const walk = this.walk(row);
+		const walk = walkOf(profile, accessesOf(profile, "object", [row.id]), lens);
 
 		replace(
 			this.detail,
@@ -166,7 +110,7 @@ export class DataView {
 					facts([
 						[
 							`misses of ${lens.cache?.name ?? "?"}`,
-							`${lens.isEstimate ? "~" : ""}${count(row.misses)}${this.all > 0 ? `, ${percent(row.misses / this.all)} of all` : ""}`,
+							`${lens.isEstimate && !lens.fault ? "~" : ""}${lens.text(row.misses)}${this.all > 0 ? `, ${percent(row.misses / this.all)} of all` : ""}`,
 						],
 						cause ? ["why", causeText(profile, lens, cause, distance)] : null,
 						...profile.levels.map((level, k) => [
@@ -209,9 +153,7 @@ export class DataView {
 		const { profile, lens, show } = this.app;
 		const { accesses, sites } = profile;
 		const misses = lens.misses("accesses");
-		const rows = accessesOf(profile, "object", [row.id]).sort(
-			(a, b) => misses[b] - misses[a] || accesses.refs[b] - accesses.refs[a],
-		);
+		const rows = accessesOf(profile, "object", [row.id]);
 
 		if (!rows.length) return null;
 		return el(
@@ -228,7 +170,7 @@ export class DataView {
 					{ title: "regular", number: true },
 					{ title: "of a block used", number: true },
 				],
-				rows.slice(0, ACCESSES_SHOWN).map((i) => {
+				worstRows(rows, misses, accesses.refs, ACCESSES_SHOWN).map((i) => {
 					const site = accesses.site[i];
 					const walk = walkOf(profile, [i], lens);
 
@@ -245,10 +187,14 @@ export class DataView {
 								)
 							: "(unknown)",
 						site >= 0 ? `${sites.op[site]}s ${sites.size_bytes[site] || "some"} bytes` : "",
-						count(misses[i]),
+						lens.text(misses[i]),
 						count(accesses.refs[i]),
-						accesses.regular_refs[i] ? stride(accesses.stride_bytes[i]) : "none",
-						percent(walk.regular),
+						!profile.knowsWalks
+							? "\u2013"
+							: accesses.regular_refs[i]
+								? stride(accesses.stride_bytes[i])
+								: "none",
+						profile.knowsWalks ? percent(walk.regular) : "\u2013",
 						walk.spatial === null ? "\u2013" : percent(walk.spatial),
 					];
 				}),
@@ -290,7 +236,7 @@ export class DataView {
 						fields.name[i],
 						fields.type[i] ?? "",
 						bytes(fields.offset_bytes[i]),
-						count(misses[i]),
+						lens.text(misses[i]),
 						row.misses > 0 ? percent(misses[i] / row.misses) : "\u2013",
 						count(refs.get(i) ?? 0),
 						distance ? sizeText(profile, distance, profile.ownerBlock) : "\u2013",

@@ -2,10 +2,8 @@
 // Two or more profiles over each other, and what moved from the first to each of the others.
 
 import { choice, el, empty, replace, table } from "./dom.js";
-import { distanceChart, sizeText } from "./chart.js";
+import { SERIES, distanceChart, sizeText } from "./chart.js";
 import { bytes, cacheLabel, count, percent } from "./units.js";
-
-const SERIES = 6; // page.css has as many
 
 // "-87.5 %", "+3.2 %", "same", "new", "gone", "x 12".
 function changeText(before, after) {
@@ -27,8 +25,17 @@ function trend(before, after) {
 	return Math.abs(relative) < 0.001 ? "" : relative < 0 ? "better" : "worse";
 }
 
-function changeCell(change, text) {
-	const mark = { better: "\u25bc better", worse: "\u25b2 worse", "": "" }[trend(change.before, change.after)];
+// As loci diff has it: what lies within the error of models and samples is no change.
+function levelTrend(level) {
+	if (level.trend !== "same") return level.trend;
+	const moved = level.misses.before !== level.misses.after;
+
+	return moved && level.error_points > 0 ? `within \u00b1${level.error_points.toPrecision(2)} points` : "";
+}
+
+// of: what a level's change comes to, where its error says so.
+function changeCell(change, text, of = trend(change.before, change.after)) {
+	const mark = { better: "\u25bc better", worse: "\u25b2 worse" }[of] ?? of;
 
 	return [text(change.before), text(change.after), changeText(change.before, change.after), mark];
 }
@@ -102,8 +109,7 @@ export class DiffView {
 	key(profiles) {
 		return profiles.map((profile, i) => [
 			el("span", { class: `swatch series-${i % SERIES}`, "aria-hidden": "true" }),
-			el("code", null, profile.name),
-			"  ",
+			el("code", { class: "key" }, profile.name),
 		]);
 	}
 
@@ -138,13 +144,17 @@ export class DiffView {
 		const rows = [
 			["references", ...changeCell(diff.references, amount).slice(0, 3), ""], // fewer may be better, or less work
 			["distinct memory", ...changeCell(diff.blocks, room).slice(0, 3), ""],
-			...diff.levels.flatMap((level) => [
-				[`${cacheLabel(level, isObject)} misses`, ...changeCell(level.misses, amount)],
-				level.moved_bytes ? [`${level.name} moved`, ...changeCell(level.moved_bytes, bytes)] : null,
-			]),
+			...diff.levels.flatMap((level) => {
+				const of = levelTrend(level);
+
+				return [
+					[`${cacheLabel(level, isObject)} misses`, ...changeCell(level.misses, amount, of)],
+					level.moved_bytes ? [`${level.name} moved`, ...changeCell(level.moved_bytes, bytes, of)] : null,
+				];
+			}),
 			...diff.percentiles.map((entry) => [
 				`cache that holds ${entry.percent} %`,
-				...changeCell(entry.blocks, room),
+				...changeCell(entry.blocks, room, diff.error_points > 0 ? "" : undefined),
 			]),
 		].filter(Boolean);
 
@@ -161,7 +171,7 @@ export class DiffView {
 					{ title: "" },
 				],
 				rows,
-				{ class: "diff" },
+				{ class: "diff totals" },
 			),
 		);
 	}

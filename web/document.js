@@ -115,6 +115,20 @@ export class Profile {
 		return this.sites.n > 0;
 	}
 
+	// Whether any owner has stack distances of its own: samples that were watched have none.
+	get knowsOwners() {
+		return ["sites", "objects", "contexts"].some((table) => this[table].histogram?.start.at(-1) > 0);
+	}
+
+	get isSampled() {
+		return this.grain(this.block).error_points > 0;
+	}
+
+	// Watches see single references: not how code walks, nor what it uses of a block.
+	get knowsWalks() {
+		return this.run.mode !== "watch";
+	}
+
 	get knowsStores() {
 		return (this.run.capabilities ?? "").split(" ").includes("stores");
 	}
@@ -137,11 +151,24 @@ export class Profile {
 	}
 
 	// The machine that the report judges against: levels of the cache grammar.
-	get hierarchy() {
+	get machine() {
 		const text = this.report?.hierarchy?.specification;
 
 		if (text) return parseHierarchy(text, this.isObject);
 		return this.isObject ? parseHierarchy("L1=1000", true) : parseHierarchy("L1=32K/8,L2=1M/16,L3=32M/16");
+	}
+
+	// Whether it has lines of a size that was recorded. Debug registers watch 8 bytes, not lines.
+	get knowsLines() {
+		return this.machine.some((cache) => this.grain(cache.line_bytes));
+	}
+
+	// That machine; or caches as large, with the blocks that there are for lines.
+	get hierarchy() {
+		if (this.knowsLines) return this.machine;
+		return this.machine
+			.filter((cache) => !cache.is_tlb)
+			.map((cache) => ({ ...cache, line_bytes: this.block, ways: 0 }));
 	}
 
 	// What predictCache wants of a cache's line size, or why there is nothing.
@@ -161,7 +188,7 @@ export class Profile {
 
 		return this.shared(cache, {
 			touches: grain.touches,
-			sampled: grain.sampling_rate < 1,
+			sampled: grain.sampling_rate < 1 || grain.error_points > 0,
 			sampling_points: grain.error_points,
 			stores_known: this.knowsStores,
 			stack,

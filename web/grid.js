@@ -8,11 +8,23 @@ const ROW = 24; // pixels; page.css knows it too
 const LEAST = { wide: 170, middle: 120, "line-number": 62, "source-text": 420 }; // below, it scrolls
 let grids = 0;
 
+// What is there already is not put there again: it would be laid out again.
+function put(cell, text) {
+	if (cell.shown === text) return;
+	cell.shown = text;
+	cell.textContent = text;
+}
+
 // A bar behind a figure: its share of the most there is.
 export function heatCell(cell, share, text) {
-	cell.classList.add("heat");
-	cell.style.setProperty("--share", `${Math.min(100, 100 * share).toFixed(1)}%`);
-	cell.textContent = text;
+	const width = `${Math.min(100, 100 * share).toFixed(1)}%`;
+
+	if (cell.width !== width) {
+		cell.width = width;
+		cell.classList.add("heat");
+		cell.style.setProperty("--share", width);
+	}
+	put(cell, text);
 }
 
 export class Grid {
@@ -37,7 +49,7 @@ export class Grid {
 				tabindex: "0",
 				id: this.id,
 				onkeydown: (event) => this.key(event),
-				onscroll: () => this.draw(),
+				onscroll: () => this.scrolled(),
 			},
 			el("div", { role: "rowgroup", class: "grid-top" }, this.header),
 			this.body,
@@ -48,7 +60,10 @@ export class Grid {
 		);
 		this.body.addEventListener("click", (event) => this.click(event));
 		this.body.addEventListener("dblclick", () => this.onopen?.(this.rows[this.selected]));
-		new ResizeObserver(() => this.draw()).observe(this.element);
+		// told, not asked for: to ask in the midst of changes lays the page out again and again
+		this.height = 0;
+		this.top = 0;
+		new ResizeObserver(([entry]) => this.resize(entry.contentRect.height)).observe(this.element);
 	}
 
 	head(column) {
@@ -79,37 +94,65 @@ export class Grid {
 		});
 	}
 
+	resize(height) {
+		const isBack = !this.height; // an element that was away has lost its place
+
+		this.height = height;
+		if (!height) return;
+		if (isBack && this.selected >= 0) this.reveal(this.selected);
+		if (isBack) this.element.scrollTop = this.top;
+		this.draw();
+	}
+
+	scrolled() {
+		if (this.element.scrollTop === this.top) return;
+		this.top = this.element.scrollTop;
+		this.draw();
+	}
+
 	// rows: anything; selected: its place or -1.
 	setRows(rows, selected = -1) {
+		const isOther = rows.length !== this.rows.length;
+
 		this.rows = rows;
 		this.selected = selected;
-		this.element.setAttribute("aria-rowcount", String(rows.length + 1));
-		this.body.style.height = `${rows.length * ROW}px`;
+		if (isOther) {
+			this.element.setAttribute("aria-rowcount", String(rows.length + 1));
+			this.body.style.height = `${rows.length * ROW}px`;
+		}
+		this.scrollTo(this.top);
 		if (selected >= 0) this.reveal(selected);
-		this.draw(true);
+		this.draw();
+	}
+
+	scrollTo(wanted) {
+		const most = Math.max(0, (this.rows.length + 1) * ROW - this.height);
+		const top = Math.max(0, Math.min(most, Math.round(wanted)));
+
+		if (top === this.top || !this.height) return;
+		this.top = top;
+		this.element.scrollTop = top;
 	}
 
 	reveal(index) {
-		const view = this.element.clientHeight - ROW;
-		const top = this.element.scrollTop;
+		const view = this.height - ROW;
 
-		if (index * ROW < top) this.element.scrollTop = index * ROW;
-		else if (view > 0 && (index + 1) * ROW > top + view)
-			this.element.scrollTop = (index + 1) * ROW - view + (index > 0 ? view / 3 : 0);
+		if (index * ROW < this.top) this.scrollTo(index * ROW);
+		else if (view > 0 && (index + 1) * ROW > this.top + view)
+			this.scrollTo((index + 1) * ROW - view + (index > 0 ? view / 3 : 0));
 	}
 
-	select(index, tell = true) {
+	select(index) {
 		if (index < 0 || index >= this.rows.length) return;
 		this.selected = index;
 		this.reveal(index);
 		this.draw();
-		if (tell) this.onselect?.(this.rows[index]);
+		this.onselect?.(this.rows[index]);
 	}
 
 	draw() {
-		const height = this.element.clientHeight;
-		const first = Math.max(0, Math.floor(this.element.scrollTop / ROW) - 2);
-		const n = Math.min(this.rows.length - first, Math.ceil(height / ROW) + 4);
+		const first = Math.max(0, Math.floor(this.top / ROW) - 2);
+		const n = this.height ? Math.min(this.rows.length - first, Math.ceil(this.height / ROW) + 4) : 0;
 
 		while (this.pool.length < n) this.pool.push(this.newRow());
 		this.pool.forEach((line, i) => {
@@ -141,16 +184,18 @@ export class Grid {
 	fillRow(line, index) {
 		const row = this.rows[index];
 
-		line.index = index;
-		line.style.transform = `translateY(${index * ROW}px)`;
-		line.setAttribute("aria-rowindex", String(index + 2));
+		if (line.index !== index) {
+			line.index = index;
+			line.style.transform = `translateY(${index * ROW}px)`;
+			line.setAttribute("aria-rowindex", String(index + 2));
+		}
 		line.setAttribute("aria-selected", String(index === this.selected));
 		if (this.tree) {
 			line.setAttribute("aria-level", String(row.depth + 1));
 			if (row.expands) line.setAttribute("aria-expanded", String(Boolean(row.open)));
 			else line.removeAttribute("aria-expanded");
 			line.cells[0].style.paddingLeft = `${6 + 16 * row.depth}px`;
-			line.handle.textContent = row.expands ? (row.open ? "\u25be" : "\u25b8") : "";
+			put(line.handle, row.expands ? (row.open ? "\u25be" : "\u25b8") : "");
 		}
 		this.columns.forEach((column, i) => {
 			const cell = i === 0 && this.tree ? line.label : line.cells[i];
@@ -160,8 +205,8 @@ export class Grid {
 			} else {
 				const text = column.text(row);
 
-				cell.textContent = text;
-				cell.title = i === 0 ? (row.title ?? text) : "";
+				put(cell, text);
+				if (i === 0) cell.title = text;
 			}
 		});
 	}
@@ -177,7 +222,7 @@ export class Grid {
 	}
 
 	key(event) {
-		const page = Math.max(1, Math.floor(this.element.clientHeight / ROW) - 2);
+		const page = Math.max(1, Math.floor(this.height / ROW) - 2);
 		const moves = {
 			ArrowDown: 1,
 			ArrowUp: -1,

@@ -41,7 +41,7 @@ export function binHigh(scheme, bin) {
 }
 
 export function newHist(scheme, length = 0) {
-	return { scheme, weight: new Float64Array(length), cold: 0, coherence: 0 };
+	return { scheme, weight: new Float64Array(length), cold: 0, coherence: 0, model: null };
 }
 
 // From the document: bins by their differences, and a weight for each.
@@ -53,6 +53,7 @@ export function decodeHist(packed) {
 	at.forEach((where, i) => (hist.weight[where] = packed.weights[i]));
 	hist.cold = packed.cold;
 	hist.coherence = packed.coherence;
+	hist.model = packed.model ?? null; // what made it of other distances
 	return hist;
 }
 
@@ -133,7 +134,13 @@ export function log2Rows(hist) {
 	return rows;
 }
 
-// The median of the reuses of at least `from` blocks, as the cache that would hold it; 0: none.
+// What is said of a median that lies in [low, high): the cache that would just hold it where that is
+// one distance, else the least it can be, so that it never lies above the size that holds all of it.
+export function medianIn(low, high) {
+	return high - low > 1 ? low : high;
+}
+
+// The median of the reuses of at least `from` blocks; 0: none.
 export function medianBeyond(hist, from) {
 	const { scheme, weight } = hist;
 	let left = atLeast(hist, from).sum / 2;
@@ -148,7 +155,7 @@ export function medianBeyond(hist, from) {
 			own *= (high - from) / (high - low);
 			low = from;
 		}
-		if (own >= left) return low + Math.ceil(((high - low) * left) / own);
+		if (own >= left) return medianIn(low, high);
 		left -= own;
 	}
 	return 0;

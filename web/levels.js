@@ -14,6 +14,8 @@ const HINTS = {
 	moved: "blocks fetched and written back, in bytes",
 };
 
+const UNKNOWN = "\u2013";
+
 export class LevelTable {
 	constructor(app) {
 		this.app = app;
@@ -56,7 +58,8 @@ export class LevelTable {
 					el(
 						"caption",
 						null,
-						"What each cache would do. Change any size, ways or line, or drag an edge above.",
+						"What each cache would do.",
+						el("span", { class: "hint" }, " Change any size, ways or line, or drag an edge above."),
 					),
 					el(
 						"thead",
@@ -148,12 +151,16 @@ export class LevelTable {
 					[percent(result.capacity / result.accesses)],
 					[percent(result.conflict / result.accesses)],
 					shared ? [percent(result.coherence / result.accesses)] : null,
-					[app.profile.isObject || result.moved_bytes === null ? "\u2013" : bytes(result.moved_bytes)],
-					[result.writebacks === null ? "\u2013" : count(result.writebacks)],
+					[app.profile.isObject || result.moved_bytes === null ? UNKNOWN : bytes(result.moved_bytes)],
+					[result.writebacks === null ? UNKNOWN : count(result.writebacks)],
 				]
 					.filter(Boolean)
 					.map(([text, estimated]) =>
-						el("td", { class: "number" }, estimated || result.basis !== "exact" ? `~${text}` : text),
+						el(
+							"td",
+							{ class: "number" },
+							text !== UNKNOWN && (estimated || result.basis !== "exact") ? `~${text}` : text,
+						),
 					)
 					.concat(
 						el(

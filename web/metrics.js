@@ -3,15 +3,34 @@
 
 import { el, facts, replace } from "./dom.js";
 import { smallHistogram } from "./chart.js";
-import { accessesOf, causeOf, walkOf } from "./blame.js";
+import { accessesOf, causeOf, pairsOf, walkOf, worstRows } from "./blame.js";
 import { histOf, ratioOf } from "./tree.js";
 import { causeText, strideText } from "./phrases.js";
 import { cacheLabel, count, percent } from "./units.js";
+
+const PAIRS_SHOWN = 5;
+
+function sumOf(column, rows) {
+	let sum = 0;
+
+	for (let i = 0; i < rows.length; i++) sum += column[rows[i]];
+	return sum;
+}
 
 export class MetricsPane {
 	constructor(app) {
 		this.app = app;
 		this.element = el("section", { class: "pane metrics", "aria-label": "figures", tabindex: "0" });
+		this.known = new WeakMap(); // owner -> its figures
+		this.width = 0; // told, not asked for: to ask in the midst of changes lays the page out again
+		new ResizeObserver(([entry]) => this.resize(entry.contentRect.width)).observe(this.element);
+	}
+
+	resize(width) {
+		const isOther = width > 0 && width !== this.width;
+
+		this.width = width || this.width;
+		if (isOther && this.shown) this.show(...this.shown);
 	}
 
 	// all: the misses of everybody.
@@ -19,35 +38,15 @@ export class MetricsPane {
 		const { app } = this;
 		const { profile, lens } = app;
 
+		this.shown = [node, all];
+		if (!this.width) return; // resize() will
 		if (!node) {
 			replace(this.element, el("p", { class: "note" }, "nothing has that name"));
 			return;
 		}
 		const hist = histOf(profile, node);
 		const { cause, distance } = causeOf(hist, node.misses, lens);
-		const accesses =
-			node.kind === "object"
-				? accessesOf(profile, "object", node.rows)
-				: node.table === "sites"
-					? accessesOf(profile, "site", node.rows)
-					: [];
-		const walk = walkOf(
-			profile,
-			node.kind === "spot"
-				? accesses.filter((row) => profile.accesses.object[row] === node.object)
-				: accesses,
-			lens,
-		);
-		const table = profile[node.table];
-		const sum = (column) => node.rows.reduce((all, row) => all + column[row], 0);
-		const levels = profile.levels.map((level, k) => [
-			cacheLabel(level, profile.isObject),
-			node.kind === "spot" || node.kind === "context"
-				? null
-				: node.kind === "rest"
-					? table.rest.misses[k]
-					: sum(table.misses[k]),
-		]);
+		const { walk, pairs, levels, writebacks } = this.figuresOf(node);
 
 		replace(
 			this.element,
@@ -56,14 +55,15 @@ export class MetricsPane {
 			facts([
 				[
 					`misses of ${lens.cache?.name ?? "?"}`,
-					`${lens.isEstimate ? "~" : ""}${count(node.misses)}${all > 0 ? `, ${percent(node.misses / all)} of all` : ""}`,
+					`${lens.isEstimate && !lens.fault ? "~" : ""}${lens.text(node.misses)}${all > 0 ? `, ${percent(node.misses / all)} of all` : ""}`,
 				],
 				cause ? ["why", causeText(profile, lens, cause, distance)] : null,
-				...levels
-					.filter(([, misses]) => misses !== null)
-					.map(([name, misses]) => [name, `${count(misses)} misses`]),
-				["miss ratio", percent(ratioOf(node))],
-				...this.writebacks(node),
+				...levels.map((misses, k) => [
+					cacheLabel(profile.levels[k], profile.isObject),
+					`${count(misses)} misses`,
+				]),
+				lens.fault ? null : ["miss ratio", percent(ratioOf(node))],
+				writebacks === null ? null : ["write-backs", count(writebacks)],
 				[profile.noun, `${count(node.refs)}, ${percent(node.refs / profile.run.references)} of all`],
 				strideText(walk) ? ["walks with", strideText(walk)] : null,
 				walk.spatial === null ? null : ["spatial use", `${percent(walk.spatial)} of the bytes fetched`],
@@ -73,32 +73,75 @@ export class MetricsPane {
 				hist,
 				blockBytes: profile.ownerBlock,
 				caches: app.hierarchy,
-				width: Math.max(260, Math.min(420, (this.element.clientWidth || 320) - 28)),
+				width: Math.max(260, Math.min(420, this.width)),
 				label: `distances of the reuses of ${node.name}`,
 			}),
 			this.objectList(walk),
-			this.pairList(node),
+			this.pairList(pairs),
 		);
+	}
+
+	// What takes all rows of an owner to find; kept for when it is shown again.
+	figuresOf(node) {
+		const { lens } = this.app;
+
+		if (this.known.get(node)?.lens !== lens)
+			this.known.set(node, {
+				lens,
+				walk: this.walk(node),
+				pairs: this.worstPairs(node),
+				levels: this.levels(node),
+				writebacks: this.writebacks(node),
+			});
+		return this.known.get(node);
+	}
+
+	walk(node) {
+		const { profile, lens } = this.app;
+		const rows =
+			node.accesses ??
+			(node.kind === "object"
+				? accessesOf(profile, "object", node.rows)
+				: node.table === "sites"
+					? accessesOf(profile, "site", node.rows)
+					: []);
+
+		return walkOf(profile, rows, lens);
+	}
+
+	// Misses at each level recorded, where the rows are the owner's own.
+	levels(node) {
+		const table = this.app.profile[node.table];
+
+		if (node.kind === "rest") return table.rest.misses;
+		if (node.kind === "spot" || node.kind === "context") return [];
+		return (table.misses ?? []).map((column) => sumOf(column, node.rows));
 	}
 
 	// Lines made dirty here that leave the cache; known of caches that were counted.
 	writebacks(node) {
 		const { profile, lens } = this.app;
 		const column = profile[node.table].writebacks?.[lens.level];
+		const isKnown = !lens.fault && !lens.isEstimate && column && profile.knowsStores;
 
-		if (
-			lens.fault ||
-			lens.isEstimate ||
-			!column ||
-			!profile.knowsStores ||
-			["spot", "context", "rest"].includes(node.kind)
-		)
-			return [];
-		return [["write-backs", count(node.rows.reduce((sum, row) => sum + column[row], 0))]];
+		return isKnown && !["spot", "context", "rest"].includes(node.kind) ? sumOf(column, node.rows) : null;
+	}
+
+	// The worst reuses that end here.
+	worstPairs(node) {
+		const { profile, lens } = this.app;
+		const key = { object: "object", context: "reuse_context" }[node.kind] ?? "reuse";
+
+		return worstRows(
+			pairsOf(profile, key, node.rows),
+			lens.misses("pairs"),
+			profile.pairs.refs ?? [],
+			PAIRS_SHOWN,
+		);
 	}
 
 	kindText(node) {
-		const { profile } = this.app;
+		const { profile, lens } = this.app;
 		const { sites } = profile;
 
 		if (node.kind === "rest")
@@ -120,13 +163,14 @@ export class MetricsPane {
 			return `loop, went round ${count(profile.loops.iterations[node.id])} times; the innermost around its references`;
 		if (node.kind === "object")
 			return `${profile.objects.origin[node.id]}${profile.objects.type[node.id] ? `, ${profile.objects.type[node.id]}` : ""}`;
-		if (node.kind === "context") return `with all that it calls; ${count(node.own)} misses are its own`;
+		if (node.kind === "context")
+			return `with all that it calls${lens.fault ? "" : `; ${count(node.own)} misses are its own`}`;
 		if (node.kind === "spot") return `at ${profile.objectName(node.object)}`;
 		return node.kind;
 	}
 
 	objectList(walk) {
-		const { profile, show } = this.app;
+		const { profile, lens, show } = this.app;
 		const known = walk.objects.filter((entry) => entry.object >= 0).slice(0, 6);
 
 		if (!known.length) return null;
@@ -150,33 +194,19 @@ export class MetricsPane {
 							},
 							profile.objectName(entry.object),
 						),
-						` ${count(entry.misses)} misses, ${count(entry.refs)} ${profile.noun}`,
+						` ${lens.fault ? "" : `${count(entry.misses)} misses, `}${count(entry.refs)} ${profile.noun}`,
 					),
 				),
 			),
 		);
 	}
 
-	// The worst reuses that end here.
-	pairList(node) {
+	pairList(found) {
 		const { profile, lens, show } = this.app;
 		const { pairs } = profile;
 		const misses = lens.misses("pairs");
-		const sites = node.table === "sites" ? new Set(node.rows) : null;
-		const found = [];
 
-		for (let i = 0; i < pairs.n; i++) {
-			if (
-				node.kind === "object"
-					? pairs.object[i] === node.id
-					: node.kind === "context"
-						? pairs.reuse_context[i] === node.id
-						: sites?.has(pairs.reuse[i])
-			)
-				found.push(i);
-		}
 		if (!found.length) return null;
-		found.sort((a, b) => misses[b] - misses[a] || pairs.refs[b] - pairs.refs[a]);
 		return el(
 			"div",
 			null,
@@ -184,20 +214,18 @@ export class MetricsPane {
 			el(
 				"ul",
 				{ class: "links" },
-				found
-					.slice(0, 5)
-					.map((i) =>
+				found.map((i) =>
+					el(
+						"li",
+						null,
 						el(
-							"li",
-							null,
-							el(
-								"button",
-								{ type: "button", class: "link", onclick: () => show({ view: "pairs", sel: `pair:${i}` }) },
-								`${profile.siteName(pairs.use[i])} \u2192 ${profile.siteName(pairs.reuse[i])}`,
-							),
-							` ${profile.objectName(pairs.object[i])}, ${count(misses[i])} misses`,
+							"button",
+							{ type: "button", class: "link", onclick: () => show({ view: "pairs", sel: `pair:${i}` }) },
+							`${profile.siteName(pairs.use[i])} \u2192 ${profile.siteName(pairs.reuse[i])}`,
 						),
+						` ${profile.objectName(pairs.object[i])}, ${lens.fault ? `${count(pairs.refs[i])} reuses` : `${count(misses[i])} misses`}`,
 					),
+				),
 			),
 		);
 	}

@@ -2,7 +2,7 @@
 // What the program computes and moves, where it was compiled to have that counted.
 
 import { el, empty, replace, table } from "./dom.js";
-import { bytes, count } from "./units.js";
+import { bytes, count, percent } from "./units.js";
 
 const ROWS_SHOWN = 200;
 
@@ -10,7 +10,8 @@ function figure(name, value) {
 	if (value === null || value === undefined) return "\u2013";
 	if (typeof value !== "number") return String(value);
 	if (/bytes$/.test(name)) return bytes(value);
-	return Number.isInteger(value) ? count(value) : value.toPrecision(3);
+	if (/^share/.test(name)) return percent(value);
+	return Number.isInteger(value) ? count(value) : String(Number(value.toPrecision(3)));
 }
 
 function words(name) {

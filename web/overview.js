@@ -14,7 +14,9 @@ const COLLECTORS = {
 	cc: "by code that loci cc compiled",
 	gcc: "by code that loci gcc compiled",
 	import: "from a trace",
+	watch: "by the processor's debug registers, at full speed",
 };
+
 export class OverviewView {
 	constructor(app) {
 		this.app = app;
@@ -79,7 +81,11 @@ export class OverviewView {
 			),
 			el("h2", { class: "headline" }, report.verdict.text),
 			run.note || !run.complete
-				? el("p", { class: "warning" }, run.note ?? "The run is not complete.")
+				? el(
+						"p",
+						{ class: run.complete && !run.lost ? "subject" : "warning" },
+						run.note?.replaceAll("+-", "\u00b1") ?? "The run is not complete.",
+					)
 				: null,
 		];
 	}
@@ -100,7 +106,10 @@ export class OverviewView {
 			width,
 			errors: [profile.report.error_points],
 			titles: [
-				[`${profile.noun} by how far back they reach (stack distance)`, `${profile.noun} by distance`],
+				[
+					`${profile.noun} by how far back they reach (stack distance${profile.stack.model ? `, by ${profile.stack.model}` : ""})`,
+					`${profile.noun} by distance`,
+				],
 				[
 					"miss ratio of a fully associative cache of that size; \u25cf the caches as they are",
 					"miss ratio by cache size; \u25cf the caches as they are",
@@ -216,7 +225,8 @@ export class OverviewView {
 		const bases = new Map();
 
 		for (const result of this.results)
-			if (!result.fault && result.basis !== "exact") bases.set(result.basis, result);
+			if (!result.fault && result.basis !== "exact" && result.basis !== profile.stack.model)
+				bases.set(result.basis, result);
 		return el(
 			"section",
 			{ class: "panel" },
@@ -228,10 +238,16 @@ export class OverviewView {
 				],
 				[
 					"distances",
-					grain.sampling_rate < 1
+					grain.sampling_rate < 1 || report.error_points > 0
 						? `from a sample: miss ratios \u00b1${report.error_points.toPrecision(2)} points (95 %)`
 						: "of every reference that was recorded: exact",
 				],
+				profile.stack.model
+					? [
+							"model",
+							`${profile.stack.model} makes stack distances of time distances, the only ones there are; ${BASES[profile.stack.model].note}`,
+						]
+					: null,
 				report.approximate ? ["code", "approximate: the compiler told what it happened to know"] : null,
 				run.lost ? ["lost", `${count(run.lost)} references are missing`] : null,
 				[
@@ -243,8 +259,16 @@ export class OverviewView {
 										`${cacheLabel(result.cache)}: ${basis}${result.why ? `, because ${result.why}` : ""}; ${BASES[basis].note}`,
 								)
 								.join(". ")
-						: `exact: ${this.results.some((result) => !result.fault && cacheSets(result.cache) > 1) ? "sets and ways are those of the cache" : "the size is an edge of the histogram"}`,
+						: profile.stack.model
+							? "estimated, within the errors above"
+							: `exact: ${this.results.some((result) => !result.fault && cacheSets(result.cache) > 1) ? "sets and ways are those of the cache" : "the size is an edge of the histogram"}`,
 				],
+				profile.knowsLines
+					? null
+					: [
+							"lines",
+							`recorded with blocks of ${bytes(profile.block)}: caches are as large as the machine's, but have lines of ${bytes(profile.block)}`,
+						],
 				["machine", [run.machine, run.caches].filter(Boolean).join(", ") || "unknown"],
 				run.started ? ["when", run.started] : null,
 			]),

@@ -3,11 +3,10 @@
 // and what lies around both: the place where code could be moved to bring them together.
 
 import { el, empty, facts, replace } from "./dom.js";
-import { Grid, heatCell } from "./grid.js";
 import { smallHistogram, sizeText } from "./chart.js";
-import { causeOf, sumHists } from "./blame.js";
-import { chosenId } from "./state.js";
-import { cacheLabel, count, percent } from "./units.js";
+import { medianOf, sumHists } from "./blame.js";
+import { Listing, SHARE } from "./listing.js";
+import { count, percent } from "./units.js";
 
 const KINDS = {
 	RAR: "read, then read again",
@@ -16,33 +15,25 @@ const KINDS = {
 	WAW: "written, then written again",
 };
 
-export class PairsView {
+export class PairsView extends Listing {
 	constructor(app) {
 		const { profile } = app;
+		const { pairs } = profile;
 
-		this.app = app;
-		this.grid = new Grid({
-			label: "pairs of use and reuse",
+		super(app, {
+			table: "pairs",
+			kind: "pair",
+			sorts: ["distance", "misses", "refs"],
 			columns: [
-				{
-					key: "use",
-					title: "use",
-					class: "wide",
-					text: (row) => profile.siteName(profile.pairs.use[row.id]),
-				},
-				{
-					key: "reuse",
-					title: "reuse",
-					class: "wide",
-					text: (row) => profile.siteName(profile.pairs.reuse[row.id]),
-				},
+				{ key: "use", title: "use", class: "wide", text: (row) => profile.siteName(pairs.use[row.id]) },
+				{ key: "reuse", title: "reuse", class: "wide", text: (row) => profile.siteName(pairs.reuse[row.id]) },
 				{
 					key: "object",
 					title: "object",
 					class: "middle",
-					text: (row) => profile.objectName(profile.pairs.object[row.id]),
+					text: (row) => profile.objectName(pairs.object[row.id]),
 				},
-				{ key: "kind", title: "kind", text: (row) => profile.pairs.kind[row.id] },
+				{ key: "kind", title: "kind", text: (row) => pairs.kind[row.id] },
 				{
 					key: "distance",
 					title: "distance",
@@ -50,116 +41,57 @@ export class PairsView {
 					sort: true,
 					text: (row) => this.distanceText(row),
 				},
-				{ key: "misses", title: "misses", number: true, sort: true, text: (row) => count(row.misses) },
-				{
-					key: "share",
-					title: "%",
-					number: true,
-					fill: (cell, row) =>
-						heatCell(
-							cell,
-							this.all > 0 ? row.misses / this.all : 0,
-							this.all > 0 ? percent(row.misses / this.all) : "\u2013",
-						),
-				},
+				{ key: "misses", title: "misses", number: true, sort: true, text: (row) => app.lens.text(row.misses) },
+				SHARE,
 				{ key: "refs", title: "reuses", number: true, sort: true, text: (row) => count(row.refs) },
 			],
-			onselect: (row) => app.show({ sel: `pair:${row.id}` }),
-			onsort: (key) => app.show({ sort: app.store.get("sort") === key ? `-${key}` : key }),
 		});
-		this.note = el("p", { class: "note" });
-		this.detail = el("section", { class: "pane detail", "aria-label": "the pair", tabindex: "0" });
-		this.panes = el(
-			"div",
-			{ class: "stack" },
-			el(
-				"section",
-				{ class: "pane", "aria-label": "pairs" },
-				el("div", { class: "pane-bar" }, this.note),
-				this.grid.element,
-			),
-			this.detail,
-		);
-		this.element = el("div", { class: "pairs" });
+		this.noteMore = ", as a share of all";
 	}
 
-	distance(row) {
-		row.far ??=
-			causeOf(sumHists(this.app.profile.pairs, [row.id]), row.misses, this.app.lens).distance ||
-			this.near(row);
-		return row.far;
+	get whole() {
+		return this.app.lens.whole("sites");
 	}
 
-	// Where no reuse is too far for the cache: the median of all.
-	near(row) {
-		return causeOf(sumHists(this.app.profile.pairs, [row.id]), row.misses, {
-			...this.app.lens,
-			blocks: 0,
-			fault: "",
-		}).distance;
+	// The median of the reuses that are too far for the cache; 0: none is.
+	far(id) {
+		const { profile, lens } = this.app;
+
+		return lens.fault ? 0 : medianOf(profile.pairs, [id], lens.blocks);
+	}
+
+	// And where none is, of all.
+	distance(id) {
+		return this.far(id) || medianOf(this.app.profile.pairs, [id], 0);
 	}
 
 	distanceText(row) {
-		const blocks = this.distance(row);
+		const blocks = this.distance(row.id);
 
 		return blocks ? sizeText(this.app.profile, blocks, this.app.profile.ownerBlock) : "\u2013";
 	}
 
-	update(changed) {
-		const { profile } = this.app;
+	keys(column) {
+		const { pairs } = this.app.profile;
 
-		if (!profile.pairs.n) {
-			replace(
-				this.element,
-				empty(
-					"No pairs",
-					profile.hasSites
-						? "This profile was recorded with --pairs none, or nothing in it was reused from afar."
-						: "This profile does not know which code makes a reference.",
-					"loci record ./prog records those reuses that leave the first cache.",
-				),
-			);
-			return;
-		}
-		replace(this.element, this.panes);
-		if (!this.rows || changed.some((key) => ["view", "p", "cache", "level", "q", "sort"].includes(key)))
-			this.build();
-		const wanted = chosenId(this.app.store.get("sel"), "pair");
-		const at = Math.max(
-			0,
-			this.rows.findIndex((row) => row.id === wanted),
-		);
-
-		this.grid.setRows(this.rows, this.rows.length ? at : -1);
-		this.show(this.rows[at]);
+		return column === "refs" ? pairs.refs : Float64Array.from(pairs.refs, (_, id) => this.distance(id));
 	}
 
-	build() {
-		const { profile, lens, store } = this.app;
+	text(id) {
+		const { profile } = this.app;
 		const { pairs } = profile;
-		const misses = lens.misses("pairs");
-		const query = (store.get("q") ?? "").toLowerCase();
-		const given = store.get("sort") ?? "misses";
-		const key = given.replace(/^-/, "");
-		const sign = given.startsWith("-") ? 1 : -1;
-		const value =
-			key === "refs"
-				? (row) => row.refs
-				: key === "distance"
-					? (row) => this.distance(row)
-					: (row) => row.misses;
-		const text = (i) =>
-			`${profile.siteName(pairs.use[i])} ${profile.siteName(pairs.reuse[i])} ${profile.objectName(pairs.object[i])}`.toLowerCase();
 
-		this.all = lens.whole("sites");
-		this.rows = Array.from({ length: pairs.n }, (_, id) => ({
-			id,
-			misses: misses[id],
-			refs: pairs.refs[id],
-		})).filter((row) => !query || text(row.id).includes(query));
-		this.rows.sort((a, b) => sign * (value(a) - value(b)) || b.refs - a.refs);
-		this.grid.setSort(["refs", "distance"].includes(key) ? key : "misses", sign > 0);
-		this.note.textContent = `${count(pairs.n)} pairs${pairs.rest?.n ? `, and ${count(pairs.rest.n)} more that matter little` : ""}; misses of ${lens.cache ? cacheLabel(lens.cache, profile.isObject) : "?"}${lens.isEstimate ? ", estimated" : ""}, as a share of all`;
+		return `${profile.siteName(pairs.use[id])} ${profile.siteName(pairs.reuse[id])} ${profile.objectName(pairs.object[id])}`;
+	}
+
+	missing() {
+		return empty(
+			"No pairs",
+			this.app.profile.hasSites
+				? "This profile was recorded with --pairs none, or nothing in it was reused from afar."
+				: "This profile does not know which code makes a reference.",
+			"loci record ./prog records those reuses that leave the first cache.",
+		);
 	}
 
 	side(title, site, context) {
@@ -223,11 +155,6 @@ export class PairsView {
 	show(row) {
 		const { profile, lens, hierarchy, show } = this.app;
 		const { pairs } = profile;
-
-		if (!row) {
-			replace(this.detail, el("p", { class: "note" }, "nothing has that name"));
-			return;
-		}
 		const hist = sumHists(pairs, [row.id]);
 		const loop = pairs.loop[row.id];
 		const object = pairs.object[row.id];
@@ -273,11 +200,11 @@ export class PairsView {
 					],
 					[
 						"distance",
-						`${this.distanceText(row)} (median of what ${lens.cache?.name ?? "the cache"} is too small for, or of all)`,
+						`${this.distanceText(row)}${this.far(row.id) ? `, the median of those that ${lens.cache.name} is too small for` : this.distance(row.id) ? ", the median of all" : ""}`,
 					],
 					[
 						"weight",
-						`${count(row.refs)} reuses, ${lens.isEstimate ? "~" : ""}${count(row.misses)} misses${this.all > 0 ? `, ${percent(row.misses / this.all)} of all` : ""}`,
+						`${count(row.refs)} reuses, ${lens.isEstimate && !lens.fault ? "~" : ""}${lens.text(row.misses)} misses${this.all > 0 ? `, ${percent(row.misses / this.all)} of all` : ""}`,
 					],
 				]),
 				smallHistogram({

@@ -20,6 +20,10 @@ export const BASES = {
 		worst: 40,
 		note: "blocks are thought to fall into sets at random: off by about 2 points on unstructured addresses, up to 40 for a loop that just fits",
 	},
+	StatStack: {
+		worst: 33,
+		note: "LRU from time distances: close on loops, streams and tiles; up to 25 points off where data is walked back and forth, 33 where phases differ",
+	},
 	sampled: { worst: 0, note: "from a sample of the blocks; the error is a 95 % interval" },
 };
 
@@ -78,8 +82,11 @@ function fromStack(input, result) {
 	const full = atLeast(stack, blocks);
 	let uncertain = 0;
 
-	result.basis = "exact";
-	if (input.counted) {
+	result.basis = stack.model ?? "exact";
+	if (stack.model) {
+		if (associative) uncertain = full.uncertain;
+		result.misses = scale * reaching(stack, cache, associative);
+	} else if (input.counted) {
 		result.misses = input.counted.misses;
 	} else if (!associative && !why) {
 		result.misses = input.set.cold + atLeast(input.set, cache.ways).sum;
@@ -132,7 +139,7 @@ export function predictCache(input, cache) {
 	};
 
 	fromStack(input, result);
-	result.writebacks = cache.is_tlb ? null : writeBacks(input, result);
+	result.writebacks = cache.is_tlb || input.stack.model ? null : writeBacks(input, result);
 	result.hits = result.accesses - result.misses;
 	result.hits_estimated = false;
 	result.miss_ratio = result.accesses > 0 ? result.misses / result.accesses : 0;

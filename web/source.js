@@ -5,7 +5,7 @@ import { el } from "./dom.js";
 import { Grid, heatCell } from "./grid.js";
 import { sitesOfFile } from "./tree.js";
 import { fileName } from "./document.js";
-import { count, percent } from "./units.js";
+import { percent } from "./units.js";
 
 function newLines(profile, source) {
 	const text = profile.text.get(source);
@@ -33,10 +33,21 @@ function newLines(profile, source) {
 	return rows;
 }
 
+// The lines of a source that the profile knows, each with its sites: made once.
+function linesOf(profile, source) {
+	profile.files ??= new Map();
+	if (!profile.files.has(source)) profile.files.set(source, { rows: newLines(profile, source), lens: null });
+	return profile.files.get(source);
+}
+
+// All of them, made while nobody waits, one at a time.
+export function* prepareSources(profile) {
+	for (let source = 0; source < profile.sources.n; source++) yield linesOf(profile, source);
+}
+
 export class SourcePane {
 	constructor(app) {
 		this.app = app;
-		this.files = new Map(); // source -> its lines
 		this.grid = new Grid({
 			label: "source",
 			columns: [
@@ -45,7 +56,7 @@ export class SourcePane {
 					title: "misses",
 					number: true,
 					fill: (cell, line) =>
-						heatCell(cell, line.misses / (this.hottest || 1), line.refs ? count(line.misses) : ""),
+						heatCell(cell, line.misses / (this.hottest || 1), line.refs ? this.app.lens.text(line.misses) : ""),
 				},
 				{
 					key: "share",
@@ -74,14 +85,11 @@ export class SourcePane {
 		);
 	}
 
-	// The lines of a source that the profile knows, each with its sites; which cache is looked at
-	// changes their misses alone.
-	linesOf(source) {
+	// Which cache is looked at changes the lines' misses alone.
+	judge(source) {
 		const { profile, lens } = this.app;
 		const misses = lens.misses("sites");
-
-		if (!this.files.has(source)) this.files.set(source, { rows: newLines(profile, source), lens: null });
-		const file = this.files.get(source);
+		const file = linesOf(profile, source);
 
 		if (file.lens !== lens) {
 			file.lens = lens;
@@ -106,7 +114,7 @@ export class SourcePane {
 			this.grid.setRows([]);
 			return;
 		}
-		const { rows, hottest } = this.linesOf(source);
+		const { rows, hottest } = this.judge(source);
 
 		this.hottest = hottest;
 		this.title.textContent = fileName(profile.sources.path[source]);

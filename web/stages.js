@@ -2,7 +2,7 @@
 // The run by threads, and by what the program marked: phases over time, and regions.
 
 import { el, empty, replace, table } from "./dom.js";
-import { rangeChart, smallHistogram } from "./chart.js";
+import { SERIES, rangeChart, smallHistogram } from "./chart.js";
 import { bytes, cacheLabel, count, percent } from "./units.js";
 
 const STRETCHES_SHOWN = 2000;
@@ -32,8 +32,21 @@ const SHARING = [
 	},
 ];
 
+function picture(app, stage) {
+	return smallHistogram({
+		profile: app.profile,
+		hist: stage.histogram,
+		blockBytes: app.profile.ownerBlock,
+		caches: app.hierarchy,
+		width: 360,
+		height: 96,
+		label: `distances of ${stage.label}`,
+	});
+}
+
 function stageTable(app, caption, name, stages, more = []) {
 	const { profile, lens } = app;
+	const known = stages.some((stage) => stage.histogram);
 
 	return el(
 		"div",
@@ -47,26 +60,18 @@ function stageTable(app, caption, name, stages, more = []) {
 				{ title: `misses of ${lens.cache?.name ?? "?"}`, number: true },
 				{ title: "miss ratio", number: true },
 				...more,
-				{ title: "distances" },
+				...(known ? [{ title: "distances" }] : []),
 			],
 			stages.map((stage) => [
-				stage.label,
+				stage.series === undefined
+					? stage.label
+					: [el("span", { class: `swatch series-${stage.series}`, "aria-hidden": "true" }), stage.label],
 				count(stage.refs),
 				percent(stage.refs / profile.run.references),
 				`${lens.isEstimate ? "~" : ""}${count(lens.ofStage(stage))}`,
 				percent(stageRatio(stage, lens)),
 				...more.map((column) => column.text(stage)),
-				stage.histogram
-					? smallHistogram({
-							profile,
-							hist: stage.histogram,
-							blockBytes: profile.ownerBlock,
-							caches: app.hierarchy,
-							width: 360,
-							height: 96,
-							label: `distances of ${stage.label}`,
-						})
-					: "\u2013",
+				...(known ? [stage.histogram ? picture(app, stage) : "\u2013"] : []),
 			]),
 			{ class: "stages" },
 		),
@@ -88,11 +93,17 @@ export class ThreadsView {
 		if (profile.threads.length < 2) {
 			replace(
 				this.element,
-				empty(
-					"One thread",
-					"This program ran in one thread: there is nothing to share.",
-					"Profiles of programs with several show each of them here.",
-				),
+				profile.threads.length
+					? empty(
+							"One thread",
+							"This program ran in one thread: there is nothing to share.",
+							"Profiles of programs with several show each of them here.",
+						)
+					: empty(
+							"No threads",
+							"This profile does not tell threads apart.",
+							"Those that loci record makes show each of them here, exact and sampled ones.",
+						),
 			);
 			return;
 		}
@@ -250,7 +261,7 @@ export class PhasesView {
 				this.element,
 				empty(
 					"No phases",
-					"The program marks neither phases nor regions.",
+					"The profile has neither: the program marks none, or nobody saw its marks.",
 					'LOCI_PHASE("solve") and LOCI_BEGIN("assemble") of loci/mark.h name them; man loci-mark.',
 				),
 			);
@@ -267,7 +278,7 @@ export class PhasesView {
 							app,
 							`Phases; misses of ${lens.cache ? cacheLabel(lens.cache, profile.isObject) : "?"}`,
 							"phase",
-							profile.phases.map(named),
+							profile.phases.map((stage, i) => ({ ...named(stage), series: i % SERIES })),
 						),
 					)
 				: null,
@@ -306,7 +317,7 @@ export class PhasesView {
 				low: at,
 				high: at + refs[i],
 				ratio: stage ? stageRatio(stage, lens) || 0 : 0,
-				series: phase[i] >= 0 ? phase[i] % 6 : 0,
+				series: phase[i] >= 0 ? phase[i] % SERIES : 0,
 				name: stage ? (stage.name ?? "before the first phase") : "several",
 			});
 			at += refs[i];

@@ -49,12 +49,13 @@ export function percent(fraction) {
 	const value = 100 * fraction;
 
 	if (!Number.isFinite(value)) return "\u2013";
+	if (value < 0) return `\u2212${percent(-fraction)}`;
 	if (value === 0 || value === 100) return `${value}\u00a0%`;
 	if (value > 0 && value < 0.01) return "<0.01\u00a0%";
 	if (value > 99.99 && value < 100) return ">99.99\u00a0%";
 	for (const digits of [0, 1, 2]) {
 		const text = value.toFixed(digits);
-		const close = Math.abs(value) < 10 || value > 99 ? digits >= 1 : digits >= 0;
+		const close = value < 10 || (value > 99 && value < 100) ? digits >= 1 : digits >= 0;
 
 		if (close && Number(text) !== 100 && Number(text) !== 0) return `${text}\u00a0%`;
 	}

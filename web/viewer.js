@@ -5,9 +5,10 @@ import { choice, el, replace } from "./dom.js";
 import { readDocument, unpack } from "./document.js";
 import { Store, VIEWS, readFragment, writeFragment } from "./state.js";
 import { Lens } from "./blame.js";
-import { prepare } from "./tree.js";
+import { preparations } from "./tree.js";
 import { parseHierarchy } from "./units.js";
 import { OverviewView, levelChooser } from "./overview.js";
+import { prepareSources } from "./source.js";
 import { CodeView } from "./code.js";
 import { PairsView } from "./pairs.js";
 import { DataView } from "./data.js";
@@ -313,6 +314,11 @@ class App {
 	}
 }
 
+// One step at a time, so that none holds up what somebody does.
+function whenIdle(steps) {
+	window.requestIdleCallback?.(() => steps.next().done || whenIdle(steps));
+}
+
 async function start() {
 	try {
 		const saved = localStorage.getItem("loci-theme");
@@ -327,7 +333,10 @@ async function start() {
 
 		app.render(["view"]);
 		document.documentElement.dataset.ready = "yes";
-		window.requestIdleCallback?.(() => doc.profiles.forEach(prepare));
+		for (const profile of doc.profiles) {
+			whenIdle(preparations(profile));
+			whenIdle(prepareSources(profile));
+		}
 	} catch (error) {
 		replace(
 			document.body,

@@ -94,6 +94,14 @@ void loci_analysis_told(struct loci_analysis *analysis, uint64_t references, uns
 	pthread_mutex_unlock(&analysis->lock);
 }
 
+void loci_analysis_watch_cost(
+	struct loci_analysis *analysis, const struct loci_analyse_watch_cost *cost)
+{
+	pthread_mutex_lock(&analysis->lock);
+	analysis->watch_cost = *cost;
+	pthread_mutex_unlock(&analysis->lock);
+}
+
 /* Once: 50 processes may all have met the same. */
 void loci_analysis_add_note(struct loci_analysis *a, const char *text)
 {
@@ -398,15 +406,26 @@ static bool is_of_samples(const struct loci_analysis *a)
 static void note_watched(struct loci_analysis *a)
 {
 	const struct loci_sample_sum *sum = &a->samples;
-	char text[240];
+	const char *by = a->options->watching->by;
+	char text[280];
 
 	snprintf(text, sizeof(text),
-		"%" PRIu64 " samples of %" PRIu64
-		" references, watched until their reuse, worth %.0f: miss ratios +-%.2g points (95 "
-		"%%) and the error of StatStack, which makes stack distances of time distances",
-		sum->samples, sum->references, loci_sample_sum_effective(sum),
-		loci_sample_sum_error(sum));
+		"%" PRIu64 " samples of %" PRIu64 " references, watched until their reuse: %" PRIu64
+		" reused while followed, %" PRIu64 " met by %s, %" PRIu64
+		" never; worth %.0f: miss ratios +-%.2g points (95 %%), beside the error of "
+		"StatStack",
+		sum->samples, sum->references, sum->in_burst, sum->by_watch,
+		!by                            ? "a watch"
+			: !strcmp(by, "pages") ? "a page's watch"
+					       : "a debug register",
+		sum->never, loci_sample_sum_effective(sum), loci_sample_sum_error(sum));
 	loci_analysis_add_note(a, text);
+	if (sum->abandoned) {
+		snprintf(text, sizeof(text),
+			"%" PRIu64 " watches were given up: other memory of their page was too hot",
+			sum->abandoned);
+		loci_analysis_add_note(a, text);
+	}
 }
 
 #define UNSEEN_SHARE 0.01 /* from which it is worth a word */
@@ -448,6 +467,23 @@ static void note_samples(struct loci_analysis *a)
 	}
 }
 
+static void describe_watches(const struct loci_analysis *a, struct loci_sampling_row *row)
+{
+	const struct loci_analyse_watch_cost *cost = &a->watch_cost;
+
+	row->watched_by = a->options->watching->by ? a->options->watching->by : "replay";
+	row->in_burst = a->samples.in_burst;
+	row->by_watch = a->samples.by_watch;
+	row->never = a->samples.never;
+	row->abandoned = a->samples.abandoned;
+	row->traps = cost->traps;
+	row->false_faults = cost->false_faults;
+	row->steps = cost->steps;
+	row->syscalls = cost->syscalls;
+	row->burst_ns = cost->burst_ns;
+	row->trap_ns = cost->trap_ns;
+}
+
 static int put_samples(struct loci_analysis *a, struct loci_profile *profile, struct loci_err *err)
 {
 	const struct loci_analyse_watching *watching = a->options->watching;
@@ -455,6 +491,8 @@ static int put_samples(struct loci_analysis *a, struct loci_profile *profile, st
 								 : a->options->sampling->period,
 		.seed = watching ? watching->seed : a->options->sampling->seed };
 
+	if (watching)
+		describe_watches(a, &sampling);
 	sampling.last_period = sampling.period;
 	if (a->samples.last_mean > sampling.last_period)
 		sampling.last_period = a->samples.last_mean;
@@ -462,6 +500,7 @@ static int put_samples(struct loci_analysis *a, struct loci_profile *profile, st
 		note_watched(a);
 	else
 		note_samples(a);
+	a->samples.lost += a->watch_cost.lost;
 	return loci_sample_sum_put(
 		&a->samples, a->grain[0].totals.block_bytes, &sampling, profile, err);
 }

@@ -33,10 +33,19 @@ struct loci_analyse_sampling {
 	void *data;
 };
 
+/* What watching took, as the collector says when it has ended. */
+struct loci_analyse_watch_cost {
+	uint64_t traps, false_faults, steps, syscalls; /* as in loci_sampling_row */
+	uint64_t burst_ns, trap_ns;
+	uint64_t lost; /* samples of which no stream tells */
+};
+
 /* The streams have samples that were watched: watch_events.h. */
 struct loci_analyse_watching {
+	const char *by; /* registers, pages; NULL: replay */
 	uint64_t period, seed;
 	enum loci_weighting weighting;
+	bool writes_only; /* only writes are reuses */
 };
 
 struct loci_analyse_options {
@@ -61,7 +70,7 @@ struct loci_analyse_options {
 	 * themselves. */
 	unsigned share[LOCI_ANALYSE_SHARES];
 	unsigned n_share;
-	const struct loci_analyse_watching *watching; /* NULL: they have not. Without attribute */
+	const struct loci_analyse_watching *watching; /* NULL: they have not */
 	bool alone;     /* what each thread would meet alone, for the model of Anger et al. */
 	bool footprint; /* count distinct bytes, and uses of words */
 	bool no_source; /* leave out source excerpts */
@@ -113,6 +122,9 @@ bool loci_analysis_is_empty(struct loci_analysis *analysis);
  * to write; and how many references they told of. */
 bool loci_analysis_has_operations(struct loci_analysis *analysis);
 void loci_analysis_told(struct loci_analysis *analysis, uint64_t references, unsigned threads);
+/* Before it is written. */
+void loci_analysis_watch_cost(
+	struct loci_analysis *analysis, const struct loci_analyse_watch_cost *cost);
 /* A sentence for the profile's note ("killed by signal 9"). */
 void loci_analysis_note(struct loci_analysis *analysis, const char *text);
 /* The same of something that is missing: the profile is incomplete. */

@@ -509,6 +509,11 @@ static int take_event(
 		if (r < 0)
 			return r;
 	}
+	if (a->watched) {
+		r = loci_watch_blame_event(a->watched, a, event, err);
+		if (r < 0)
+			return r;
+	}
 	if (event->kind == LOCI_MARK_EXECUTED)
 		return loci_flow_told(a, event, err);
 	r = loci_objects_event(

@@ -18,6 +18,7 @@
 #include "analyse/side.h"
 #include "analyse/stage.h"
 #include "analyse/walk.h"
+#include "analyse/watch_blame.h"
 
 /* When the last allocations were made, by their epoch. */
 struct loci_birth {
@@ -84,8 +85,10 @@ struct loci_attribution {
 	struct loci_sampler *sampler;   /* borrowed: references are its business; NULL: none */
 	/* Of several threads, by its samples; NULL: none, as with what is there without them. */
 	const struct loci_sampler_private *private_;
-	bool paused;       /* references are followed, and do not count */
-	uint64_t left_out; /* so */
+	struct loci_watch_blame *watched; /* borrowed, of samples that are watched; NULL: none */
+	const struct loci_watch_times *times; /* what they said; NULL: nothing */
+	bool paused;                          /* references are followed, and do not count */
+	uint64_t left_out;                    /* so */
 	struct loci_birth birth[LOCI_BIRTHS];
 };
 

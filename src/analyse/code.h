@@ -182,6 +182,8 @@ static inline uint64_t loci_code_site_key(const struct loci_site *site)
 /* An address, where its module is known as module and offset. */
 void loci_code_locate(const struct loci_code *code, uint32_t stream_module, uint64_t address,
 	uint32_t *ret_module, uint64_t *ret_offset);
+/* The module that has an address; NULL: none that is known. */
+const struct loci_code_module *loci_code_module_at(const struct loci_code *code, uint64_t address);
 /* Learns what the decoder has that is new. */
 int loci_code_learn(
 	struct loci_code *code, const struct loci_decoder *decoder, struct loci_err *err);

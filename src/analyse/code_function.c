@@ -7,18 +7,6 @@
 
 _Static_assert(LOCI_KEYMAP_NONE == LOCI_NO_FUNCTION, "what is not found is no function");
 
-static const struct loci_code_module *module_of(const struct loci_code *code, uint64_t address)
-{
-	for (size_t i = 0; i < code->n_modules; i++) {
-		const struct loci_code_module *module = &code->module[i];
-
-		if (module->symbol_module != LOCI_NO_MODULE &&
-			address - module->low < module->bytes)
-			return module;
-	}
-	return NULL;
-}
-
 /* * and ?, as recorders take them: no other character is special. */
 static bool matches_one(const char *pattern, size_t n, const char *name)
 {
@@ -160,7 +148,7 @@ int loci_code_choose(struct loci_code *code, uint32_t module, struct loci_err *e
 static int learn_call(struct loci_code *code, uint64_t return_address, struct loci_code_call *call,
 	struct loci_err *err)
 {
-	const struct loci_code_module *module = module_of(code, return_address - 1);
+	const struct loci_code_module *module = loci_code_module_at(code, return_address - 1);
 	struct loci_site site = {
 		.offset = return_address - 1, .module = LOCI_NO_MODULE, .op = LOCI_OP_CALLER
 	};

@@ -42,6 +42,18 @@ static int name_module(struct loci_code *code, uint32_t symbol_module, const cha
 	return 0;
 }
 
+const struct loci_code_module *loci_code_module_at(const struct loci_code *code, uint64_t address)
+{
+	for (size_t i = 0; i < code->n_modules; i++) {
+		const struct loci_code_module *module = &code->module[i];
+
+		if (module->symbol_module != LOCI_NO_MODULE &&
+			address - module->low < module->bytes)
+			return module;
+	}
+	return NULL;
+}
+
 void loci_code_locate(const struct loci_code *code, uint32_t stream_module, uint64_t address,
 	uint32_t *ret_module, uint64_t *ret_offset)
 {

@@ -69,6 +69,8 @@ void loci_ledger_fini(struct loci_ledger *ledger)
 	loci_footprint_sum_fini(&ledger->footprint);
 	loci_spread_fini(&ledger->rows);
 	loci_spread_fini(&ledger->contexts);
+	loci_spread_fini(&ledger->time_rows);
+	loci_spread_fini(&ledger->time_contexts);
 	for (unsigned i = 0; i < ledger->n_sides; i++)
 		loci_spread_fini(&ledger->side_rows[i]);
 	loci_ledger_fini_share(ledger);
@@ -148,6 +150,15 @@ int loci_ledger_add_spread(struct loci_spread *into, uint32_t id, const struct l
 	return any > 0;
 }
 
+/* Of an owner that has this number in the ledger, of n. */
+static int add_times(struct loci_spread *into, size_t n, uint32_t id,
+	const struct loci_spread *from, size_t number)
+{
+	if (loci_spread_reserve(into, n) < 0)
+		return -ENOMEM;
+	return loci_ledger_add_spread(into, id, from, (uint32_t)number, NULL);
+}
+
 static int add_contexts(struct loci_ledger *ledger, struct loci_ledger_maps *maps)
 {
 	const struct loci_attribution *process = maps->process;
@@ -187,6 +198,10 @@ static int add_contexts(struct loci_ledger *ledger, struct loci_ledger_maps *map
 			return -ENOMEM;
 		if (loci_ledger_add_spread(&ledger->contexts, *id, &process->measure.contexts,
 			    (uint32_t)i, node->near) < 0)
+			return -ENOMEM;
+		if (process->times &&
+			add_times(&ledger->time_contexts, ledger->n_contexts, *id,
+				&process->times->contexts, i) < 0)
 			return -ENOMEM;
 		for (unsigned k = 0; k < n_levels; k++) {
 			struct loci_level_tally *to =
@@ -258,8 +273,13 @@ static int add_row_counts(struct loci_ledger *ledger, const struct loci_ledger_m
 		&ledger->rows, id, &process->measure.rows, (uint32_t)i, process->rows.row[i].near);
 	if (any < 0 || add_row_sides(ledger, maps, i) < 0)
 		return -ENOMEM;
-	if (any && id)
+	if (process->times &&
+		add_times(&ledger->time_rows, ledger->n_rows, id, &process->times->rows, i) < 0)
+		return -ENOMEM;
+	if (any && id) {
 		ledger->object[ledger->row[id].object].touched = true;
+		ledger->site[ledger->row[id].site].touched = true;
+	}
 	for (unsigned k = 0; k < n_levels && (i + 1) * n_levels <= process->measure.row_levels.cap;
 		k++) {
 		struct loci_level_tally *to = &ledger->row_levels.tally[id * n_levels + k];

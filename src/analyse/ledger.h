@@ -9,6 +9,7 @@
 struct loci_ledger_site {
 	struct loci_site site;
 	uint64_t refs;
+	bool touched; /* it has distances, also where no reference was sampled */
 };
 
 struct loci_ledger_object {
@@ -101,7 +102,8 @@ struct loci_ledger {
 	struct loci_keymap cell_ids;
 	struct loci_footprint_sum footprint; /* functions by site */
 	struct loci_level_tallies row_levels, context_levels;
-	struct loci_spread rows, contexts; /* distances */
+	struct loci_spread rows, contexts;           /* distances */
+	struct loci_spread time_rows, time_contexts; /* of samples that were watched */
 	bool threaded; /* a process had several threads: then the next four are of all */
 	struct loci_spread private_rows;
 	struct loci_coherence *row_met; /* by row */

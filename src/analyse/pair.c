@@ -85,3 +85,14 @@ int loci_pairs_add(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint3
 		level[hit].first_hits++;
 	return loci_spread_far_add(&pairs->pair[i].distance, bin, 1);
 }
+
+int loci_pairs_add_many(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, bool recycled,
+	unsigned bin, uint64_t n)
+{
+	uint32_t i;
+
+	if (find(pairs, use, reuse, LOCI_NO_LOOP, recycled, &i) < 0)
+		return -ENOMEM;
+	pairs->pair[i].refs += n;
+	return loci_spread_far_add(&pairs->pair[i].distance, bin, n);
+}

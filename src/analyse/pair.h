@@ -45,5 +45,8 @@ void loci_pairs_fini(struct loci_pairs *pairs);
 /* 0 or -ENOMEM. bin as loci_spread_bin gives it, or a near distance. */
 int loci_pairs_add(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
 	bool recycled, unsigned bin, uint8_t missed);
+/* n of them, of which no loop and no level is known. */
+int loci_pairs_add_many(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, bool recycled,
+	unsigned bin, uint64_t n);
 
 #endif

@@ -16,6 +16,8 @@
 void loci_counts_add_row(struct loci_counts *counts, const struct loci_ledger *ledger, uint32_t row)
 {
 	loci_spread_collect(&ledger->rows, row, counts->bins);
+	if (ledger->time_rows.near)
+		loci_spread_collect(&ledger->time_rows, row, counts->times);
 	for (unsigned i = 0; i < ledger->n_levels; i++) {
 		const struct loci_level_tally *from =
 			&ledger->row_levels.tally[(size_t)row * ledger->n_levels + i];
@@ -28,6 +30,8 @@ void loci_counts_add_context(
 	struct loci_counts *counts, const struct loci_ledger *ledger, uint32_t context)
 {
 	loci_spread_collect(&ledger->contexts, context, counts->bins);
+	if (ledger->time_contexts.near)
+		loci_spread_collect(&ledger->time_contexts, context, counts->times);
 	for (unsigned i = 0; i < ledger->n_levels; i++)
 		counts->level[i] =
 			ledger->context_levels.tally[(size_t)context * ledger->n_levels + i];
@@ -46,25 +50,44 @@ int loci_publish_square(const struct loci_publication *p, struct loci_hist *hist
 	return hist->square ? 0 : -ENOMEM;
 }
 
-static int put_hist(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
-	uint64_t block_bytes, const struct loci_counts *counts, struct loci_err *err)
+static int put_hist(struct loci_publication *p, const struct loci_hist_key *key,
+	const uint64_t *bins, struct loci_err *err)
 {
 	loci_cleanup(loci_hist_fini) struct loci_hist hist = { 0 };
-	struct loci_hist_key key = { .distance = LOCI_DISTANCE_STACK,
-		.block_bytes = block_bytes,
-		.owner = owner,
-		.owner_id = owner_id };
 
-	if (loci_spread_hist(counts->bins, loci_bin_coarse(LOCI_PAIRS_FAR_BLOCKS), &hist) < 0 ||
+	if (loci_spread_hist(bins, loci_bin_coarse(LOCI_PAIRS_FAR_BLOCKS), &hist) < 0 ||
 		loci_publish_square(p, &hist) < 0)
 		return loci_err_nomem(err);
-	return loci_profile_put_hist(p->profile, &key, &hist, err);
+	return loci_profile_put_hist(p->profile, key, &hist, err);
+}
+
+static int put_hists(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
+	const struct loci_counts *counts, struct loci_err *err)
+{
+	struct loci_hist_key key = { .distance = LOCI_DISTANCE_STACK,
+		.block_bytes = p->options->block_bytes[0],
+		.owner = owner,
+		.owner_id = owner_id };
+	uint64_t timed = 0;
+	int r = put_hist(p, &key, counts->bins, err);
+
+	for (unsigned i = 0; i <= UINT8_MAX; i++)
+		timed |= counts->times[i];
+	if (r < 0 || !timed)
+		return r;
+	key.distance = LOCI_DISTANCE_TIME;
+	return put_hist(p, &key, counts->times, err);
 }
 
 int loci_publish_side(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
 	unsigned side, const struct loci_counts *counts, struct loci_err *err)
 {
-	return put_hist(p, owner, owner_id, p->options->block_bytes[side + 1], counts, err);
+	const struct loci_hist_key key = { .distance = LOCI_DISTANCE_STACK,
+		.block_bytes = p->options->block_bytes[side + 1],
+		.owner = owner,
+		.owner_id = owner_id };
+
+	return put_hist(p, &key, counts->bins, err);
 }
 
 int loci_publish_counts(struct loci_publication *p, enum loci_owner owner, int64_t owner_id,
@@ -76,7 +99,7 @@ int loci_publish_counts(struct loci_publication *p, enum loci_owner owner, int64
 	for (unsigned i = 0; i <= UINT8_MAX; i++)
 		touches += counts->bins[i];
 	if (histogram)
-		r = put_hist(p, owner, owner_id, p->options->block_bytes[0], counts, err);
+		r = put_hists(p, owner, owner_id, counts, err);
 	/* all touches hit the first level or miss it */
 	counts->level[0].first_hits = touches - counts->level[0].misses;
 	for (unsigned i = 0; r == 0 && i < p->ledger->n_levels; i++) {
@@ -211,7 +234,8 @@ int loci_publish_sites(struct loci_publication *p, struct loci_err *err)
 		uint32_t number = order[i].number;
 
 		p->site_rank[number] = (uint32_t)i + 1;
-		if (p->options->sites && p->ledger->site[number].refs)
+		if (p->options->sites &&
+			(p->ledger->site[number].refs || p->ledger->site[number].touched))
 			r = put_site(p, number, ++id, &keys, err);
 	}
 	loci_keymap_fini(&keys);
@@ -235,6 +259,14 @@ static int in_tree_order(const void *left, const void *right)
 	if (a->call != b->call)
 		return a->call < b->call ? -1 : 1;
 	return (a->number > b->number) - (a->number < b->number);
+}
+
+static bool has_touches(const struct loci_counts *counts)
+{
+	for (unsigned i = 0; i <= UINT8_MAX; i++)
+		if (counts->bins[i])
+			return true;
+	return false;
 }
 
 static int put_context(
@@ -263,11 +295,14 @@ static int put_context(
 	p->context_id[number] = id;
 	if (r == 0)
 		r = loci_profile_put_context(p->profile, &row, err);
-	if (r < 0 || !node->refs)
+	if (r < 0)
 		return r;
 	loci_counts_add_context(&counts, ledger, number);
+	if (!node->refs && !has_touches(&counts))
+		return 0;
+	/* where no reference was sampled reuses were */
 	return loci_publish_counts(p, LOCI_OWNER_CONTEXT, id, &counts,
-		(double)node->refs >= CONTEXT_SHARE * (double)p->refs, err);
+		!node->refs || (double)node->refs >= CONTEXT_SHARE * (double)p->refs, err);
 }
 
 /* Where the children of a context begin. */

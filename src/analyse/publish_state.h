@@ -9,6 +9,7 @@
 /* What an owner's touches met: distances by bin as in spread.h, and levels. */
 struct loci_counts {
 	uint64_t bins[UINT8_MAX + 1];
+	uint64_t times[UINT8_MAX + 1]; /* the same of time distances, where these are known */
 	struct loci_level_tally level[LOCI_LEVELS];
 };
 

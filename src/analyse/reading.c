@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ struct process {
 	struct loci_attribution *attribution; /* NULL: references are not attributed */
 	struct loci_sampler *sampler;         /* NULL: there are no samples */
 	struct loci_watch_events watched;     /* where samples are */
+	struct loci_watch_blame *blame;       /* of these; NULL: they are not attributed */
 	uint64_t promised_bytes, footprint_bytes, share_bytes;
 	bool keep;
 	struct loci_process_totals totals;
@@ -59,6 +61,7 @@ static void process_free(struct process **pointer)
 	loci_attribution_free(p->attribution);
 	loci_sampler_free(p->sampler);
 	loci_watch_events_fini(&p->watched);
+	loci_watch_blame_free(p->blame);
 	loci_sample_sum_fini(&p->totals.samples);
 	for (unsigned i = 0; i < p->n_grains; i++)
 		loci_grain_free(p->grain[i]);
@@ -166,7 +169,8 @@ static int open_attribution(struct process *p, struct loci_err *err)
 		bytes[i] = block_bytes(p, i);
 	pthread_mutex_lock(&a->lock);
 	if (!a->attributed) {
-		r = loci_ledger_init(&a->ledger, (unsigned)p->options->n_levels, err);
+		r = loci_ledger_init(
+			&a->ledger, p->options->watching ? 0 : (unsigned)p->options->n_levels, err);
 		a->ledger.n_sides = p->n_grains - 1;
 		a->attributed = true;
 	}
@@ -200,6 +204,21 @@ static int open_sampler(struct process *p, struct loci_err *err)
 		return 0;
 	r = loci_sampler_new(&options, &p->sampler, err);
 	p->attribution->sampler = p->sampler;
+	return r;
+}
+
+static int open_watched(struct process *p, struct loci_err *err)
+{
+	const struct loci_analyse_watching *watching = p->options->watching;
+	int r;
+
+	if (!watching)
+		return 0;
+	r = loci_watch_events_init(&p->watched, watching->weighting, err);
+	if (r < 0 || !p->attribution)
+		return r;
+	r = loci_watch_blame_new(watching->writes_only, &p->blame, err);
+	p->attribution->watched = p->blame;
 	return r;
 }
 
@@ -494,6 +513,41 @@ static int total(struct process *p, struct loci_err *err)
 	return 0;
 }
 
+/* Threads counted all references; what they were is known of samples. */
+static int total_watched(struct process *p, struct loci_err *err)
+{
+	struct loci_process_totals *totals = &p->totals;
+	int r = 0;
+
+	totals->references = totals->samples.references;
+	totals->stores = (uint64_t)llround(totals->samples.stores);
+	totals->loads = totals->references - totals->stores;
+	atomic_fetch_add_explicit(
+		&p->analysis->references, totals->references, memory_order_relaxed);
+	for (size_t i = 0; r == 0 && i < p->watched.n_threads; i++) {
+		const struct loci_watch_thread *thread = &p->watched.thread[i];
+
+		if (thread->references)
+			r = count_thread(p, thread->id, thread->references, err);
+	}
+	return r;
+}
+
+/* Whose they are, where that was asked for. */
+static int blame_watched(struct process *p, struct loci_err *err)
+{
+	struct loci_attribution *a = p->attribution;
+	int r;
+
+	if (!a)
+		return 0;
+	r = loci_attribution_finish(a, err);
+	if (r == 0)
+		r = loci_watch_blame_finish(p->blame, a, &p->watched, &p->totals.samples, err);
+	a->times = loci_watch_blame_times(p->blame);
+	return r;
+}
+
 static int fold_watched(struct process *p, struct loci_err *err)
 {
 	struct loci_analysis *a = p->analysis;
@@ -501,9 +555,19 @@ static int fold_watched(struct process *p, struct loci_err *err)
 
 	loci_sample_sum_init(&p->totals.samples);
 	r = loci_watch_events_finish(&p->watched, &p->totals.samples, err);
-	p->totals.references = p->totals.loads = p->totals.samples.references;
-	atomic_fetch_add_explicit(&a->references, p->totals.references, memory_order_relaxed);
+	if (r == 0)
+		r = blame_watched(p, err);
+	if (r == 0)
+		r = total_watched(p, err);
+	if (r < 0)
+		return r;
 	pthread_mutex_lock(&a->lock);
+	pthread_mutex_lock(&a->symbols_lock);
+	if (p->attribution)
+		r = loci_ledger_add(&a->ledger, p->attribution, err);
+	a->torn |= r < 0;
+	pthread_mutex_unlock(&a->symbols_lock);
+	a->n_unsampled += p->totals.samples.references && !p->totals.samples.samples;
 	if (r == 0 && loci_sample_sum_merge(&a->samples, &p->totals.samples) < 0)
 		r = loci_err_nomem(err);
 	pthread_mutex_unlock(&a->lock);
@@ -591,8 +655,8 @@ int loci_analysis_read(
 		r = open_attribution(p, err);
 	if (r == 0)
 		r = open_sampler(p, err);
-	if (r == 0 && p->options->watching)
-		r = loci_watch_events_init(&p->watched, p->options->watching->weighting, err);
+	if (r == 0)
+		r = open_watched(p, err);
 	if (r < 0)
 		return r;
 	r = read_all(p, err);

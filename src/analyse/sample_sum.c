@@ -35,6 +35,7 @@ void loci_sample_sum_init(struct loci_sample_sum *sum)
 	init_hists(&sum->shared);
 	init_hists(&sum->private_);
 	init_hist(&sum->time);
+	init_hist(&sum->time_remote);
 }
 
 void loci_sample_sum_fini(struct loci_sample_sum *sum)
@@ -42,6 +43,7 @@ void loci_sample_sum_fini(struct loci_sample_sum *sum)
 	fini_hists(&sum->shared);
 	fini_hists(&sum->private_);
 	loci_hist_fini(&sum->time);
+	loci_hist_fini(&sum->time_remote);
 	for (size_t i = 0; i < sum->n_threads; i++)
 		fini_hists(&sum->thread[i].private_);
 	free(sum->thread);
@@ -74,6 +76,11 @@ int loci_sample_sum_merge(struct loci_sample_sum *into, const struct loci_sample
 	into->pruned += from->pruned;
 	into->lost += from->lost;
 	into->unseen += from->unseen;
+	into->in_burst += from->in_burst;
+	into->by_watch += from->by_watch;
+	into->never += from->never;
+	into->abandoned += from->abandoned;
+	into->stores += from->stores;
 	if (into->last_mean < from->last_mean)
 		into->last_mean = from->last_mean;
 	into->weight += from->weight;
@@ -83,7 +90,8 @@ int loci_sample_sum_merge(struct loci_sample_sum *into, const struct loci_sample
 	into->straddles += from->straddles;
 	into->threads |= from->threads;
 	if (merge_hists(&into->shared, &from->shared) < 0 ||
-		loci_hist_merge(&into->time, &from->time) < 0)
+		loci_hist_merge(&into->time, &from->time) < 0 ||
+		loci_hist_merge(&into->time_remote, &from->time_remote) < 0)
 		return -ENOMEM;
 	return merge_hists(&into->private_, &from->private_);
 }
@@ -166,6 +174,10 @@ int loci_sample_sum_put(const struct loci_sample_sum *sum, uint64_t block_bytes,
 	if (r == 0 && loci_hist_total(&sum->time) > 0) {
 		key.distance = LOCI_DISTANCE_TIME;
 		r = loci_profile_put_hist(profile, &key, &sum->time, err);
+	}
+	if (r == 0 && loci_hist_total(&sum->time_remote) > 0) {
+		key.distance = LOCI_DISTANCE_TIME_REMOTE;
+		r = loci_profile_put_hist(profile, &key, &sum->time_remote, err);
 	}
 	return r;
 }

@@ -22,14 +22,18 @@ struct loci_sample_sum {
 	uint64_t references; /* counted by threads */
 	uint64_t analysed;   /* of these, in the stream */
 	uint64_t samples, pruned, lost;
-	uint64_t unseen;       /* references in windows that the stream does not have */
-	uint64_t last_mean;    /* the largest mean of a gap */
+	uint64_t unseen;    /* references in windows that the stream does not have */
+	uint64_t last_mean; /* the largest mean of a gap */
+	/* Of samples that were watched: whose reuse came while they were followed, whose was met by
+	 * a watch, and whose never came; and watches given up that no other sample took. */
+	uint64_t in_burst, by_watch, never, abandoned;
 	double weight, square; /* of samples: sums, and of their squares */
 	double touches, writes, straddles;
-	bool threads;                              /* some process had several */
+	double stores; /* of references, as is known of samples that were watched */
+	bool threads;  /* some process had several */
 	struct loci_sample_hists shared, private_; /* of windows around samples */
-	struct loci_hist time;                     /* of samples that were watched */
-	struct loci_sample_thread *thread;         /* of one process */
+	struct loci_hist time, time_remote; /* of samples that were watched; by another thread */
+	struct loci_sample_thread *thread;  /* of one process */
 	size_t n_threads;
 };
 

@@ -49,7 +49,8 @@ struct loci_analysis {
 	uint64_t verified;
 	struct loci_sample_sum samples; /* but those of threads */
 	size_t n_unsampled;             /* processes with references and no sample */
-	uint64_t told_references;       /* of streams that only count, as is the next */
+	struct loci_analyse_watch_cost watch_cost;
+	uint64_t told_references; /* of streams that only count, as is the next */
 	unsigned told_threads;
 	bool attributed; /* ledger is in use: some process was attributed */
 	bool torn;       /* ledger has a part of some process only: it is of no use */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/watch_events.h"
 
+#include "analyse/grow.h"
+
 int loci_watch_events_init(
 	struct loci_watch_events *watched, enum loci_weighting weighting, struct loci_err *err)
 {
@@ -12,56 +14,199 @@ void loci_watch_events_fini(struct loci_watch_events *watched)
 {
 	loci_weigh_free(watched->weigh);
 	watched->weigh = NULL;
+	loci_touch_clock_fini(&watched->clock);
+	free(watched->sample);
+	free(watched->thread);
+}
+
+/* A raw word that may be absent, or 0. */
+static uint64_t word(const struct loci_event *event, unsigned i, uint64_t otherwise)
+{
+	return event->n_raw > i && event->raw[i] ? event->raw[i] : otherwise;
+}
+
+static struct loci_watch_thread *thread_of(struct loci_watch_events *watched, uint32_t id)
+{
+	for (size_t i = watched->n_threads; i-- > 0;)
+		if (watched->thread[i].id == id)
+			return &watched->thread[i];
+	if (loci_grow(&watched->thread, &watched->thread_cap, watched->n_threads + 1,
+		    sizeof(*watched->thread)) < 0)
+		return NULL;
+	watched->thread[watched->n_threads] = (struct loci_watch_thread){ .id = id };
+	return &watched->thread[watched->n_threads++];
+}
+
+/* The thread has at least so many references. */
+static int count(struct loci_watch_events *watched, uint32_t id, uint64_t references)
+{
+	struct loci_watch_thread *thread = thread_of(watched, id);
+
+	if (!thread)
+		return -ENOMEM;
+	if (thread->references < references)
+		thread->references = references;
+	return 0;
+}
+
+static uint32_t watch_of(uint64_t raw)
+{
+	if (raw >= LOCI_WATCHES && raw != LOCI_WATCH_BURST)
+		return LOCI_WATCH_NONE;
+	return (uint32_t)raw;
+}
+
+static int open_sample(struct loci_watch_events *watched, const struct loci_event *event)
+{
+	const struct loci_watch_sample sample = {
+		.thread = event->n_raw > 7 ? (uint32_t)event->raw[7] : event->thread,
+		.gap = (double)word(event, 6, 1),
+		.blocks = word(event, 8, 1),
+		.is_write = loci_ref_word_op(event->raw[3]) == LOCI_OP_STORE,
+		.is_bulk = loci_ref_word_flags(event->raw[3]) & LOCI_REF_BULK
+	};
+	const struct loci_weigh_sample weighed = { .id = event->payload,
+		.count = event->raw[1],
+		.context = event->raw[2],
+		.watch = watch_of(event->raw[4]),
+		.thread = sample.thread,
+		.base = sample.gap * (double)sample.blocks,
+		.use = watched->n_samples };
+	uint64_t followed = word(event, 9, 0);
+	double rate = followed && event->n_raw > 10 ? (double)event->raw[10] / (double)followed
+						    : (double)sample.blocks;
+
+	if (loci_grow(&watched->sample, &watched->sample_cap, watched->n_samples + 1,
+		    sizeof(*watched->sample)) < 0 ||
+		count(watched, sample.thread, event->raw[1]) < 0 ||
+		loci_touch_clock_add(
+			&watched->clock, sample.thread, event->raw[1], sample.gap, rate) < 0)
+		return -ENOMEM;
+	watched->sample[watched->n_samples++] = sample;
+	return loci_weigh_open(watched->weigh, &weighed, NULL);
+}
+
+static int fire(struct loci_watch_events *watched, const struct loci_event *event)
+{
+	const struct loci_weigh_reuse reuse = { .count = event->raw[1],
+		.late = word(event, 7, 0),
+		.touches = word(event, 6, 0),
+		.thread = (uint32_t)event->raw[4],
+		.reuse = watched->n_fires++ };
+
+	return loci_weigh_fire(watched->weigh, event->payload, &reuse, NULL);
+}
+
+/* Another may have its number from here on. */
+static int end_thread(struct loci_watch_events *watched, uint32_t id)
+{
+	struct loci_watch_thread *thread = thread_of(watched, id);
+
+	if (!thread)
+		return -ENOMEM;
+	thread->ended += thread->references;
+	thread->references = 0;
+	return 0;
 }
 
 void loci_watch_events_event(struct loci_watch_events *watched, const struct loci_event *event)
 {
 	int r = 0;
 
-	if (event->kind == LOCI_MARK_SAMPLE_OPEN) {
-		const struct loci_weigh_sample sample = { .id = event->payload,
-			.count = event->raw[1],
-			.context = event->raw[2],
-			.watch = event->raw[4] < LOCI_WATCH_BURST   ? (uint32_t)event->raw[4]
-				: event->raw[4] == LOCI_WATCH_BURST ? LOCI_WATCH_BURST
-								    : LOCI_WATCH_NONE };
-
-		r = loci_weigh_open(watched->weigh, &sample, NULL);
-	} else if (event->kind == LOCI_MARK_SAMPLE_FIRE) {
-		r = loci_weigh_fire(
-			watched->weigh, event->payload, event->raw[1], event->raw[2], NULL);
-	} else if (event->kind == LOCI_MARK_COUNT) {
-		watched->references = event->raw[0];
+	switch (event->kind) {
+	case LOCI_MARK_SAMPLE_OPEN:
+		r = open_sample(watched, event);
+		break;
+	case LOCI_MARK_SAMPLE_EVICT:
+		r = loci_weigh_evict(
+			watched->weigh, event->payload, event->raw[0], event->raw[1], NULL);
+		break;
+	case LOCI_MARK_SAMPLE_FIRE:
+		r = fire(watched, event);
+		break;
+	case LOCI_MARK_COUNT:
+		r = count(watched, event->thread, event->raw[0]);
+		break;
+	case LOCI_MARK_THREAD_EXIT:
+		r = end_thread(watched, (uint32_t)event->payload);
+		break;
+	default:
+		break;
 	}
 	if (r < 0)
 		watched->failed = r;
 }
 
+/* What samples say of all references. Touches are those of samples, which are any references, and
+ * not of what followed them: how long they were followed depends on what followed. */
+static void add_samples(const struct loci_watch_events *watched, struct loci_sample_sum *sum)
+{
+	double gaps = 0, writes = 0, straddles = 0, stores = 0;
+
+	for (size_t i = 0; i < watched->n_samples; i++) {
+		const struct loci_watch_sample *sample = &watched->sample[i];
+
+		gaps += sample->gap;
+		stores += sample->is_write ? sample->gap : 0;
+		writes += sample->is_write ? sample->gap * (double)sample->blocks : 0;
+		straddles += sample->blocks > 1 && !sample->is_bulk ? sample->gap : 0;
+		if (sum->last_mean < (uint64_t)sample->gap)
+			sum->last_mean = (uint64_t)sample->gap;
+	}
+	if (!(gaps > 0))
+		return;
+	sum->touches = (double)sum->references * watched->result.base / gaps;
+	sum->stores = (double)sum->references * stores / gaps;
+	sum->straddles = (double)sum->references * straddles / gaps;
+	sum->writes = sum->touches * writes / watched->result.base;
+}
+
+static int add_outcome(
+	struct loci_sample_sum *sum, const struct loci_weigh_outcome *outcome, double weight)
+{
+	sum->weight += weight;
+	sum->square += weight * weight;
+	sum->in_burst += outcome->in_burst;
+	sum->never += outcome->distance == LOCI_INFINITE;
+	sum->by_watch += outcome->distance != LOCI_INFINITE && !outcome->in_burst;
+	if (outcome->distance == LOCI_INFINITE) {
+		sum->time.cold += weight;
+		return 0;
+	}
+	if (outcome->remote && loci_hist_add(&sum->time_remote, outcome->distance, weight) < 0)
+		return -ENOMEM;
+	return loci_hist_add(&sum->time, outcome->distance, weight);
+}
+
 int loci_watch_events_finish(
 	struct loci_watch_events *watched, struct loci_sample_sum *sum, struct loci_err *err)
 {
-	struct loci_weigh_result result;
-	double all = 0, scale;
+	struct loci_weigh_result *result = &watched->result;
+	size_t n_threads = 0;
+	double all = 0;
 
-	if (watched->failed || loci_weigh_finish(watched->weigh, &result, err) < 0)
+	loci_touch_clock_settle(&watched->clock);
+	if (watched->failed || loci_weigh_finish(watched->weigh, &watched->clock, result, err) < 0)
 		return loci_err_nomem(err);
-	for (size_t i = 0; i < result.n; i++)
-		all += result.outcome[i].weight;
-	sum->references = watched->references;
-	sum->touches = (double)watched->references;
-	sum->samples = result.samples;
-	sum->lost = result.pooled;
-	scale = all > 0 ? (double)watched->references / all : 0;
-	for (size_t i = 0; i < result.n; i++) {
-		const struct loci_weigh_outcome *outcome = &result.outcome[i];
-		double weight = outcome->weight * scale;
+	for (size_t i = 0; i < watched->n_threads; i++) {
+		struct loci_watch_thread *thread = &watched->thread[i];
 
-		sum->weight += weight;
-		sum->square += weight * weight;
-		if (outcome->distance == LOCI_INFINITE)
-			sum->time.cold += weight;
-		else if (loci_hist_add(&sum->time, outcome->distance, weight) < 0)
-			return loci_err_nomem(err);
+		thread->references += thread->ended;
+		thread->ended = 0;
+		sum->references += thread->references;
+		n_threads += thread->references > 0;
 	}
+	sum->threads = n_threads > 1;
+	sum->samples = result->samples;
+	sum->lost = result->pooled;
+	sum->abandoned = result->abandoned;
+	add_samples(watched, sum);
+	for (size_t i = 0; i < result->n; i++)
+		all += result->outcome[i].weight;
+	watched->scale = all > 0 ? sum->touches / all : 0;
+	for (size_t i = 0; i < result->n; i++)
+		if (add_outcome(sum, &result->outcome[i],
+			    result->outcome[i].weight * watched->scale) < 0)
+			return loci_err_nomem(err);
 	return 0;
 }

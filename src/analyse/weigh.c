@@ -5,28 +5,36 @@
 #include "analyse/keymap.h"
 #include "hist/hist.h"
 
-#include <stdbool.h>
+#include <math.h>
 
-#define GIVEN_UP (LOCI_INFINITE - 1) /* beside a distance: censored, for Kaplan-Meier */
+#define GOLDEN 0.6180339887498949 /* whose multiples, modulo 1, are spread evenly */
 
 struct watched {
 	struct loci_weigh_sample sample;
-	uint32_t context;      /* its number */
-	uint64_t samples_then; /* of the context, before this one */
-	double weight;
-	uint32_t k; /* 0: free */
+	uint32_t context; /* its number */
+	double base_then; /* of the context, before this one */
+	double inverse;   /* of the probability that it is watched still */
+	uint64_t evicted; /* the count then; 0: it is not .. */
+	uint64_t by;      /* .. and the sample that it was evicted for */
+	uint32_t k;       /* 0: free */
 };
 
 struct context {
 	uint64_t key, samples;
-	double weight; /* of its outcomes */
+	double base, weight; /* of its samples, and of its outcomes */
 	bool has_outcome;
 };
 
-/* An outcome, with what Kaplan-Meier needs of those that were given up. */
+/* An outcome, or what was given up: Kaplan-Meier learns from that for how long it was not reused.
+ */
 struct known {
-	struct loci_weigh_outcome outcome; /* context is its number until the end */
-	uint64_t age;                      /* at which it was given up, or LOCI_INFINITE */
+	struct loci_weigh_outcome outcome; /* context is its number until the end; distance is of
+					      what was given up, too */
+	double base;
+	uint32_t thread;
+	uint64_t from, to; /* references of the thread; of what is never reused nothing */
+	uint64_t late;
+	bool given_up;
 };
 
 struct loci_weigh {
@@ -40,7 +48,8 @@ struct loci_weigh {
 	struct known *known;
 	size_t n_known, known_cap;
 	struct loci_weigh_outcome *outcome; /* in the end */
-	uint64_t samples;
+	uint64_t samples, abandoned;
+	double base;
 };
 
 int loci_weigh_new(enum loci_weighting weighting, struct loci_weigh **ret, struct loci_err *err)
@@ -80,30 +89,62 @@ static int context_of(struct loci_weigh *weigh, uint64_t key, uint32_t *ret)
 	return 0;
 }
 
-static int know(struct loci_weigh *weigh, const struct watched *watched, uint64_t distance,
-	uint64_t reuse, uint64_t age, double weight)
+/* What became of a sample; the caller fills in the rest. */
+static struct known *know(struct loci_weigh *weigh, const struct watched *watched, double weight)
 {
 	struct known *known;
 
 	if (loci_grow(&weigh->known, &weigh->known_cap, weigh->n_known + 1, sizeof(*weigh->known)) <
 		0)
-		return -ENOMEM;
+		return NULL;
 	known = &weigh->known[weigh->n_known++];
-	known->outcome = (struct loci_weigh_outcome){ watched->context, reuse, distance, weight };
-	known->age = age;
-	if (distance != GIVEN_UP) {
-		weigh->context[watched->context].weight += weight;
-		weigh->context[watched->context].has_outcome = true;
+	*known = (struct known){ .outcome = { .context = watched->context,
+					 .use = watched->sample.use,
+					 .weight = weight,
+					 .in_burst = watched->sample.watch == LOCI_WATCH_BURST },
+		.base = watched->sample.base,
+		.thread = watched->sample.thread,
+		.from = watched->sample.count };
+	return known;
+}
+
+static int know_outcome(struct loci_weigh *weigh, const struct watched *watched,
+	const struct loci_weigh_reuse *reuse, double weight)
+{
+	struct context *context = &weigh->context[watched->context];
+	struct known *known = know(weigh, watched, weight);
+
+	if (!known)
+		return -ENOMEM;
+	context->weight += weight;
+	context->has_outcome = true;
+	if (!reuse) {
+		known->outcome.distance = LOCI_INFINITE;
+		return 0;
 	}
+	known->outcome.distance = reuse->touches;
+	known->outcome.reuse = reuse->reuse;
+	known->outcome.remote = reuse->thread != watched->sample.thread;
+	known->to = reuse->count;
+	known->late = reuse->late;
 	return 0;
 }
 
-/* What is given up has no weight; Kaplan-Meier learns from it for how long it was not reused. */
-static int give_up(struct loci_weigh *weigh, const struct watched *watched, uint64_t count)
+/* weight: what it stood for, which others that were not reused for as long are to have; 0: they
+ * have it already. */
+static int give_up(
+	struct loci_weigh *weigh, const struct watched *watched, uint64_t count, double weight)
 {
-	if (weigh->weighting != LOCI_WEIGH_KAPLAN_MEIER)
+	struct known *known;
+
+	if (weigh->weighting != LOCI_WEIGH_KAPLAN_MEIER && !(weight > 0))
 		return 0;
-	return know(weigh, watched, GIVEN_UP, 0, count - watched->sample.count, 0);
+	known = know(weigh, watched, weight);
+	if (!known)
+		return -ENOMEM;
+	known->given_up = true;
+	known->to = count;
+	return 0;
 }
 
 /* The odds of a sample that found no free watch. Watches are visited by falling k: those of one k
@@ -131,7 +172,7 @@ static double draw(struct loci_weigh *weigh, uint32_t taken)
 		q = reached * (1 - pass) / ties;
 		for (unsigned i = 0; i < LOCI_WATCHES; i++)
 			if (weigh->watched[i].k == k && i != taken)
-				weigh->watched[i].weight /= 1 - q;
+				weigh->watched[i].inverse /= 1 - q;
 		reached *= pass;
 		below = k;
 	}
@@ -142,46 +183,69 @@ static double weight_of(const struct loci_weigh *weigh, const struct watched *wa
 	switch (weigh->weighting) {
 	case LOCI_WEIGH_INVERSE:
 	case LOCI_WEIGH_UNSCALED:
-		return watched->weight;
+		return watched->sample.base * watched->inverse;
 	case LOCI_WEIGH_PROPORTIONAL:
-		return (double)(weigh->context[watched->context].samples - watched->samples_then);
+		return weigh->context[watched->context].base - watched->base_then;
 	default:
-		return 1;
+		return watched->sample.base;
 	}
+}
+
+/* A watch whose sample was evicted for one that could not have it after all. */
+static int abandon(struct loci_weigh *weigh, uint64_t by)
+{
+	for (unsigned i = 0; i < LOCI_WATCHES; i++) {
+		struct watched *watched = &weigh->watched[i];
+
+		if (!watched->k || !watched->evicted || watched->by != by)
+			continue;
+		watched->k = 0;
+		weigh->abandoned++;
+		return give_up(weigh, watched, watched->evicted, weight_of(weigh, watched));
+	}
+	return 0;
 }
 
 static int open_watched(struct loci_weigh *weigh, struct watched *opened)
 {
 	uint32_t watch = opened->sample.watch;
-	bool was_free = watch < LOCI_WATCHES && !weigh->watched[watch].k;
+	struct watched *before = watch < LOCI_WATCHES ? &weigh->watched[watch] : NULL;
+	bool was_free = before && !before->k;
 	double taken;
 
 	for (unsigned i = 0; i < LOCI_WATCHES; i++)
 		weigh->watched[i].k += weigh->watched[i].k > 0;
 	if (!was_free) {
 		taken = draw(weigh, watch);
-		opened->weight = taken > 0 ? 1 / taken : 1;
+		opened->inverse = taken > 0 ? 1 / taken : 1;
 	}
-	if (watch >= LOCI_WATCHES)
-		return give_up(weigh, opened, opened->sample.count);
-	if (!was_free && give_up(weigh, &weigh->watched[watch], opened->sample.count) < 0)
+	if (!before)
+		return abandon(weigh, opened->sample.id) < 0
+			? -ENOMEM
+			: give_up(weigh, opened, opened->sample.count, 0);
+	if (!was_free &&
+		give_up(weigh, before, before->evicted ? before->evicted : opened->sample.count,
+			0) < 0)
 		return -ENOMEM;
-	opened->k = was_free ? 1 : weigh->watched[watch].k;
-	weigh->watched[watch] = *opened;
+	opened->k = was_free ? 1 : before->k;
+	*before = *opened;
 	return 0;
 }
 
 int loci_weigh_open(
 	struct loci_weigh *weigh, const struct loci_weigh_sample *sample, struct loci_err *err)
 {
-	struct watched opened = { .sample = *sample, .weight = 1 };
+	struct watched opened = { .sample = *sample, .inverse = 1 };
 	struct context *context;
 	int r = 0;
 
 	if (context_of(weigh, sample->context, &opened.context) < 0)
 		return loci_err_nomem(err);
 	context = &weigh->context[opened.context];
-	opened.samples_then = context->samples++;
+	opened.base_then = context->base;
+	context->base += sample->base;
+	context->samples++;
+	weigh->base += sample->base;
 	weigh->samples++;
 	if (sample->watch != LOCI_WATCH_BURST) {
 		r = open_watched(weigh, &opened);
@@ -194,49 +258,63 @@ int loci_weigh_open(
 	return r < 0 ? loci_err_nomem(err) : 0;
 }
 
-int loci_weigh_fire(
-	struct loci_weigh *weigh, uint64_t id, uint64_t count, uint64_t reuse, struct loci_err *err)
+/* The watch of a sample; NULL: it has none. */
+static struct watched *watch_of(struct loci_weigh *weigh, uint64_t id)
 {
-	for (size_t i = 0; i < weigh->n_burst; i++) {
-		struct watched of = weigh->burst[i];
+	for (unsigned i = 0; i < LOCI_WATCHES; i++)
+		if (weigh->watched[i].k && weigh->watched[i].sample.id == id)
+			return &weigh->watched[i];
+	return NULL;
+}
 
-		if (of.sample.id != id)
+int loci_weigh_fire(struct loci_weigh *weigh, uint64_t id, const struct loci_weigh_reuse *reuse,
+	struct loci_err *err)
+{
+	struct watched *of = watch_of(weigh, id);
+	int r = 0;
+
+	for (size_t i = 0; !of && i < weigh->n_burst; i++) {
+		struct watched burst = weigh->burst[i];
+
+		if (burst.sample.id != id)
 			continue;
 		weigh->burst[i] = weigh->burst[--weigh->n_burst];
-		if (know(weigh, &of, count - of.sample.count, reuse, LOCI_INFINITE, 1) < 0)
-			return loci_err_nomem(err);
-		return 0;
+		r = know_outcome(weigh, &burst, reuse, burst.sample.base);
+		break;
 	}
-	for (unsigned i = 0; i < LOCI_WATCHES; i++) {
-		struct watched *of = &weigh->watched[i];
-
-		if (!of->k || of->sample.id != id)
-			continue;
+	if (of) {
 		of->k = 0;
-		if (know(weigh, of, count - of->sample.count, reuse, LOCI_INFINITE,
-			    weight_of(weigh, of)) < 0)
-			return loci_err_nomem(err);
-		return 0;
+		r = know_outcome(weigh, of, reuse, weight_of(weigh, of));
 	}
-	return 0;
+	return r < 0 ? loci_err_nomem(err) : 0;
 }
 
-static uint64_t time_of(const struct known *known)
+int loci_weigh_evict(
+	struct loci_weigh *weigh, uint64_t id, uint64_t count, uint64_t by, struct loci_err *err)
 {
-	return known->outcome.distance == GIVEN_UP ? known->age : known->outcome.distance;
+	struct watched *of = watch_of(weigh, id);
+
+	if (!of)
+		return 0;
+	of->evicted = count;
+	of->by = by;
+	if (by)
+		return 0;
+	of->k = 0;
+	weigh->abandoned++;
+	return give_up(weigh, of, count, weight_of(weigh, of)) < 0 ? loci_err_nomem(err) : 0;
 }
 
-/* By context and time; at the same time outcomes before what was given up. */
+/* By context and distance; at the same one outcomes before what was given up. */
 static int compare(const void *left, const void *right)
 {
 	const struct known *a = left, *b = right;
-	bool a_up = a->outcome.distance == GIVEN_UP, b_up = b->outcome.distance == GIVEN_UP;
 
 	if (a->outcome.context != b->outcome.context)
 		return a->outcome.context < b->outcome.context ? -1 : 1;
-	if (time_of(a) != time_of(b))
-		return time_of(a) < time_of(b) ? -1 : 1;
-	return (int)a_up - (int)b_up;
+	if (a->outcome.distance != b->outcome.distance)
+		return a->outcome.distance < b->outcome.distance ? -1 : 1;
+	return (int)a->given_up - (int)b->given_up;
 }
 
 /* Of each outcome its share of those who were still at risk then. What was never reused was at risk
@@ -247,20 +325,23 @@ static void survive(struct loci_weigh *weigh)
 	for (size_t from = 0, to; from < weigh->n_known; from = to) {
 		uint64_t number = weigh->known[from].outcome.context;
 		struct context *context = &weigh->context[number];
-		double survival = 1;
+		double survival = 1, at_risk = 0;
 
-		for (to = from; to < weigh->n_known; to++)
+		for (to = from; to < weigh->n_known; to++) {
 			if (weigh->known[to].outcome.context != number)
 				break;
+			at_risk += weigh->known[to].base;
+		}
 		context->weight = 0;
 		for (size_t i = from; i < to; i++) {
-			struct loci_weigh_outcome *outcome = &weigh->known[i].outcome;
+			struct known *known = &weigh->known[i];
 
-			if (outcome->distance == GIVEN_UP)
-				continue;
-			outcome->weight = survival / (double)(to - i);
-			survival -= outcome->weight;
-			context->weight += outcome->weight;
+			if (!known->given_up) {
+				known->outcome.weight = survival * known->base / at_risk;
+				survival -= known->outcome.weight;
+				context->weight += known->outcome.weight;
+			}
+			at_risk -= known->base;
 		}
 	}
 }
@@ -274,41 +355,144 @@ static bool is_scaled(const struct loci_weigh *weigh)
 static int finish_watched(struct loci_weigh *weigh)
 {
 	for (size_t i = 0; i < weigh->n_burst; i++)
-		if (know(weigh, &weigh->burst[i], LOCI_INFINITE, 0, LOCI_INFINITE, 1) < 0)
+		if (know_outcome(weigh, &weigh->burst[i], NULL, weigh->burst[i].sample.base) < 0)
 			return -ENOMEM;
 	for (unsigned i = 0; i < LOCI_WATCHES; i++)
 		if (weigh->watched[i].k &&
-			know(weigh, &weigh->watched[i], LOCI_INFINITE, 0, LOCI_INFINITE,
+			know_outcome(weigh, &weigh->watched[i], NULL,
 				weight_of(weigh, &weigh->watched[i])) < 0)
 			return -ENOMEM;
 	return 0;
 }
 
-int loci_weigh_finish(struct loci_weigh *weigh, struct loci_weigh_result *ret, struct loci_err *err)
+/* Touches from a sample to its reuse, or to where it was given up, where they were not counted. The
+ * reuse is half as late as it may be, on average. */
+static uint64_t distance_of(const struct known *known, const struct loci_touch_clock *clock)
 {
-	double sum = 0, squares = 0, shared = 1;
+	double refs, rate = 1;
 
-	*ret = (struct loci_weigh_result){ .samples = weigh->samples };
+	if (known->outcome.distance || known->to < known->from)
+		return known->outcome.distance ? known->outcome.distance : 1;
+	refs = (double)(known->to - known->from) + (double)known->late / 2;
+	if (clock)
+		rate = loci_touch_clock_rate(clock, known->thread, known->from, known->to);
+	return (uint64_t)llround(fmax(refs * rate, 1));
+}
+
+/* Whether an outcome tells of samples that were not reused until then. */
+static bool is_later(const struct known *known, const struct known *than)
+{
+	return !known->given_up && !known->outcome.in_burst &&
+		known->outcome.distance > than->outcome.distance;
+}
+
+/* Of those in one context, or in any, the weight. */
+static double later_weight(
+	const struct loci_weigh *weigh, size_t n, const struct known *than, bool in_any)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (is_later(&weigh->known[i], than) &&
+			(in_any || weigh->known[i].outcome.context == than->outcome.context))
+			sum += weigh->known[i].outcome.weight;
+	return sum;
+}
+
+/* A watch that was given up, and not for another sample, would have met its reuse later. What it
+ * stood for goes to those of its context that did (Efron 1967); where there is none it has an
+ * outcome like one of all others', taken in turn. */
+static int share_out(struct loci_weigh *weigh, size_t n, size_t given_up, double turn)
+{
+	const struct known than = weigh->known[given_up];
+	struct context *context = &weigh->context[than.outcome.context];
+	double sum = later_weight(weigh, n, &than, false), at;
+	struct known *copy;
+
+	if (sum > 0) {
+		for (size_t i = 0; i < n; i++)
+			if (is_later(&weigh->known[i], &than) &&
+				weigh->known[i].outcome.context == than.outcome.context)
+				weigh->known[i].outcome.weight *= 1 + than.outcome.weight / sum;
+		context->weight += than.outcome.weight;
+		return 0;
+	}
+	at = turn * later_weight(weigh, n, &than, true);
+	for (size_t i = 0; i < n; i++) {
+		if (!is_later(&weigh->known[i], &than))
+			continue;
+		at -= weigh->known[i].outcome.weight;
+		if (at > 0)
+			continue;
+		if (loci_grow(&weigh->known, &weigh->known_cap, weigh->n_known + 1,
+			    sizeof(*weigh->known)) < 0)
+			return -ENOMEM;
+		copy = &weigh->known[weigh->n_known++];
+		*copy = weigh->known[i];
+		copy->outcome.context = than.outcome.context;
+		copy->outcome.use = than.outcome.use;
+		copy->outcome.weight = than.outcome.weight;
+		context->weight += than.outcome.weight;
+		context->has_outcome = true;
+		return 0;
+	}
+	return 0;
+}
+
+static int share_out_all(struct loci_weigh *weigh)
+{
+	size_t n = weigh->n_known, times = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (weigh->known[i].given_up && weigh->known[i].outcome.weight > 0 &&
+			share_out(weigh, n, i, fmod(0.5 + (double)times++ * GOLDEN, 1)) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+/* What contexts without outcome leave to the others. */
+static double pool(const struct loci_weigh *weigh, struct loci_weigh_result *ret)
+{
+	double left = 0;
+
+	for (size_t i = 0; i < weigh->n_contexts; i++) {
+		const struct context *context = &weigh->context[i];
+
+		ret->pooled += context->has_outcome ? 0 : context->samples;
+		left += context->has_outcome ? context->base : 0;
+	}
+	return is_scaled(weigh) && left > 0 ? weigh->base / left : 1;
+}
+
+int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *clock,
+	struct loci_weigh_result *ret, struct loci_err *err)
+{
+	double sum = 0, squares = 0, shared;
+
+	*ret = (struct loci_weigh_result){
+		.samples = weigh->samples, .abandoned = weigh->abandoned, .base = weigh->base
+	};
 	if (finish_watched(weigh) < 0)
+		return loci_err_nomem(err);
+	for (size_t i = 0; i < weigh->n_known; i++)
+		weigh->known[i].outcome.distance = distance_of(&weigh->known[i], clock);
+	if (weigh->weighting == LOCI_WEIGH_KAPLAN_MEIER)
+		survive(weigh);
+	else if (share_out_all(weigh) < 0)
 		return loci_err_nomem(err);
 	weigh->outcome = calloc(weigh->n_known + 1, sizeof(*weigh->outcome));
 	if (!weigh->outcome)
 		return loci_err_nomem(err);
-	if (weigh->weighting == LOCI_WEIGH_KAPLAN_MEIER)
-		survive(weigh);
-	for (size_t i = 0; i < weigh->n_contexts; i++)
-		ret->pooled += weigh->context[i].has_outcome ? 0 : weigh->context[i].samples;
-	if (is_scaled(weigh) && ret->pooled < weigh->samples)
-		shared = (double)weigh->samples / (double)(weigh->samples - ret->pooled);
+	shared = pool(weigh, ret);
 	for (size_t i = 0; i < weigh->n_known; i++) {
 		struct loci_weigh_outcome outcome = weigh->known[i].outcome;
 		const struct context *context = &weigh->context[outcome.context];
 
-		if (outcome.distance == GIVEN_UP)
+		if (weigh->known[i].given_up)
 			continue;
 		outcome.context = context->key;
 		if (is_scaled(weigh))
-			outcome.weight *= shared * (double)context->samples / context->weight;
+			outcome.weight *= shared * context->base / context->weight;
 		sum += outcome.weight;
 		squares += outcome.weight * outcome.weight;
 		weigh->outcome[ret->n++] = outcome;

@@ -2,24 +2,30 @@
 /* What the samples of a watching collector stand for. Few samples can be watched at once, so most
  * are given up before their reuse comes, and long reuses more often than short ones. The collector
  * tells what happened to each (OPEN, EVICT, FIRE); here each outcome gets its weight, so that their
- * sum is the number of samples and every reuse counts as often as it was sampled.
+ * sum is what all samples stand for and every reuse counts for as much as was sampled of it.
  *
- * Inverse: one over the probability that the sample was watched until its outcome, which follows
- * from the rule of collect/runtime/reservoir.h (Horvitz and Thompson 1952): 1 of a free watch, 1 /
- * (1
- * - prod(1 - 1/k)) of one taken, and divided by 1 - q at every later sample that it survived, q
- * being its share of the odds then. Then the weights of each context of use are scaled to its
- * samples; a context none of whose samples has an outcome takes the distribution of all.
+ * Inverse: what the sample stands for by the way it was drawn (its base: the gap before it, times
+ * the blocks that it touched), over the probability that it was watched until its outcome, which
+ * follows from the rule of collect/runtime/reservoir.h (Horvitz and Thompson 1952): 1 of a free
+ * watch, 1 - prod(1 - 1/k) of one taken, and times 1 - q at every later sample that it survived, q
+ * being its share of the odds then. Then the weights of each context of use are scaled to the sum
+ * of its samples' bases; a context none of whose samples has an outcome takes the distribution of
+ * all.
  *
- * Proportional (RDX): a reuse counts as many times as samples were taken in its context of use
- * since it was watched. Kaplan-Meier: survival by context, what was given up being censored then.
- * Plain: every outcome once. */
+ * Proportional (RDX): a reuse counts for all samples taken in its context of use since it was
+ * watched. Kaplan-Meier: survival by context, what was given up being censored then. Plain: every
+ * outcome for its own sample.
+ *
+ * A watch that is given up and not taken by another sample (its page was too hot) is free. What its
+ * sample stood for goes to those that were watched for longer (Efron 1967). */
 #ifndef LOCI_ANALYSE_WEIGH_H
 #define LOCI_ANALYSE_WEIGH_H
 
+#include "analyse/touch_clock.h"
 #include "base/err.h"
 #include "stream/stream.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,32 +44,51 @@ void loci_weigh_free(struct loci_weigh *weigh); /* NULL allowed */
 
 struct loci_weigh_sample {
 	uint64_t id;      /* ascending */
-	uint64_t count;   /* references so far */
+	uint64_t count;   /* references of its thread so far */
 	uint64_t context; /* of the use, any number */
 	uint32_t watch;   /* below LOCI_WATCHES, LOCI_WATCH_NONE or LOCI_WATCH_BURST */
+	uint32_t thread;
+	double base;  /* touches that it stands for, more than 0 */
+	uint64_t use; /* any number, for the caller */
 };
 /* A sample, in the order of the lotteries. If its watch was armed the sample there is given up. */
 int loci_weigh_open(
 	struct loci_weigh *weigh, const struct loci_weigh_sample *sample, struct loci_err *err);
-/* Its reuse, of a sample that is watched or in a burst; others are passed over. reuse: any number,
- * for the caller. */
-int loci_weigh_fire(struct loci_weigh *weigh, uint64_t id, uint64_t count, uint64_t reuse,
+
+struct loci_weigh_reuse {
+	uint64_t count;   /* references of the sample's thread so far .. */
+	uint64_t late;    /* .. by which it may be too low */
+	uint64_t touches; /* since the sample, itself included; 0: not known */
+	uint32_t thread;  /* whose it is */
+	uint64_t reuse;   /* any number, for the caller */
+};
+/* Of a sample that is watched or in a burst; others are passed over. */
+int loci_weigh_fire(struct loci_weigh *weigh, uint64_t id, const struct loci_weigh_reuse *reuse,
 	struct loci_err *err);
+/* A sample is watched no more, when its thread has so many references: another, which is opened
+ * next, takes its watch, or, 0, none does. */
+int loci_weigh_evict(
+	struct loci_weigh *weigh, uint64_t id, uint64_t count, uint64_t by, struct loci_err *err);
 
 struct loci_weigh_outcome {
-	uint64_t context, reuse;
-	uint64_t distance; /* references; LOCI_INFINITE: never reused, reuse is 0 */
+	uint64_t context, use, reuse;
+	uint64_t distance; /* touches; LOCI_INFINITE: never reused, reuse is 0 */
 	double weight;
+	bool in_burst;
+	bool remote; /* reused by another thread: the distance is in touches of the sample's */
 };
 struct loci_weigh_result {
 	const struct loci_weigh_outcome *outcome; /* the weigher's; of Kaplan-Meier in any order */
 	size_t n;
 	uint64_t samples;
-	uint64_t pooled;  /* samples of contexts without outcome */
-	double effective; /* sample size: (sum w)^2 / sum w^2 */
+	uint64_t pooled;    /* samples of contexts without outcome */
+	uint64_t abandoned; /* watches given up that no other sample took */
+	double base;        /* of all samples */
+	double effective;   /* sample size: (sum w)^2 / sum w^2 */
 };
-/* After the last reference: what is still watched is never reused. Once. */
-int loci_weigh_finish(
-	struct loci_weigh *weigh, struct loci_weigh_result *ret, struct loci_err *err);
+/* After the last reference: what is still watched is never reused. Once. clock: what references are
+ * in touches, settled; NULL: one each. */
+int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *clock,
+	struct loci_weigh_result *ret, struct loci_err *err);
 
 #endif

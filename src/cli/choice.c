@@ -47,6 +47,11 @@ int loci_choose(const char *named, const struct loci_run_options *run, struct lo
 			"-m sample samples in programs built by loci cc; --collector %s is another "
 			"way",
 			named);
+	if (run->watching && named && (!wants_cc || wants_gcc))
+		return loci_err_set(err, EINVAL,
+			"-m watch watches in programs built by loci cc; --collector %s is another "
+			"way",
+			named);
 	if (count && named && !wants_cc)
 		return loci_err_set(err, EINVAL,
 			"-m count counts in programs built by loci cc; --collector %s is another "
@@ -72,6 +77,11 @@ int loci_choose(const char *named, const struct loci_run_options *run, struct lo
 		return loci_err_set(err, EINVAL,
 			"-m sample: %s was built without loci cc or loci gcc; build it again with "
 			"CC='loci cc', "
+			"or give --collector cc if it only starts programs that were",
+			name);
+	if (run->watching && !named && ret->collector != LOCI_COLLECTOR_CC)
+		return loci_err_set(err, EINVAL,
+			"-m watch: %s was built without loci cc; build it again with CC='loci cc', "
 			"or give --collector cc if it only starts programs that were",
 			name);
 	ret->unwatched = loci_collector_is_inside(ret->collector) && !program.found;

@@ -384,7 +384,9 @@ int loci_cmd_analyse(int argc, char **argv)
 		bool has_code = source->info.capabilities & LOCI_CAP_SITES;
 
 		/* a trace that loci record kept is analysed as it would have been then */
-		args.analyse.attribute = (has_code || tells_threads(source)) && !args.watch.wanted;
+		args.analyse.attribute = has_code || (tells_threads(source) && !args.watch.wanted);
+		if (args.watch.wanted)
+			args.analyse.n_levels = 0;
 		if (!has_code) { /* whose misses they are is not known */
 			args.analyse.threads_only = true;
 			args.analyse.n_levels = 0;

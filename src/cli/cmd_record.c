@@ -8,7 +8,6 @@
 #include "cli/record_args.h"
 
 #include "base/cleanup.h"
-#include "base/replace.h"
 #include "base/units.h"
 #include "collect/gate.h"
 #include "collect/launch.h"
@@ -124,22 +123,6 @@ static char *join(char *const *argv)
 	return NULL;
 }
 
-/* A run may take hours: what would keep its profile from being written is found out before. */
-static int check_files(const struct loci_record_args *args, struct loci_err *err)
-{
-	loci_cleanup(loci_replace_fini) struct loci_replace profile = { .fd = -1 };
-	loci_cleanup(loci_replace_fini) struct loci_replace trace = { .fd = -1 };
-	int r = loci_product_check(args->output, err);
-
-	if (r == 0)
-		r = loci_replace_begin(&profile, args->output, err);
-	if (r == 0 && args->trace)
-		r = loci_product_check_trace(args->trace, args->output, err);
-	if (r == 0 && args->trace)
-		r = loci_replace_begin(&trace, args->trace, err);
-	return r;
-}
-
 static void say_how(const struct loci_record_args *args, const struct loci_launch *launch)
 {
 	char size[LOCI_UNITS_MAX];
@@ -152,6 +135,10 @@ static void say_how(const struct loci_record_args *args, const struct loci_launc
 			args->sample.run.period,
 			args->sample.run.doubling ? ", less often as the run grows" : "", size,
 			args->sample.run.seed);
+		return;
+	}
+	if (args->watching.wanted) {
+		loci_watch_run_say(&args->watching, size);
 		return;
 	}
 	if (args->run.collector == LOCI_COLLECTOR_CC)
@@ -280,6 +267,8 @@ static int conclude(
 	if (loci_analysis_is_empty(crew->analysis))
 		return nothing(args, &crew->unread, err);
 	note_part(args, crew->analysis);
+	loci_watch_run_note(
+		&args->watching, loci_runner_watching(live.runner), crew->analysis, args->verbose);
 	if (crew->unread.text[0])
 		loci_analysis_miss(crew->analysis, crew->unread.text);
 	r = loci_analysis_write(crew->analysis, args->output, &summary, err);
@@ -411,7 +400,7 @@ static int count(struct loci_record_args *args, bool asked)
 static int prepare(struct loci_record_args *args, struct loci_launch *launch,
 	struct loci_crew *crew, struct loci_err *err)
 {
-	int r = check_files(args, err);
+	int r = loci_product_check_files(args->output, args->trace, err);
 
 	if (r == 0 && args->run.collector == LOCI_COLLECTOR_ANY)
 		r = loci_launch_find(launch, err);
@@ -476,12 +465,13 @@ int loci_cmd_record(int argc, char **argv)
 			.stop = &live.stop,
 			.attribute = true,
 			.no_sets = true },
+		.watching = LOCI_WATCH_RUN_DEFAULTS,
 	};
 	struct loci_product_host host;
 	struct loci_err err = { "" };
 	int status = loci_record_parse(argc, argv, &args);
 
-	if (status < 0 && !args.sample.wanted &&
+	if (status < 0 && !args.sample.wanted && !args.watching.wanted &&
 		loci_product_levels(&args.levels, args.caches, &args.analyse, &err) < 0)
 		status = loci_usage("record", "%s", err.text);
 	if (status < 0)

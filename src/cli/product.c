@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/host.h"
+#include "base/replace.h"
 #include "base/units.h"
 #include "cli/open.h"
 #include "model/verdict.h"
@@ -260,4 +261,19 @@ double loci_product_seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+int loci_product_check_files(const char *output, const char *trace, struct loci_err *err)
+{
+	loci_cleanup(loci_replace_fini) struct loci_replace profile = { .fd = -1 };
+	loci_cleanup(loci_replace_fini) struct loci_replace words = { .fd = -1 };
+	int r = loci_product_check(output, err);
+
+	if (r == 0)
+		r = loci_replace_begin(&profile, output, err);
+	if (r == 0 && trace)
+		r = loci_product_check_trace(trace, output, err);
+	if (r == 0 && trace)
+		r = loci_replace_begin(&words, trace, err);
+	return r;
 }

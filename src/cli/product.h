@@ -44,6 +44,8 @@ int loci_product_levels(struct loci_product_levels *levels, const char *spec,
 int loci_product_check(const char *path, struct loci_err *err);
 /* The trace replaces traces of loci's own, and nothing else: what it keeps of another's is less. */
 int loci_product_check_trace(const char *path, const char *output, struct loci_err *err);
+/* A run may take hours: what would keep its files from being written is found out before. */
+int loci_product_check_files(const char *output, const char *trace, struct loci_err *err);
 
 /* On standard error: how much, how fast, what a reader must know, the verdict, and what next.
  * nouns: what was counted, plural. processes: 0 or 1 are not worth a word. */

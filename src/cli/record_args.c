@@ -27,11 +27,25 @@ static const char help[] =
 	"                        if they were built to have them counted (man loci-cc);\n"
 	"                        sample: the distances of some references, chosen at random,\n"
 	"                        of programs built by loci cc or gcc\n"
-	"  -c PERIOD             samples: one in so many references (default: 1000000)\n"
+	"                        watch: of some references, chosen at random, when they are\n"
+	"                        reused, at nearly full speed; of programs built by loci cc\n"
+	"      --light           -m watch\n"
+	"  -c PERIOD             samples: one in so many references (default: 1000000; watch: as\n"
+	"                        --overhead has it)\n"
 	"      --error SHARE     samples: as many as keep the error below this (5%)\n"
 	"      --seed N          samples: the same ones, if the program does the same\n"
 	"      --sequential      samples: threads run in step while any is open\n"
 	"      --skew N          samples: threads run at most N references apart then\n"
+	"      --overhead SHARE  watch: sample as often as takes this share of the time (3%)\n"
+	"      --watch rw|w      watch: any touch is a reuse (default), or only a write\n"
+	"      --watches N       watch: so many blocks at once, 1 to 4 (default: 4)\n"
+	"      --watch-by HOW    watch: by registers, the processor's (default), or pages, which\n"
+	"                        are protected, for blocks of more than 8 bytes (-b)\n"
+	"      --burst N         watch: references that a sample is followed before (4096)\n"
+	"      --replace HOW     watch: which watch gives way to a new sample: reservoir\n"
+	"                        (default), rdx, oldest, coin or never\n"
+	"      --weights HOW     watch: what makes up for those that gave way: inverse (default),\n"
+	"                        unscaled, proportional, kaplan-meier or plain\n"
 	"      --collector NAME  any: through Valgrind; cc, gcc: programs built by loci cc or\n"
 	"                        gcc, and those that they start (default: these if the program\n"
 	"                        was built by them)\n"
@@ -122,25 +136,40 @@ static int parse_pairs(const char *text, enum loci_analyse_pairs *ret, struct lo
 	return loci_err_set(err, EINVAL, "--pairs %s: write far, all or none", text);
 }
 
+static void join_names(const char *const names[], unsigned n, char *to, size_t bytes)
+{
+	size_t used = 0;
+
+	for (unsigned i = 0; i < n && used < bytes; i++)
+		used += (size_t)snprintf(to + used, bytes - used, "%s%s",
+			!i                   ? ""
+				: i + 1 == n ? " or "
+					     : ", ",
+			names[i]);
+}
+
 /* Names that will mean something are told from those that never did. The first n_known are known
  * now. */
 static int parse_name(const char *option, const char *text, const char *const names[],
 	unsigned n_known, unsigned *ret, struct loci_err *err)
 {
+	char known[64];
+
+	join_names(names, n_known, known, sizeof(known));
 	for (unsigned i = 0; names[i]; i++) {
 		if (strcmp(text, names[i]) != 0)
 			continue;
 		*ret = i;
 		if (i < n_known)
 			return 0;
-		return loci_err_set(err, EINVAL, "%s %s is not in this version; %s, %s and %s are",
-			option, text, names[0], names[1], names[2]);
+		return loci_err_set(
+			err, EINVAL, "%s %s is not in this version; write %s", option, text, known);
 	}
-	return loci_err_set(err, EINVAL, "%s %s: there is none of that name; write %s, %s or %s",
-		option, text, names[0], names[1], names[2]);
+	return loci_err_set(
+		err, EINVAL, "%s %s: there is none of that name; write %s", option, text, known);
 }
 
-enum { MODE_EXACT, MODE_COUNT, MODE_SAMPLE, MODES };
+enum { MODE_EXACT, MODE_COUNT, MODE_SAMPLE, MODE_WATCH, MODES };
 static const char *const modes[] = { "exact", "count", "sample", "watch", NULL };
 static const char *const collectors[] = { "any", "cc", "gcc", "watch", "pmu", "step", NULL };
 
@@ -170,7 +199,15 @@ enum {
 	OPT_ERROR,
 	OPT_SEED,
 	OPT_SEQUENTIAL,
-	OPT_SKEW
+	OPT_SKEW,
+	OPT_LIGHT,
+	OPT_OVERHEAD,
+	OPT_WATCH,
+	OPT_WATCHES,
+	OPT_WATCH_BY,
+	OPT_BURST,
+	OPT_REPLACE,
+	OPT_WEIGHTS
 };
 
 static const struct option long_options[] = {
@@ -200,6 +237,14 @@ static const struct option long_options[] = {
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "sequential", no_argument, NULL, OPT_SEQUENTIAL },
 	{ "skew", required_argument, NULL, OPT_SKEW },
+	{ "light", no_argument, NULL, OPT_LIGHT },
+	{ "overhead", required_argument, NULL, OPT_OVERHEAD },
+	{ "watch", required_argument, NULL, OPT_WATCH },
+	{ "watches", required_argument, NULL, OPT_WATCHES },
+	{ "watch-by", required_argument, NULL, OPT_WATCH_BY },
+	{ "burst", required_argument, NULL, OPT_BURST },
+	{ "replace", required_argument, NULL, OPT_REPLACE },
+	{ "weights", required_argument, NULL, OPT_WEIGHTS },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -274,7 +319,11 @@ static int parse_run(int option, struct loci_record_args *args, struct loci_err 
 		r = parse_name("-m", optarg, modes, MODES, &which, err);
 		run->count = r == 0 && which == MODE_COUNT;
 		args->sample.wanted = r == 0 && which == MODE_SAMPLE;
+		args->watching.wanted |= r == 0 && which == MODE_WATCH;
 		return r;
+	case OPT_LIGHT:
+		args->watching.wanted = true;
+		return 0;
 	case OPT_COLLECTOR:
 		args->collector = optarg;
 		return parse_name("--collector", optarg, collectors, 3, &which, err);
@@ -328,6 +377,28 @@ static int parse_sampling(int option, struct loci_record_args *args, struct loci
 	return 1;
 }
 
+/* Those of watched samples. */
+static int parse_watching(int option, struct loci_record_args *args, struct loci_err *err)
+{
+	static const struct {
+		int option;
+		enum loci_watch_run_option is;
+	} all[] = {
+		{ OPT_OVERHEAD, LOCI_WATCH_RUN_OVERHEAD },
+		{ OPT_WATCH, LOCI_WATCH_RUN_KIND },
+		{ OPT_WATCHES, LOCI_WATCH_RUN_NUMBER },
+		{ OPT_WATCH_BY, LOCI_WATCH_RUN_BY },
+		{ OPT_BURST, LOCI_WATCH_RUN_BURST },
+		{ OPT_REPLACE, LOCI_WATCH_RUN_REPLACE },
+		{ OPT_WEIGHTS, LOCI_WATCH_RUN_WEIGHTS },
+	};
+
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(all); i++)
+		if (all[i].option == option)
+			return loci_watch_run_parse(&args->watching, all[i].is, optarg, err);
+	return 1;
+}
+
 int loci_record_parse(int argc, char **argv, struct loci_record_args *args)
 {
 	struct loci_err err = { "" };
@@ -345,6 +416,8 @@ int loci_record_parse(int argc, char **argv, struct loci_record_args *args)
 		if (r == 1)
 			r = parse_sampling(option, args, &err);
 		if (r == 1)
+			r = parse_watching(option, args, &err);
+		if (r == 1)
 			return loci_option_refused("record", option, argv);
 		if (r < 0)
 			return loci_usage("record", "%s", err.text);
@@ -360,7 +433,7 @@ int loci_record_parse(int argc, char **argv, struct loci_record_args *args)
 			"one");
 	if (args->run.count && args->trace)
 		return loci_usage("record", "-m count makes no trace: leave --trace out");
-	if (loci_sample_settle(args, &err) < 0)
+	if (loci_sample_settle(args, &err) < 0 || loci_watch_run_settle(args, &err) < 0)
 		return loci_usage("record", "%s", err.text);
 	args->run.argv = argv + optind;
 	return -1;

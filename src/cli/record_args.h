@@ -6,6 +6,7 @@
 #include "cli/choice.h"
 #include "cli/product.h"
 #include "cli/sample_args.h"
+#include "cli/watch_run_args.h"
 #include "collect/run.h"
 
 struct loci_record_args {
@@ -13,6 +14,7 @@ struct loci_record_args {
 	struct loci_analyse_options analyse;
 	struct loci_product_levels levels;
 	struct loci_sample_args sample;
+	struct loci_watch_run_args watching;
 	const char *caches;    /* --cache */
 	const char *collector; /* --collector */
 	struct loci_choice choice;

@@ -132,24 +132,30 @@ static void choose_period(struct loci_sample_args *args)
 	args->run.doubling = (uint32_t)((loci_sample_bounds(args->error, &bounds) + 1) / 2);
 }
 
+uint64_t loci_sample_seed(const struct loci_sample_args *args)
+{
+	uint32_t random = 1;
+
+	if (args->has_seed)
+		return args->seed;
+	return getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0 ? 1 : random;
+}
+
 int loci_sample_settle(struct loci_record_args *args, struct loci_err *err)
 {
 	struct loci_sample_args *sample = &args->sample;
-	uint32_t random = 1;
 	int r;
 
 	if (!sample->wanted)
-		return sample->asked
+		return sample->asked && !args->watching.wanted
 			? loci_err_set(err, EINVAL, "%s is for samples: give -m sample, too",
 				  sample->option)
 			: 0;
 	r = refuse(args, err);
 	if (r < 0)
 		return r;
-	if (!sample->has_seed && getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = 1;
 	choose_period(sample);
-	sample->run.seed = sample->has_seed ? sample->seed : random;
+	sample->run.seed = loci_sample_seed(sample);
 	sample->run.skew = sample->sequential ? STEP_REFS : (uint32_t)sample->skew;
 	sample->analyse.period = sample->run.period;
 	sample->analyse.seed = sample->run.seed;

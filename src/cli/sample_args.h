@@ -30,6 +30,8 @@ enum loci_sample_option {
 };
 int loci_sample_parse(struct loci_sample_args *args, enum loci_sample_option option,
 	const char *text, struct loci_err *err);
+/* As asked, or any. */
+uint64_t loci_sample_seed(const struct loci_sample_args *args);
 /* Once all options are known: what they mean together, and for the run and the analysis. */
 int loci_sample_settle(struct loci_record_args *args, struct loci_err *err);
 /* The runner that is told of samples. */

@@ -114,6 +114,7 @@ int loci_watch_settle(
 	args->replay.block_bytes = options->n_block_bytes ? options->block_bytes[0] : 64;
 	args->analyse.period = args->replay.period;
 	args->analyse.seed = args->replay.seed;
+	args->analyse.writes_only = args->replay.writes_only;
 	options->watching = &args->analyse;
 	options->no_sets = true;
 	return 0;

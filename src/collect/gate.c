@@ -44,6 +44,24 @@ static void set_sampling(struct loci_control *control, const struct loci_run_sam
 	control->skew = sampling->skew;
 }
 
+static void set_watching(struct loci_control *control, const struct loci_run_watching *watching)
+{
+	control->mode = LOCI_CONTROL_WATCH;
+	control->windows = 1;
+	control->period = watching->period;
+	control->seed = watching->seed;
+	control->watching = (struct loci_control_watching){
+		.by = watching->by,
+		.watches = watching->watches,
+		.replace = watching->replace,
+		.writes_only = watching->writes_only,
+		.block_shift = watching->block_shift,
+		.burst_refs = watching->burst_refs,
+		.overhead = watching->overhead,
+		.last_period = watching->period,
+	};
+}
+
 int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 	const struct loci_run_options *options, struct loci_err *err)
 {
@@ -74,6 +92,8 @@ int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 	gate->shared->runs = !gate->windows && loci_gate_runs();
 	if (options->sampling)
 		set_sampling(gate->shared, options->sampling);
+	if (options->watching)
+		set_watching(gate->shared, options->watching);
 	set(gate, !options->start_disabled && !(options->delay_s > 0));
 	return 0;
 }

@@ -19,4 +19,7 @@ int loci_probe_cc(
 int loci_probe_gcc(
 	struct loci_gcc_toolchain *ret_gcc, uint64_t *ret_references, struct loci_err *err);
 
+/* Whether a debug register can be had (perf_event_open(2)). err may be NULL. */
+int loci_probe_registers(struct loci_err *err);
+
 #endif

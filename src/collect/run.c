@@ -389,6 +389,13 @@ void loci_runner_times(const struct loci_runner *runner, double *ret_recorded_s,
 	*ret_all_s = runner->all_s;
 }
 
+const struct loci_control_watching *loci_runner_watching(const struct loci_runner *runner)
+{
+	const struct loci_control *control = runner->gate.shared;
+
+	return control && control->mode == LOCI_CONTROL_WATCH ? &control->watching : NULL;
+}
+
 pid_t loci_runner_pid(const struct loci_runner *runner)
 {
 	return runner->pid;

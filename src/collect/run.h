@@ -9,6 +9,7 @@
 #define LOCI_COLLECT_RUN_H
 
 #include "base/err.h"
+#include "collect/run_control.h"
 #include "stream/source.h"
 
 #include <stdbool.h>
@@ -22,11 +23,20 @@ struct loci_run_sampling {
 	uint32_t doubling, skew;
 };
 
+/* Watched samples: the same. */
+struct loci_run_watching {
+	uint64_t period, seed;
+	enum loci_control_watch by;
+	uint32_t watches, replace, block_shift, burst_refs, overhead;
+	bool writes_only;
+};
+
 struct loci_run_options {
 	char *const *argv;             /* the program and its arguments, NULL at the end */
 	enum loci_collector collector; /* LOCI_COLLECTOR_CC, which is GCC too, or else ANY */
 	bool count;                    /* references are counted only; by cc */
 	const struct loci_run_sampling *sampling; /* references around samples; by cc. NULL: all */
+	const struct loci_run_watching *watching; /* no references, watched samples; by cc */
 	bool follow;                              /* children too */
 	bool no_kernel;
 	bool start_disabled;        /* nothing is recorded until toggled */
@@ -75,6 +85,8 @@ unsigned loci_runner_unwatched(const struct loci_runner *runner);
 /* For how long recording was on and the program ran, where recording has windows; else 0. Once
  * loci_runner_next has given NULL. */
 void loci_runner_times(const struct loci_runner *runner, double *ret_recorded_s, double *ret_all_s);
+/* What watching took, of all processes so far; NULL: there is none. */
+const struct loci_control_watching *loci_runner_watching(const struct loci_runner *runner);
 pid_t loci_runner_pid(const struct loci_runner *runner);
 /* Why there is nothing to see, or why it ended ill, as far as the collector said: a sentence for a
  * person, or "". Once loci_runner_next has given NULL. */

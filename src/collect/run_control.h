@@ -61,6 +61,7 @@ struct loci_control_watching {
 						   of the kernel that had to be led past them */
 	uint64_t burst_ns, trap_ns;             /* spent following samples; in handlers */
 	uint64_t last_period;
+	uint64_t lost; /* samples that code without tests ran over, or that could not be placed */
 };
 
 struct loci_control {
@@ -80,7 +81,7 @@ struct loci_control {
 	uint32_t reserved2;
 	struct loci_control_samples slot[LOCI_CONTROL_SLOTS];
 	struct loci_control_watching watching;
-	uint32_t reserved[476];
+	uint32_t reserved[474];
 };
 _Static_assert(sizeof(struct loci_control) == 4096, "the size is fixed");
 

@@ -49,7 +49,8 @@ static int compare(struct loci_profile *truth, struct loci_profile *other,
 			? (hist[i]->cold + hist[i]->coherence) / ret->touches[i]
 			: 0;
 	}
-	loci_accuracy(&a, &b, block_bytes, &ret->accuracy);
+	/* RDX's bins: stack distances are in bytes, time distances in touches, edges the same */
+	loci_accuracy(&a, &b, distance == LOCI_DISTANCE_TIME ? 1 : block_bytes, &ret->accuracy);
 	return 1;
 }
 

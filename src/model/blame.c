@@ -470,9 +470,10 @@ static int count_whole(
 	blame->misses = misses > blame->owned_misses ? misses : blame->owned_misses;
 	blame->writebacks = writebacks;
 	if (blame->is_estimate)
-		blame->basis = loci_basis_name(loci_cache_sets(&level->cache) > 1
-				? LOCI_BASIS_BINOMIAL
-				: LOCI_BASIS_INTERPOLATED);
+		blame->basis = loci_basis_name(subject->conversion == LOCI_CONVERT_STATSTACK
+				? LOCI_BASIS_STATSTACK
+				: loci_cache_sets(&level->cache) > 1 ? LOCI_BASIS_BINOMIAL
+								     : LOCI_BASIS_INTERPOLATED);
 	return 0;
 }
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Conversions to stack distances. Both rest on one function of the time distance r,
- *
- *	F(r) = sum over j = 1 .. r-1 of P(time distance > j),
- *
- * the expected number of distinct blocks touched in between if the run were stationary: a touch j
- * steps before the reuse is the last of its block exactly if that block's next use is more than j
- * away. StatStack takes F(r), rounded, as the stack distance; Shen et al. take F(r) / (N-1) as the
- * probability that any one other block was touched, and so a binomial distribution with the same
- * mean. Wrong where neighbouring reuses are not alike: reversals, phases. */
+/* Conversions to stack distances. Both rest on one function of the time distance, the expected
+ * number F of distinct blocks touched in between (hist/statstack.h). StatStack takes it, rounded,
+ * as the stack distance; Shen et al. take F(r) / (N-1) as the probability that any one other block
+ * was touched, and so a binomial distribution with the same mean. */
 #include "model/convert.h"
 
+#include "hist/statstack.h"
 #include "model/binomial.h"
 
 #include <errno.h>
@@ -101,30 +97,21 @@ static int add_bin(struct loci_hist *stack, double low, double high, double widt
 
 static int convert(const struct loci_hist *time, double trials, struct loci_hist *ret)
 {
-	double total = loci_hist_total(time), above = total, f = 0;
-	int r = 0;
+	struct loci_statstack statstack;
+	int r = loci_statstack_init(&statstack, time);
 
 	loci_hist_init(ret, LOCI_SCHEME_FINE);
 	ret->cold = time->cold;
 	ret->coherence = time->coherence;
-	/* f is F at the start of the bin; above counts the distances from there on. A time distance
-	 * of 0 cannot be; if some input has one it counts as 1. */
 	for (uint32_t i = 0; i < time->n_bins && r >= 0; i++) {
-		double w = time->weight[i];
 		double width = (double)loci_bin_high(time->scheme, i) -
 			(double)loci_bin_low(time->scheme, i);
-		double rise;
 
-		/* sum over the bin's j of P(> j): those beyond it, and of its own, spread evenly,
-		 * (width-1)/2 of width on average */
-		rise = i ? width * ((above - w) + w * (width - 1) / (2 * width)) / total : 0;
-		if (w > 0)
-			r = add_bin(ret, f, f + rise, width, trials, w);
-		f += rise;
-		above -= w;
-		if (above < 0)
-			above = 0;
+		if (time->weight[i] > 0)
+			r = add_bin(ret, statstack.expected[i], statstack.expected[i + 1], width,
+				trials, time->weight[i]);
 	}
+	loci_statstack_fini(&statstack);
 	if (r < 0)
 		loci_hist_fini(ret);
 	return r;

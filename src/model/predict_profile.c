@@ -95,7 +95,7 @@ static int get_input(struct loci_profile *profile, const struct loci_cache *cach
 	*ret = (struct loci_predict_input){
 		.touches = (double)grain->touches,
 		.blocks = grain->blocks,
-		.sampled = grain->sampling_rate < 1,
+		.sampled = grain->sampling_rate < 1 || grain->error_points > 0,
 		.sampling_points = grain->error_points,
 		.stores_known = has_word(run->capabilities, "stores"),
 	};

@@ -204,6 +204,17 @@ static const struct column sampling_columns[] = {
 	COLUMN(sampling, "analysed_refs", U64, analysed_refs),
 	COLUMN(sampling, "refs", U64, refs),
 	COLUMN(sampling, "effective", REAL, effective),
+	COLUMN(sampling, "watched_by", WORD_0, watched_by, LATER),
+	COLUMN(sampling, "in_burst", U64_NULL, in_burst, LATER),
+	COLUMN(sampling, "by_watch", U64_NULL, by_watch, LATER),
+	COLUMN(sampling, "never", U64_NULL, never, LATER),
+	COLUMN(sampling, "abandoned", U64_NULL, abandoned, LATER),
+	COLUMN(sampling, "traps", U64_NULL, traps, LATER),
+	COLUMN(sampling, "false_faults", U64_NULL, false_faults, LATER),
+	COLUMN(sampling, "steps", U64_NULL, steps, LATER),
+	COLUMN(sampling, "syscalls", U64_NULL, syscalls, LATER),
+	COLUMN(sampling, "burst_ns", U64_NULL, burst_ns, LATER),
+	COLUMN(sampling, "trap_ns", U64_NULL, trap_ns, LATER),
 };
 
 static const struct column level_columns[] = {

@@ -155,6 +155,13 @@ struct loci_sampling_row {
 	uint64_t lost;                /* samples that nothing is known of */
 	uint64_t analysed_refs, refs; /* recorded while samples were open; in all */
 	double effective;             /* samples of one weight that would say as much */
+	/* Of samples that were watched until their reuse; NULL: they were not. */
+	const char *watched_by;             /* registers, pages, replay */
+	uint64_t in_burst, by_watch, never; /* reused while followed, met by a watch, not reused */
+	uint64_t abandoned; /* watches given up that no other sample took: their page was hot */
+	uint64_t traps, false_faults, steps, syscalls; /* that it took; of pages: beside the block,
+							  single steps, calls led past them */
+	uint64_t burst_ns, trap_ns;                    /* following samples, and in handlers */
 };
 
 struct loci_level_row {

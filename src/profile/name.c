@@ -20,6 +20,7 @@ static const char *const distances[] = {
 	[LOCI_DISTANCE_ALONE] = "alone",
 	[LOCI_DISTANCE_ALONE_REMOTE] = "alone_remote",
 	[LOCI_DISTANCE_REMOTE] = "remote",
+	[LOCI_DISTANCE_TIME_REMOTE] = "time_remote",
 };
 
 static const char *const owners[] = {

@@ -35,6 +35,7 @@ enum loci_distance { /* what a histogram counts */
 	LOCI_DISTANCE_ALONE,        /* in the thread's own stack, nothing taken away */
 	LOCI_DISTANCE_ALONE_REMOTE, /* of those, of blocks that another thread touched last */
 	LOCI_DISTANCE_REMOTE,       /* the same touches in the stack that all share */
+	LOCI_DISTANCE_TIME_REMOTE,  /* of TIME, reuses by another thread than the use */
 };
 const char *loci_distance_name(enum loci_distance distance);
 
@@ -111,6 +112,12 @@ static inline bool loci_run_is_approximate(const struct loci_run *run)
 static inline bool loci_run_is_part(const struct loci_run *run)
 {
 	return run->capabilities && run->capabilities[0] && !strstr(run->capabilities, "complete");
+}
+
+/* Whether it is known of samples that were watched until their reuse, and so has time distances. */
+static inline bool loci_run_is_watched(const struct loci_run *run)
+{
+	return run->mode && !strcmp(run->mode, "watch");
 }
 
 struct loci_thread_totals {

@@ -322,7 +322,19 @@ CREATE TABLE sampling ( -- a row for each run that was sampled: how references w
 	lost INTEGER NOT NULL,          -- samples that nothing is known of
 	analysed_refs INTEGER NOT NULL, -- references recorded because samples were open
 	refs INTEGER NOT NULL,          -- references in all, counted
-	effective REAL NOT NULL         -- samples of one weight that would say as much
+	effective REAL NOT NULL,        -- samples of one weight that would say as much
+	-- Of samples that were watched until their reuse, else NULL:
+	watched_by TEXT,      -- registers (of the processor), pages, replay (of a trace)
+	in_burst INTEGER,     -- samples whose reuse came while they were followed
+	by_watch INTEGER,     -- whose reuse a watch met
+	never INTEGER,        -- watched to the end; of all others the watch went to a later sample
+	abandoned INTEGER,    -- watches given up that no other sample took
+	traps INTEGER,        -- watches that met their block
+	false_faults INTEGER, -- of pages: faults beside it
+	steps INTEGER,        -- of pages: single steps
+	syscalls INTEGER,     -- of pages: calls of the kernel that had to be led past them
+	burst_ns INTEGER,     -- spent following samples
+	trap_ns INTEGER       -- spent in handlers
 );
 
 -- Caches named at record time and what each owner met there.
@@ -426,6 +438,8 @@ CREATE TABLE histogram (
 	                            -- where asked for: alone: the same, nothing taken away;
 	                            -- alone_remote: of blocks that another thread touched last,
 	                            -- read or written; remote: of these, in the stack of all
+	                            -- time_remote: of samples that were watched: those of time
+	                            -- whose reuse is another thread's
 	block_bytes INTEGER NOT NULL REFERENCES grain,
 	set_bits INTEGER NOT NULL,  -- set, set_dirty, set_both: 2^set_bits sets; else 0
 	scheme TEXT NOT NULL,       -- fine: 128 bins per power of two, exact below 256

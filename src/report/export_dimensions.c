@@ -219,6 +219,17 @@ static const struct member sampling_members[] = {
 	MEMBER(sampling, "analysed_references", COUNT, analysed_refs),
 	MEMBER(sampling, "references", COUNT, refs),
 	MEMBER(sampling, "effective", REAL, effective),
+	MEMBER(sampling, "watched_by", TEXT, watched_by),
+	MEMBER(sampling, "in_burst", COUNT, in_burst),
+	MEMBER(sampling, "by_watch", COUNT, by_watch),
+	MEMBER(sampling, "never", COUNT, never),
+	MEMBER(sampling, "abandoned", COUNT, abandoned),
+	MEMBER(sampling, "traps", COUNT, traps),
+	MEMBER(sampling, "false_faults", COUNT, false_faults),
+	MEMBER(sampling, "steps", COUNT, steps),
+	MEMBER(sampling, "syscalls", COUNT, syscalls),
+	MEMBER(sampling, "burst_ns", COUNT, burst_ns),
+	MEMBER(sampling, "trap_ns", COUNT, trap_ns),
 };
 
 static const struct member level_members[] = {

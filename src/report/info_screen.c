@@ -64,6 +64,28 @@ static void print_counts(const struct loci_text *text, const struct loci_run *ru
 		print_line(text, "merged", "%" PRIu64 " profiles", run->merged);
 }
 
+static void print_watched(const struct loci_text *text, const struct loci_sampling_row *row)
+{
+	char seconds[LOCI_UNITS_MAX], last[48] = "";
+
+	if (row->last_period != row->period)
+		snprintf(last, sizeof(last), ", at last one in %" PRIu64, row->last_period);
+	print_line(text, "samples",
+		"%" PRIu64 ", one in %" PRIu64 " references%s, worth %.0f, %" PRIu64
+		" lost, seed %" PRIu64,
+		row->samples, row->period, last, row->effective, row->lost, row->seed);
+	print_line(text, "watched",
+		"by %s: %" PRIu64 " reused while followed, %" PRIu64 " met by a watch, %" PRIu64
+		" never, %" PRIu64 " watches given up",
+		row->watched_by, row->in_burst, row->by_watch, row->never, row->abandoned);
+	if (row->burst_ns || row->trap_ns)
+		print_line(text, "took",
+			"%" PRIu64 " traps, %" PRIu64 " false faults, %" PRIu64 " steps, %" PRIu64
+			" system calls, %s in all",
+			row->traps, row->false_faults, row->steps, row->syscalls,
+			loci_units_seconds(seconds, (double)(row->burst_ns + row->trap_ns) / 1e9));
+}
+
 /* A line for each run that was sampled. */
 static void print_samples(const struct loci_text *text, struct loci_profile *profile)
 {
@@ -73,10 +95,14 @@ static void print_samples(const struct loci_text *text, struct loci_profile *pro
 	if (loci_profile_samplings(profile, &row, &n, NULL) < 0)
 		return;
 	for (size_t i = 0; i < n; i++)
-		print_line(text, "samples",
-			"%" PRIu64 ", one in %" PRIu64 " references, %" PRIu64 " given up, %" PRIu64
-			" lost, seed %" PRIu64,
-			row[i].samples, row[i].period, row[i].pruned, row[i].lost, row[i].seed);
+		if (row[i].watched_by)
+			print_watched(text, &row[i]);
+		else
+			print_line(text, "samples",
+				"%" PRIu64 ", one in %" PRIu64 " references, %" PRIu64
+				" given up, %" PRIu64 " lost, seed %" PRIu64,
+				row[i].samples, row[i].period, row[i].pruned, row[i].lost,
+				row[i].seed);
 }
 
 static void print_run(const struct loci_info *info, const struct loci_text *text)

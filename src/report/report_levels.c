@@ -99,9 +99,11 @@ static void print_footnotes(const struct loci_screen *screen)
 			"conflict below 0: the sets keep part of a loop that LRU loses whole");
 	if (lacks_writebacks && !subject->is_object)
 		loci_text_paragraph(screen->text, LOCI_STYLE_DIM, 2,
-			is_threaded
-				? "moved: without the write-backs of caches not named at record "
-				  "time"
+			is_threaded ? "moved: without the write-backs of caches not named at "
+				      "record time"
+				: loci_run_is_watched(subject->run)
+				? "moved: without write-backs, which samples that are watched do "
+				  "not tell"
 				: "moved: without write-backs, since loads and stores were not "
 				  "told apart");
 	if (subject->unjudged[0]) {

@@ -2,6 +2,7 @@
 #include "report/view_tables.h"
 
 #include "base/cleanup.h"
+#include "model/convert.h"
 #include "profile/dimension.h"
 #include "report/pairs.h"
 
@@ -41,6 +42,41 @@ void loci_view_hist(const struct loci_hist *hist, struct loci_json *json)
 	loci_json_object_end(json);
 }
 
+static void put_whole(const struct loci_hist_key *key, const struct loci_hist *hist,
+	enum loci_conversion model, struct loci_json *json)
+{
+	loci_json_object(json);
+	loci_pair_string(json, "distance", loci_distance_name(key->distance));
+	loci_pair_u64(json, "block_bytes", key->block_bytes);
+	loci_pair_u64(json, "set_bits", key->set_bits);
+	loci_pair_string(json, "model", model ? loci_conversion_name(model) : NULL);
+	put_hist(hist, json);
+	loci_json_object_end(json);
+}
+
+/* Time distances are for models that the page does not have. But where there are no others, as of
+ * samples that were watched, it has the stack distances that StatStack makes of them. */
+static int put_time(struct loci_profile *profile, const struct loci_hist_key *key,
+	struct loci_json *json, struct loci_err *err)
+{
+	loci_cleanup(loci_hist_fini) struct loci_hist made = { 0 };
+	struct loci_hist_key stack = *key;
+	const struct loci_hist *hist;
+	int r;
+
+	stack.distance = LOCI_DISTANCE_STACK;
+	r = loci_profile_hist(profile, &stack, &hist, NULL);
+	if (r != -ENOENT)
+		return 0;
+	r = loci_profile_hist(profile, key, &hist, err);
+	if (r < 0)
+		return r;
+	if (loci_convert_statstack(hist, &made) < 0)
+		return loci_err_nomem(err);
+	put_whole(&stack, &made, LOCI_CONVERT_STATSTACK, json);
+	return 0;
+}
+
 int loci_view_hists(struct loci_profile *profile, struct loci_json *json, struct loci_err *err)
 {
 	size_t n;
@@ -50,18 +86,15 @@ int loci_view_hists(struct loci_profile *profile, struct loci_json *json, struct
 
 	loci_pair_array(json, "histograms");
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		/* time distances are for models that the page does not have */
-		if (key[i].owner != LOCI_OWNER_WHOLE || key[i].distance == LOCI_DISTANCE_TIME)
+		if (key[i].owner != LOCI_OWNER_WHOLE)
 			continue;
+		if (key[i].distance == LOCI_DISTANCE_TIME) {
+			r = put_time(profile, &key[i], json, err);
+			continue;
+		}
 		r = loci_profile_hist(profile, &key[i], &hist, err);
-		if (r < 0)
-			break;
-		loci_json_object(json);
-		loci_pair_string(json, "distance", loci_distance_name(key[i].distance));
-		loci_pair_u64(json, "block_bytes", key[i].block_bytes);
-		loci_pair_u64(json, "set_bits", key[i].set_bits);
-		put_hist(hist, json);
-		loci_json_object_end(json);
+		if (r == 0)
+			put_whole(&key[i], hist, LOCI_CONVERT_NONE, json);
 	}
 	loci_json_array_end(json);
 	return r;

@@ -155,14 +155,16 @@ enum loci_marker {
 	                                  is in the block that is watched, one of those that the
 	                                  reference touches, chosen at random, and there may be 7:
 	                                  thread, 8: how many it touches, 9: references that it was
-	                                  followed for, 10: touches of blocks by these. STACK may
+	                                  followed for, 10: touches of blocks by these, 11: the
+	                                  last sequence number of the process so far. STACK may
 	                                  follow: return addresses of the calls that led there */
 	LOCI_MARK_SAMPLE_EVICT = 0x33, /* sample id      0: references so far, 1: id of the sample that
 	                                  took its place */
 	LOCI_MARK_SAMPLE_FIRE = 0x34,  /* sample id      0: address, 1: references so far, 2: site,
 	                                  3: reference descriptor, 4: thread, 5: frame address. May
 	                                  have 6: touches of blocks since the sample, itself included,
-	                                  0: not known, and 7: by how many references 1 may be too low.
+	                                  0: not known, 7: by how many references 1 may be too low, and
+	                                  8: as 11 of OPEN.
 	                                  References are those of the sample's thread. A site without
 	                                  a descriptor is an address of code, just behind the reference.
 	                                  STACK may follow, as of OPEN */
@@ -234,6 +236,21 @@ enum loci_ref_flag {
 static inline uint64_t loci_ref_word(uint32_t size_bytes, enum loci_op op, unsigned flags)
 {
 	return size_bytes | (uint64_t)op << 32 | (uint64_t)(flags & 0xffff) << 40;
+}
+
+static inline uint32_t loci_ref_word_bytes(uint64_t word)
+{
+	return (uint32_t)word;
+}
+
+static inline uint8_t loci_ref_word_op(uint64_t word)
+{
+	return (uint8_t)(word >> 32);
+}
+
+static inline uint16_t loci_ref_word_flags(uint64_t word)
+{
+	return (uint16_t)(word >> 40);
 }
 
 static inline uint64_t loci_mark_word(enum loci_marker kind, unsigned n_raw, uint64_t payload)

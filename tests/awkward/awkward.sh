@@ -6,12 +6,13 @@
 #	tests/awkward/awkward.sh PROGRAMS [--only NAME] COMMAND..
 #
 # PROGRAMS is the folder they were built in; the program's command line is appended to COMMAND.
-# With PROFILE set to a path that COMMAND writes a profile to, there must be one after every run. LEAVE
-# names those to leave out, separated by blanks.
+# NAME is a pattern. With PROFILE set to a path that COMMAND writes a profile to, there must be one
+# after every run. LEAVE has patterns of those to leave out, separated by blanks; PARTS has what is
+# compared (out err status).
 set -u
 programs=$(realpath "$1")
 shift
-only=
+only='*'
 if [ "$1" = --only ]; then
 	only=$2
 	shift 2
@@ -36,8 +37,12 @@ run_to() {
 try() {
 	local name=$1 status=$2
 	shift 2
-	[ -z "$only" ] || [ "$only" = "$name" ] || return 0
-	case " ${LEAVE-} " in *" $name "*) return 0 ;; esac
+	# shellcheck disable=SC2254
+	case $name in $only) ;; *) return 0 ;; esac
+	for pattern in ${LEAVE-}; do
+		# shellcheck disable=SC2254
+		case $name in $pattern) return 0 ;; esac
+	done
 	[ -e "$1" ] || [ -n "$(command -v "$1")" ] || {
 		echo "skip $name: no $1"
 		return 0
@@ -50,7 +55,7 @@ try() {
 	}
 	[ -z "${PROFILE-}" ] || rm -f "$PROFILE"
 	run_to watched "${command[@]}" "$@"
-	for part in out err status; do
+	for part in ${PARTS:-out err status}; do
 		if ! cmp -s native.$part watched.$part; then
 			echo "FAIL $name: $part differs"
 			diff -a native.$part watched.$part | head -n 10 | sed 's/^/	/'
@@ -84,6 +89,11 @@ for test in signals:143 jumps:3 coroutines:0 forks:0 exec_chain:17 threads:0 rec
 done
 for test in return:11 abort:134 kill:137 _exit:5 segfault:139 divide:136 thread:23 main-gone:23; do
 	try "ending-${test%:*}" "${test#*:}" "$programs/ending" "${test%:*}"
+done
+try traps 0 "$programs/traps"
+for test in int3:133 raise:133 ignored:133 blocked:133 later:133 once:133 fault:139 fault-ignored:139 \
+	sys:159; do
+	try "traps-${test%:*}" "${test#*:}" "$programs/traps" "${test%:*}"
 done
 try uncaught 134 "$programs/exceptions" uncaught
 try streams 0 "$programs/streams" one 'two words' '' '*'

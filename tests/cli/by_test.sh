@@ -126,7 +126,7 @@ if command -v script >/dev/null; then
 fi
 
 # many sites: the screen and a table within half a second of the processor
-if [ -z "$UPDATE" ]; then
+if [ -z "$UPDATE" ] && ! is_sanitized; then
 	cp mm.loci many.loci
 	python3 "$SRC/tests/cli/many_sites.py" many.loci 100000 || fail "no profile with many sites"
 	for options in '' '--by site' '--by function'; do
@@ -136,12 +136,10 @@ if [ -z "$UPDATE" ]; then
 			ms=$({ time loci report $options many.loci >out 2>err; } 2>&1 | tr -d .)
 			ms=$((10#$ms))
 			[ "$ms" -ge "$best" ] || best=$ms
+			[ "$best" -ge "${LOCI_MANY_MS:-1500}" ] || break
 		done
 		echo "100000 sites, report $options: $best ms" >&2
-		case $BUILD in
-		*asan*) ;;
-		*) [ "$best" -lt "${LOCI_MANY_MS:-1500}" ] || fail "report $options took $best ms" ;;
-		esac
+		[ "$best" -lt "${LOCI_MANY_MS:-1500}" ] || fail "report $options took $best ms"
 	done
 	has out function_
 fi

@@ -33,11 +33,28 @@ least time s_rdx 0.95
 least time s_log2 0.95
 least stack s_rdx 0.95
 has out '"StatStack"'
+# a cache's error is that of the model and that of the sample
+expect 0 loci cache --json watched.loci --cache L1=4K@8
+python3 -c 'import json, sqlite3
+level, = json.load(open("out"))["levels"]
+chance, = sqlite3.connect("watched.loci").execute("SELECT error_points FROM grain").fetchone()
+assert level["basis"] == "StatStack" and chance > 0 and level["error_points"] >= 33 + chance, level' || fail "the error of a cache"
 # without weights what is far is lost
 expect 0 loci analyse -q -b 8 --watch -c 50 --burst 0 --weights plain -o plain.loci product.lackey
 expect 0 loci diff --accuracy --json exact.loci plain.loci
 plain=$(figure time s_log2)
 python3 -c "import sys; sys.exit(not $plain < 0.9)" || fail "without weights S is $plain"
+
+# RDX's first bin holds stack distances below 4 KiB and time distances below 4096 touches.
+python3 -c '
+for i in range(20000):
+	print(" L %x,8" % (0x100000 + 8 * (i % 1000)))' >loop.lackey
+expect 0 loci analyse -q -b 8 -o loop.exact loop.lackey
+expect 0 loci analyse -q -b 8 --watch -c 50 -o loop.watched loop.lackey
+expect 0 loci diff --accuracy --json loop.exact loop.watched
+python3 -c 'import json, sys
+beyond = {r["distance"]: r["s_beyond"] for r in json.load(open("out"))["accuracy"]}
+sys.exit(beyond["time"] is not None or beyond["stack"] != 1)' || fail "the first bin ends elsewhere"
 
 # The same sample twice, and another.
 ask() {

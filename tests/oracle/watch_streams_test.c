@@ -9,211 +9,11 @@
 #include "engine/stack.h"
 #include "model/accuracy.h"
 #include "stream/decode.h"
+#include "watched_streams.h"
 
 #include <stdlib.h>
 
-#define REFS    200000
-#define PERIOD  200
-#define STREAMS 30
-#define SITES   8
-
-static uint64_t state;
-
-static uint64_t rnd(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % below;
-}
-
-/* The block of reference i, and the site that it is of. */
-struct made {
-	uint64_t block[REFS];
-	uint8_t site[REFS];
-};
-static struct made made;
-
-static void loop(size_t from, size_t to, uint64_t n, uint64_t base, unsigned site)
-{
-	for (size_t i = from; i < to; i++) {
-		made.block[i] = base + (i - from) % n;
-		made.site[i] = (uint8_t)site;
-	}
-}
-
-static void uniform(size_t from, size_t to, uint64_t n, uint64_t base, unsigned site)
-{
-	for (size_t i = from; i < to; i++) {
-		made.block[i] = base + rnd(n);
-		made.site[i] = (uint8_t)site;
-	}
-}
-
-/* Some blocks far more often than others. */
-static void skewed(uint64_t n, unsigned power)
-{
-	for (size_t i = 0; i < REFS; i++) {
-		double u = (double)(1 + rnd(1 << 30)) / (1 << 30);
-
-		made.block[i] = (uint64_t)((double)(n - 1) * pow(u, power));
-		made.site[i] = (uint8_t)(made.block[i] % 3);
-	}
-}
-
-/* Each point with its neighbours above and below, over rows of n, again and again. */
-static void stencil(uint64_t n, uint64_t rows)
-{
-	for (size_t i = 0; i < REFS; i++) {
-		uint64_t point = i / 3 % (n * rows);
-
-		made.block[i] = point + n * (i % 3);
-		made.site[i] = (uint8_t)(i % 3);
-	}
-}
-
-static void product(uint64_t n, uint64_t tile)
-{
-	size_t at = 0;
-
-	for (uint64_t jj = 0; at < REFS; jj = (jj + tile) % n)
-		for (uint64_t i = 0; i < n; i++)
-			for (uint64_t j = jj; j < jj + tile && j < n; j++)
-				for (uint64_t k = 0; k < n && at + 2 <= REFS; k++) {
-					made.block[at] = i * n + k;
-					made.site[at++] = 0;
-					made.block[at] = n * n + k * n + j;
-					made.site[at++] = 1;
-				}
-}
-
-/* There and back again: what StatStack is worst at. */
-static void sawtooth(uint64_t n)
-{
-	for (size_t i = 0; i < REFS; i++) {
-		uint64_t at = i % (2 * n);
-
-		made.block[i] = at < n ? at : 2 * n - 1 - at;
-		made.site[i] = at >= n;
-	}
-}
-
-/* One in four goes far, the others stay near. */
-static void mixed(uint64_t near, uint64_t far)
-{
-	for (size_t i = 0; i < REFS; i++) {
-		bool goes = i % 4 == 0;
-
-		made.block[i] = goes ? near + i / 4 % far : i % near;
-		made.site[i] = goes;
-	}
-}
-
-/* RDX's listing 2, and again with other data. */
-static void listing_2(uint64_t n)
-{
-	for (size_t i = 0; i < REFS; i++) {
-		uint64_t round = i / (4 * n), at = i % (4 * n), base = round * 2 * n;
-
-		made.block[i] = at < 2 * n ? base + at % n : base + n + (at - 2 * n) / 2;
-		made.site[i] = (uint8_t)(at < 2 * n ? at / n : 2 + at % 2);
-	}
-}
-
-static const char *make(unsigned stream)
-{
-	static const uint64_t sizes[] = { 10, 300, 3000, 9000, 30000 };
-	unsigned n = stream % 5;
-	static char name[32];
-
-	state = 88172645463325252u + stream;
-	switch (stream / 5) {
-	case 0:
-		loop(0, REFS, sizes[n], 0, 0);
-		snprintf(name, sizeof(name), "loop %" PRIu64, sizes[n]);
-		break;
-	case 1:
-		uniform(0, REFS, sizes[n], 0, 0);
-		snprintf(name, sizeof(name), "uniform %" PRIu64, sizes[n]);
-		break;
-	case 2:
-		skewed(sizes[n], 3);
-		snprintf(name, sizeof(name), "skewed %" PRIu64, sizes[n]);
-		break;
-	case 3:
-		stencil(20 + 60 * n, 20 + 20 * n);
-		snprintf(name, sizeof(name), "stencil %u x %u", 20 + 60 * n, 20 + 20 * n);
-		break;
-	case 4:
-		if (n < 3)
-			product(40 + 10 * n, n == 0 ? 40 : 8);
-		else if (n == 3)
-			sawtooth(2000);
-		else
-			listing_2(5000);
-		snprintf(name, sizeof(name), "%s",
-			n < 3            ? "product"
-				: n == 3 ? "sawtooth"
-					 : "listing 2");
-		break;
-	default:
-		if (n < 2) {
-			mixed(20, 2000u << 2 * n);
-		} else if (n == 2) { /* phases */
-			loop(0, REFS / 2, 5000, 0, 0);
-			uniform(REFS / 2, REFS, 100, 50000, 1);
-		} else if (n == 3) {
-			for (unsigned i = 0; i < 10; i++)
-				loop(i * REFS / 10, (i + 1) * REFS / 10, i % 2 ? 50 : 7000,
-					i * 9000, i % 2);
-		} else {
-			loop(0, REFS, REFS, 0, 0); /* never again */
-			uniform(REFS / 2, REFS, 500, 1 << 20, 1);
-		}
-		snprintf(name, sizeof(name), "%s %u", n < 2 ? "near and far" : "phases", n);
-	}
-	return name;
-}
-
-/* The stream as a source: a block for each site, of one load. */
-struct memory {
-	struct loci_source source;
-	size_t at;
-};
-
-static ssize_t memory_read(
-	struct loci_source *source, uint64_t *words, size_t cap, struct loci_err *err)
-{
-	struct memory *memory = (struct memory *)source;
-	size_t n = 0;
-
-	(void)err;
-	for (uint64_t id = 0; memory->at == 0 && id < SITES; id++) {
-		const uint64_t define[] = { loci_mark_word(LOCI_MARK_DEFINE, 4, id), 0, 0,
-			loci_ref_word(8, LOCI_OP_LOAD, 0), 0x1000 + id };
-
-		memcpy(words + n, define, sizeof(define));
-		n += 5;
-	}
-	for (; memory->at < REFS && n + 2 <= cap; memory->at++) {
-		words[n++] = loci_mark_word(LOCI_MARK_BLOCK, 0, made.site[memory->at]);
-		words[n++] = made.block[memory->at] * 8;
-	}
-	return (ssize_t)n;
-}
-
-static void memory_progress(const struct loci_source *source, uint64_t *done, uint64_t *total)
-{
-	(void)source;
-	*done = *total = 0;
-}
-
-static void memory_close(struct loci_source *source)
-{
-	(void)source;
-}
-
-static const struct loci_source_ops memory_ops = { memory_read, memory_progress, memory_close };
+#define PERIOD 200
 
 struct way {
 	const char *name;
@@ -272,9 +72,9 @@ static void sampled(const struct way *way, uint64_t seed, struct loci_sample_sum
 		}
 	CHECK(n == 0);
 	CHECK_STR(err.text, "");
-	CHECK_U64(watched.references, REFS);
 	loci_sample_sum_init(ret);
 	CHECK(loci_watch_events_finish(&watched, ret, &err) == 0);
+	CHECK_U64(ret->references, REFS);
 	loci_watch_events_fini(&watched);
 	loci_decoder_free(decoder);
 	loci_source_close(source);
@@ -293,10 +93,86 @@ static double median(double *value)
 	return (value[(STREAMS - 1) / 2] + value[STREAMS / 2]) / 2;
 }
 
+/* References of 1 to 32 bytes, some of which lie in several blocks of 8, others in a half: the
+ * touches and their distances are those of the exact engine. */
+static void check_sizes(unsigned shape)
+{
+	static const uint32_t bytes[SITES] = { 32, 4, 16, 1, 24, 8, 2, 32 };
+	static uint64_t touched[5 * REFS];
+	const struct loci_stack_options options = { .isa = LOCI_ISA_BEST };
+	const uint64_t sizes[] = { 60, 3000, 2000 };
+	double touches = 0, stores = 0, writes = 0;
+	loci_cleanup(loci_sample_sum_fini) struct loci_sample_sum sum, again;
+	struct loci_accuracy accuracy;
+	struct loci_stack_result exact;
+	struct loci_stack *stack = NULL;
+	size_t n = 0;
+
+	memcpy(made.bytes, bytes, sizeof(bytes));
+	state = 4711 + shape;
+	for (size_t i = 0; i < REFS; i++) { /* the second half has wide references only */
+		uint64_t at = i < REFS / 2 || shape == 1 ? i : 3 * i;
+
+		made.block[i] = shape == 2 ? rnd(sizes[2]) : at % sizes[shape];
+		made.site[i] = (uint8_t)(i < REFS / 2 ? rnd(SITES) : 2 * rnd(2));
+		stores += made.site[i] % 2;
+	}
+	for (size_t i = 0; i < REFS; i++)
+		for (uint64_t k = 0; k < (bytes[made.site[i]] + 7) / 8; k++) {
+			touched[n++] = made.block[i] + k;
+			writes += made.site[i] % 2;
+		}
+	touches = (double)n;
+	CHECK(loci_stack_new(&options, &stack, NULL) == 0);
+	CHECK(loci_stack_feed(stack, touched, NULL, n, NULL, NULL) == 0);
+	CHECK(loci_stack_result(stack, &exact, NULL) == 0);
+	sampled(&ways[0], 99 + shape, &sum);
+	CHECK_NEAR(sum.touches, touches, 0.05 * touches);
+	CHECK_NEAR(sum.weight, sum.touches, 1e-6 * touches);
+	CHECK_NEAR(sum.stores, stores, 0.1 * REFS);
+	CHECK_NEAR(sum.writes, writes, 0.1 * touches);
+	CHECK_U64(sum.in_burst + sum.by_watch + sum.never <= sum.samples, 1);
+	loci_accuracy(&exact.time, &sum.time, 8, &accuracy);
+	printf("sizes %u: %.0f of %.0f touches, S %.3f\n", shape, sum.touches, touches,
+		accuracy.s_log2);
+	CHECK(accuracy.s_log2 > 0.9);
+	sampled(&ways[0], 99 + shape, &again); /* nothing but the seed decides */
+	loci_accuracy(&sum.time, &again.time, 8, &accuracy);
+	CHECK_NEAR(accuracy.s_log2, 1, 0);
+	loci_stack_result_fini(&exact);
+	loci_stack_free(stack);
+	memset(made.bytes, 0, sizeof(made.bytes));
+}
+
+/* Two threads take turns at the blocks of one loop: of an odd length each block is the other's
+ * next, of an even one nobody else's. Distances are in touches of the thread. */
+static void check_threads(void)
+{
+	for (uint64_t n = 1000; n <= 1001; n++) {
+		loci_cleanup(loci_sample_sum_fini) struct loci_sample_sum sum;
+		uint64_t distance = n == 1000 ? 500 : 501;
+		double all;
+
+		made.n_threads = 2;
+		loop(0, REFS, n, 0, 0);
+		sampled(&ways[0], 5, &sum);
+		made.n_threads = 0;
+		all = loci_hist_finite(&sum.time);
+		CHECK(sum.threads);
+		CHECK(all > 0.97 * REFS);
+		CHECK_NEAR(loci_hist_finite(&sum.time_remote), n == 1000 ? 0 : all, 1e-6);
+		CHECK_NEAR((double)loci_hist_percentile(&sum.time, 0.001), (double)distance, 2);
+		CHECK_NEAR((double)loci_hist_percentile(&sum.time, 0.97), (double)distance, 2);
+	}
+}
+
 int main(void)
 {
 	static double time_s[WAYS][STREAMS], stack_s[WAYS][STREAMS], mean[WAYS], least[WAYS];
 
+	for (unsigned shape = 0; shape < 3; shape++)
+		check_sizes(shape);
+	check_threads();
 	printf("%-20s", "S of time distances");
 	for (size_t k = 0; k < WAYS; k++)
 		printf(" %12s", ways[k].name);

@@ -42,11 +42,15 @@ struct sampler {
 	uint64_t n_ids;
 };
 
-static void sample(struct sampler *sampler, uint64_t count, uint64_t address, uint64_t context)
+static void sample(
+	struct sampler *sampler, uint64_t count, uint64_t address, uint64_t context, double base)
 {
 	int watch = loci_reservoir_offer(&sampler->reservoir);
-	struct loci_weigh_sample opened = { ++sampler->n_ids, count, context,
-		watch < 0 ? LOCI_WATCH_NONE : (uint32_t)watch };
+	struct loci_weigh_sample opened = { .id = ++sampler->n_ids,
+		.count = count,
+		.context = context,
+		.watch = watch < 0 ? LOCI_WATCH_NONE : (uint32_t)watch,
+		.base = base };
 
 	CHECK(loci_weigh_open(sampler->weigh, &opened, NULL) == 0);
 	if (watch < 0)
@@ -59,8 +63,9 @@ static void watch(struct sampler *sampler, uint64_t count, uint64_t address, uin
 {
 	for (unsigned i = 0; i < sampler->reservoir.n; i++)
 		if (sampler->reservoir.k[i] && sampler->address[i] == address) {
-			CHECK(loci_weigh_fire(
-				      sampler->weigh, sampler->id[i], count, context, NULL) == 0);
+			const struct loci_weigh_reuse reuse = { .count = count, .reuse = context };
+
+			CHECK(loci_weigh_fire(sampler->weigh, sampler->id[i], &reuse, NULL) == 0);
 			loci_reservoir_release(&sampler->reservoir, i);
 		}
 }
@@ -78,13 +83,14 @@ struct way {
 	enum loci_weighting weighting;
 	unsigned watches;
 	uint64_t period;
+	uint64_t later; /* period of the second half; 0: the same */
 };
 
 static struct loci_weigh *run(const struct stream *stream, const struct way *way, uint64_t seed,
 	struct loci_weigh_result *ret)
 {
 	struct sampler sampler = { .reservoir = { way->watches, way->replace, seed, { 0 } } };
-	uint64_t next = gap(&sampler.reservoir, way->period);
+	uint64_t period = way->period, next = gap(&sampler.reservoir, period);
 
 	CHECK(loci_weigh_new(way->weighting, &sampler.weigh, NULL) == 0);
 	for (uint64_t i = 0; i < stream->n; i++) {
@@ -93,11 +99,13 @@ static struct loci_weigh *run(const struct stream *stream, const struct way *way
 		stream->at(stream, i, &address, &context);
 		watch(&sampler, i + 1, address, context);
 		if (i + 1 == next) {
-			sample(&sampler, i + 1, address, context);
-			next += gap(&sampler.reservoir, way->period);
+			sample(&sampler, i + 1, address, context, (double)period);
+			if (way->later && 2 * i >= stream->n)
+				period = way->later;
+			next += gap(&sampler.reservoir, period);
 		}
 	}
-	CHECK(loci_weigh_finish(sampler.weigh, ret, NULL) == 0);
+	CHECK(loci_weigh_finish(sampler.weigh, NULL, ret, NULL) == 0);
 	return sampler.weigh;
 }
 
@@ -125,7 +133,7 @@ static void check_listing_1(void)
 
 	for (enum loci_replace replace = 0; replace <= LOCI_REPLACE_NEVER; replace++)
 		for (uint64_t seed = 0; seed < 200; seed++) {
-			const struct way way = { replace, LOCI_WEIGH_PLAIN, 1, 10000 };
+			const struct way way = { replace, LOCI_WEIGH_PLAIN, 1, 10000, 0 };
 			struct loci_weigh_result result;
 			struct loci_weigh *weigh = run(&stream, &way, seed * 77, &result);
 
@@ -142,7 +150,7 @@ static void check_listing_1(void)
 static double pooled_part(
 	const struct stream *stream, const struct way *way, unsigned seeds, uint64_t distance)
 {
-	double sum = 0, samples = 0;
+	double sum = 0, all = 0;
 
 	for (uint64_t seed = 0; seed < seeds; seed++) {
 		struct loci_weigh_result result;
@@ -151,10 +159,10 @@ static double pooled_part(
 		for (size_t i = 0; i < result.n; i++)
 			if (result.outcome[i].distance == distance)
 				sum += result.outcome[i].weight;
-		samples += (double)result.samples;
+		all += result.base;
 		loci_weigh_free(weigh);
 	}
-	return sum / samples;
+	return sum / all;
 }
 
 /* As many long reuses as short ones, a quarter of the references each; the rest is never reused. */
@@ -164,7 +172,7 @@ static void check_listing_2(void)
 	const unsigned runs = (unsigned)check_amount(2000);
 
 	for (unsigned watches = 1; watches <= LOCI_RESERVOIR; watches++) {
-		struct way way = { LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_UNSCALED, watches, 1000 };
+		struct way way = { LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_UNSCALED, watches, 1000, 0 };
 
 		CHECK_NEAR(pooled_part(&stream, &way, runs, 10000), 0.25, 0.04);
 		CHECK_NEAR(pooled_part(&stream, &way, runs, 1), 0.25, 0.04);
@@ -175,10 +183,36 @@ static void check_listing_2(void)
 	}
 }
 
+/* The same when the collector samples eight times less often, or more, from the middle on: where
+ * the long reuses have ended and the short ones begin. */
+static void check_adaptive(void)
+{
+	const struct stream stream = { "listing 2", 40000, listing_2, 10000 };
+	const unsigned runs = (unsigned)check_amount(500);
+
+	for (unsigned way = 0; way < 2; way++) {
+		const struct way adaptive = { LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_UNSCALED, 4,
+			way ? 1600 : 200, way ? 200 : 1600 };
+
+		CHECK_NEAR(pooled_part(&stream, &adaptive, runs, 10000), 0.25, 0.03);
+		CHECK_NEAR(pooled_part(&stream, &adaptive, runs, 1), 0.25, 0.03);
+		CHECK_NEAR(pooled_part(&stream, &adaptive, runs, LOCI_INFINITE), 0.5, 0.03);
+	}
+}
+
 static struct loci_weigh_sample opened(
 	uint64_t id, uint64_t count, uint64_t context, uint32_t watch)
 {
-	return (struct loci_weigh_sample){ id, count, context, watch };
+	return (struct loci_weigh_sample){
+		.id = id, .count = count, .context = context, .watch = watch, .base = 1
+	};
+}
+
+static int fired(struct loci_weigh *weigh, uint64_t id, uint64_t count, uint64_t reuse)
+{
+	const struct loci_weigh_reuse it = { .count = count, .reuse = reuse };
+
+	return loci_weigh_fire(weigh, id, &it, NULL);
 }
 
 #define OPEN(...)                                                       \
@@ -203,12 +237,12 @@ static void check_by_hand(void)
 		OPEN(2, 20, 5, 1);
 		OPEN(3, 30, 5, third < 2 ? third : LOCI_WATCH_NONE);
 		for (uint64_t id = 1; id <= 3; id++) {
-			CHECK(loci_weigh_fire(weigh, id, 100, 7, NULL) == 0);
+			CHECK(fired(weigh, id, 100, 7) == 0);
 			if ((third == 2 && id == 3) || (third < 2 && id == third + 1))
 				w[id - 1] = 0;
 			sum += w[id - 1];
 		}
-		CHECK(loci_weigh_finish(weigh, &result, NULL) == 0);
+		CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
 		CHECK_U64(result.samples, 3);
 		CHECK_U64(result.n, 2);
 		for (size_t i = 0; i < result.n; i++) {
@@ -232,10 +266,10 @@ static void check_contexts(void)
 	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
 	OPEN(1, 10, 1, 0);
 	OPEN(2, 20, 2, LOCI_WATCH_BURST);
-	CHECK(loci_weigh_fire(weigh, 2, 25, 9, NULL) == 0);
+	CHECK(fired(weigh, 2, 25, 9) == 0);
 	OPEN(3, 30, 3, LOCI_WATCH_NONE);
-	CHECK(loci_weigh_fire(weigh, 3, 40, 9, NULL) == 0); /* nobody watches */
-	CHECK(loci_weigh_finish(weigh, &result, NULL) == 0);
+	CHECK(fired(weigh, 3, 40, 9) == 0); /* nobody watches */
+	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
 	CHECK_U64(result.samples, 3);
 	CHECK_U64(result.pooled, 1);
 	CHECK_U64(result.n, 2);
@@ -251,8 +285,8 @@ static void check_contexts(void)
 	OPEN(2, 20, 1, LOCI_WATCH_NONE);
 	OPEN(3, 30, 2, LOCI_WATCH_NONE);
 	OPEN(4, 40, 1, LOCI_WATCH_NONE);
-	CHECK(loci_weigh_fire(weigh, 1, 60, 9, NULL) == 0);
-	CHECK(loci_weigh_finish(weigh, &result, NULL) == 0);
+	CHECK(fired(weigh, 1, 60, 9) == 0);
+	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
 	CHECK_U64(result.n, 1);
 	CHECK_NEAR(result.outcome[0].weight, 3, 0);
 	loci_weigh_free(weigh);
@@ -271,10 +305,10 @@ static void check_kaplan_meier(void)
 	OPEN(1, 0, 1, 0);
 	OPEN(2, 0, 1, 1);
 	OPEN(3, 0, 1, 2);
-	CHECK(loci_weigh_fire(weigh, 1, 10, 9, NULL) == 0);
+	CHECK(fired(weigh, 1, 10, 9) == 0);
 	OPEN(4, 20, 1, 1); /* gives up 2 */
-	CHECK(loci_weigh_fire(weigh, 3, 30, 9, NULL) == 0);
-	CHECK(loci_weigh_finish(weigh, &result, NULL) == 0);
+	CHECK(fired(weigh, 3, 30, 9) == 0);
+	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
 	CHECK_U64(result.n, 3);
 	for (size_t i = 0; i < result.n; i++) {
 		CHECK_U64(result.outcome[i].distance, distance[i]);
@@ -284,8 +318,132 @@ static void check_kaplan_meier(void)
 	loci_weigh_free(NULL);
 }
 
+/* What is given up without a successor leaves its watch free, at no odds; what samples stand for by
+ * the way they were drawn is shared out by context. */
+static void check_bases(void)
+{
+	struct loci_weigh_sample sample = opened(1, 10, 1, 0);
+	struct loci_weigh_result result;
+	struct loci_weigh *weigh;
+
+	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	sample.base = 300;
+	sample.use = 77;
+	CHECK(loci_weigh_open(weigh, &sample, NULL) == 0);
+	CHECK(loci_weigh_evict(weigh, 1, 20, 0, NULL) == 0);
+	CHECK(loci_weigh_evict(weigh, 9, 20, 0, NULL) == 0); /* nobody's */
+	sample.id = 2;
+	sample.count = 30;
+	sample.base = 100;
+	sample.use = 78;
+	CHECK(loci_weigh_open(weigh, &sample, NULL) == 0); /* of a free watch */
+	CHECK(fired(weigh, 1, 35, 9) == 0);
+	CHECK(fired(weigh, 2, 36, 9) == 0);
+	OPEN(3, 40, 2, LOCI_WATCH_BURST);
+	CHECK(fired(weigh, 3, 41, 9) == 0);
+	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+	CHECK_U64(result.samples, 3);
+	CHECK_U64(result.abandoned, 1);
+	CHECK_U64(result.n, 2);
+	CHECK_NEAR(result.base, 401, 0);
+	CHECK_U64(result.outcome[0].use, 78);
+	CHECK_NEAR(result.outcome[0].weight, 400, 1e-9);
+	CHECK_U64(result.outcome[0].distance, 6);
+	CHECK(!result.outcome[0].in_burst);
+	CHECK_NEAR(result.outcome[1].weight, 1, 1e-9);
+	CHECK(result.outcome[1].in_burst);
+	loci_weigh_free(weigh);
+}
+
+/* What stood for a watch that was given up at an age goes to outcomes of later ages that a watch
+ * met: of its own context, or an outcome like one of all. */
+static void check_given_up(void)
+{
+	const double weight[] = { 1, 2, 1 };
+	struct loci_weigh_result result;
+	struct loci_weigh *weigh;
+
+	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	OPEN(1, 0, 1, 0);
+	OPEN(2, 0, 1, 1);
+	OPEN(3, 0, 1, 2);
+	OPEN(4, 0, 1, LOCI_WATCH_BURST);
+	OPEN(5, 0, 2, 3);
+	CHECK(fired(weigh, 2, 5, 9) == 0);
+	CHECK(loci_weigh_evict(weigh, 1, 10, 0, NULL) == 0);
+	CHECK(fired(weigh, 3, 50, 9) == 0);
+	CHECK(fired(weigh, 4, 60, 9) == 0);
+	CHECK(fired(weigh, 5, 8, 9) == 0);
+	OPEN(6, 100, 2, 0);
+	CHECK(loci_weigh_evict(weigh, 6, 130, 0, NULL) == 0); /* none of context 2 is later */
+	OPEN(7, 100, 2, 0);
+	CHECK(loci_weigh_evict(weigh, 7, 300, 0, NULL) == 0); /* and none at all */
+	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+	CHECK_U64(result.abandoned, 3);
+	CHECK_U64(result.n, 5);
+	for (size_t i = 0; i < 3; i++) /* 5, 50, 60: of context 1 */
+		CHECK_NEAR(result.outcome[i].weight, weight[i], 1e-12);
+	CHECK_U64(result.outcome[1].distance, 50);
+	/* of context 2: 8, and 50 as in context 1, each for half of three samples */
+	CHECK_U64(result.outcome[3].distance, 8);
+	CHECK_NEAR(result.outcome[3].weight, 1.5, 1e-12);
+	CHECK_U64(result.outcome[4].distance, 50);
+	CHECK_U64(result.outcome[4].context, 2);
+	CHECK_NEAR(result.outcome[4].weight, 1.5, 1e-12);
+	loci_weigh_free(weigh);
+}
+
+/* Distances in touches: told, or references times the touches that samples saw in between; half of
+ * what a count may be too low; of another thread apart. */
+static void check_touches(void)
+{
+	const struct loci_weigh_reuse reuse[] = { { .count = 50, .touches = 123 }, { .count = 110 },
+		{ .count = 120, .late = 9 }, { .count = 410, .thread = 3 } };
+	const uint64_t distance[] = { 123, 2 * 100, 2 * (110 + 4) + 1, 4 * 400 };
+	struct loci_touch_clock clock = { 0 };
+	struct loci_weigh_result result;
+	struct loci_weigh *weigh;
+
+	for (uint64_t count = 10; count < 1000; count += 10) {
+		CHECK(loci_touch_clock_add(&clock, 0, count, 10, 2) == 0);
+		CHECK(loci_touch_clock_add(&clock, 1, count, 10, 8) == 0);
+	}
+	/* of a gap as long as all others of the stretch it is as much */
+	CHECK(loci_touch_clock_add(&clock, 2, 2000, 99 * 10, 6) == 0);
+	loci_touch_clock_settle(&clock);
+	CHECK_NEAR(clock.rate, 16. / 3, 1e-9);
+	CHECK_NEAR(loci_touch_clock_rate(&clock, 0, 5, 100), 2, 1e-9);
+	CHECK_NEAR(loci_touch_clock_rate(&clock, 1, 10, 20), 8, 1e-9);
+	CHECK_NEAR(loci_touch_clock_rate(&clock, 1, 20, 29), 16. / 3, 1e-9);
+	CHECK_NEAR(loci_touch_clock_rate(&clock, 7, 0, 1000), 16. / 3, 1e-9);
+	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	for (uint64_t id = 0; id < 4; id++) {
+		struct loci_weigh_sample sample = opened(id, 10, id, (uint32_t)id);
+
+		CHECK(loci_weigh_open(weigh, &sample, NULL) == 0);
+	}
+	for (uint64_t id = 0; id < 4; id++)
+		CHECK(loci_weigh_fire(weigh, id, &reuse[id], NULL) == 0);
+	loci_touch_clock_fini(&clock);
+	CHECK(loci_touch_clock_add(&clock, 0, 60, 1, 2) == 0);
+	CHECK(loci_touch_clock_add(&clock, 0, 400, 1, 6) == 0);
+	loci_touch_clock_settle(&clock);
+	CHECK(loci_weigh_finish(weigh, &clock, &result, NULL) == 0);
+	CHECK_U64(result.n, 4);
+	for (size_t i = 0; i < result.n; i++) {
+		CHECK_U64(result.outcome[i].distance, distance[i]);
+		CHECK(result.outcome[i].remote == (i == 3));
+	}
+	loci_touch_clock_fini(&clock);
+	loci_weigh_free(weigh);
+}
+
 int main(void)
 {
+	check_bases();
+	check_given_up();
+	check_touches();
+	check_adaptive();
 	check_by_hand();
 	check_contexts();
 	check_kaplan_meier();

@@ -4,76 +4,21 @@
 //	TOOLS=DIR CHROMIUM=PROGRAM node --test browse.mjs
 //
 // DIR holds node_modules of web/package-lock.json. The working directory holds pages that
-// viewer_browser_test.sh made: demo.html (two profiles with code and data), hostile.html, large.html
-// (a hundred thousand sites), bare.html (a trace), others.html and objects.html (odd ones). SHOTS=DIR keeps pictures to look at.
+// viewer_browser_test.sh made: demo.html (two profiles with code and data), hostile.html, bare.html (a
+// trace), others.html, objects.html and watched.html (odd ones). SHOTS=DIR keeps pictures to look at.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createRequire } from "node:module";
-import { after, before, test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { test } from "node:test";
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 
+import { address, close, isReady, open, openAddress, require, settle, shoot } from "./browser.mjs";
 import { documentOfFile, json } from "./page_data.mjs";
 import { count, percent } from "../../web/units.js";
 
-const require = createRequire(`${resolve(process.env.TOOLS)}/`);
-const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const FACTOR = 4;
 const VIEWS = ["overview", "code", "pairs", "data", "threads", "ops", "phases", "diff"];
-let browser;
-
-before(async () => {
-	const args = ["--disable-dev-shm-usage", ...(process.getuid() === 0 ? ["--no-sandbox"] : [])];
-
-	browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args });
-});
-after(() => browser?.close());
-
-// A page that has drawn itself; whatever it complains of fails the test.
-async function open(file, fragment = "", options = {}) {
-	return openAddress(`${pathToFileURL(resolve(file))}${fragment}`, options);
-}
-
-async function openAddress(address, options = {}) {
-	const { bypassCSP = false, ...rest } = options;
-	const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP, ...rest });
-	const page = await context.newPage();
-
-	page.complaints = [];
-	page.on(
-		"console",
-		(message) => ["error", "warning"].includes(message.type()) && page.complaints.push(message.text()),
-	);
-	page.on("pageerror", (error) => page.complaints.push(String(error.stack ?? error)));
-	page.on(
-		"request",
-		(request) =>
-			!/^(file|data):/.test(request.url()) &&
-			request.url() !== address &&
-			page.complaints.push(`asks for ${request.url()}`),
-	);
-	await page.goto(address);
-	await page.waitForSelector("html[data-ready]", { timeout: 60000 });
-	return page;
-}
-
-async function close(page) {
-	assert.deepEqual(page.complaints, []);
-	await page.context().close();
-}
-
-async function shoot(page, name) {
-	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
-}
-
-// Work that a click starts has ended when the next frame is drawn.
-function settle(page) {
-	return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
-}
 
 test("every view draws, in light and dark, wide and narrow, and axe finds nothing", async () => {
 	for (const [colorScheme, width] of [
@@ -119,6 +64,24 @@ test("every view draws, in light and dark, wide and narrow, and axe finds nothin
 	}
 });
 
+test("a printed page leaves nothing out to the right", async () => {
+	const page = await open("demo.html", "", { viewport: { width: 720, height: 1000 } });
+
+	await page.emulateMedia({ media: "print" });
+	for (const view of VIEWS) {
+		await page.evaluate((fragment) => (location.hash = fragment), `#${view}`);
+		await settle(page);
+		const beyond = await page.evaluate(() =>
+			[...document.querySelectorAll("main table")]
+				.filter((table) => table.getBoundingClientRect().right > innerWidth)
+				.map((table) => table.caption.textContent),
+		);
+
+		assert.deepEqual(beyond, [], view);
+	}
+	await close(page);
+});
+
 test("the figures on the page are loci's", async () => {
 	const spec = "L1=16K/4,L2=48K/6,L3=1M";
 	const page = await open("demo.html", `#overview&cache=${spec}`);
@@ -137,9 +100,9 @@ test("the figures on the page are loci's", async () => {
 	const [report] = json("report", process.env.DEMO).profiles;
 
 	assert.ok((await page.locator(".headline").innerText()).includes(report.verdict.text));
-	await page.goto(`${pathToFileURL(resolve("demo.html"))}#code&by=function&level=L2`);
+	await page.goto(address("demo.html", "#code&by=function&level=L2"));
 	await page.reload();
-	await page.waitForSelector("html[data-ready]");
+	await isReady(page);
 	const table = json("report", process.env.DEMO, "--by", "function", "--level", "L2", "--all").profiles[0];
 	const first = page.locator(".tree .grid-row:not([hidden])").first();
 
@@ -236,6 +199,13 @@ test("a click in one pane moves the others", async () => {
 		assert.equal(await chosen(), await title(), by);
 	}
 	await page.locator(".tree .grid").focus();
+	for (const key of ["ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp"]) {
+		const before = await chosen();
+
+		await page.keyboard.press(key);
+		await settle(page);
+		assert.notEqual(await chosen(), before, "the keys go on where they were");
+	}
 	await page.keyboard.press("ArrowRight");
 	await settle(page);
 	await page.keyboard.press("ArrowDown");
@@ -354,6 +324,52 @@ test("what a profile lacks is said", async () => {
 	await close(page);
 });
 
+// Time distances of the whole with an error, and of code none: nothing may look exact, or like no misses.
+test("of samples that were watched every view says what it knows", async () => {
+	const page = await open("watched.html");
+	const text = async (view) => {
+		await page.evaluate((fragment) => (location.hash = fragment), `#${view}`);
+		await settle(page);
+		await shoot(page, `watched-${view}`);
+		return page.locator("main").innerText();
+	};
+
+	for (const p of [0, 2, 3]) {
+		const words = await text(`overview&p=${p}`);
+
+		assert.match(words, /StatStack \u00b1\d+ points/);
+		assert.match(words, /StatStack makes stack distances of time distances/);
+		assert.match(words, /from a sample: miss ratios \u00b1\d(\.\d)? points \(95 %\)/);
+		assert.equal(p === 3, /caches are as large as the machine's, but have lines of 8\sB/.test(words));
+		assert.doesNotMatch(words, /exact/);
+		assert.equal(await page.locator(".chart .interval").count(), 2, "the curve has its interval");
+		for (const cell of await page.locator(".level-table td.number").allInnerTexts())
+			assert.match(cell, /^~.*\d|^\u2013$/);
+	}
+	assert.match(await text("code&p=0"), /samples that were watched/);
+	assert.match(await text("data&p=0"), /No objects/);
+	assert.match(await text("pairs&p=0"), /No pairs/);
+	assert.match(await text("threads&p=0"), /One thread|does not tell threads apart/);
+	assert.match(await text("phases&p=0"), /No phases/);
+	for (const [view, table] of [
+		["code", ".tree"],
+		["pairs", ".pairs"],
+		["data", ".data"],
+	]) {
+		assert.match(await text(`${view}&p=2`), /misses are not known/);
+		const heads = await page.locator(`${table} [role=columnheader]`).allInnerTexts();
+		const cells = await page.locator(`${table} .grid-row:not([hidden])`).first().locator(".cell").allInnerTexts();
+
+		assert.equal(cells[heads.indexOf("misses")], "\u2013", view);
+		assert.match(cells.at(-1), /\d/, `${view}: references are known`);
+	}
+	assert.doesNotMatch(await text("data&p=2"), /regular stride|walked with|none/);
+	assert.match(await text("threads&p=2"), /thread/);
+	assert.match(await text("diff"), /within \u00b1\d+ points/);
+	assert.equal(await page.locator(".diff.totals td", { hasText: /better|worse/ }).count(), 0);
+	await close(page);
+});
+
 test("profiles of all kinds, and addresses that somebody made up", async () => {
 	for (const file of ["others.html", "objects.html"]) {
 		const page = await open(file);
@@ -447,65 +463,4 @@ test("the policy forbids what the page does not need", async () => {
 		page.complaints.join("\n"),
 	);
 	await page.context().close();
-});
-
-// Processor time, not the clock: other tests run beside this one. What a quiet machine takes stands in
-// doc/viewer.md; here it may be several times as much.
-test("a hundred thousand sites do not make it wait", async () => {
-	const page = await open("demo.html", "", { bypassCSP: true });
-	const session = await page.context().newCDPSession(page);
-	const spent = async () => {
-		const { metrics } = await session.send("Performance.getMetrics");
-
-		return 1000 * metrics.find((metric) => metric.name === "TaskDuration").value;
-	};
-	const times = {};
-	const time = async (name, act, argument) => {
-		const from = await spent();
-
-		await act(argument);
-		await settle(page);
-		times[name] = (await spent()) - from;
-	};
-	const press = ([selector, text]) =>
-		page.evaluate(
-			([where, what]) =>
-				[...document.querySelectorAll(where)].find((button) => button.textContent === what).click(),
-			[selector, text],
-		);
-	const go = (fragment) => page.evaluate((next) => (location.hash = next), fragment);
-
-	await session.send("Performance.enable", { timeDomain: "threadTicks" });
-	await time("ready", async () => {
-		await page.goto(`${pathToFileURL(resolve("large.html"))}#code`);
-		await page.waitForSelector("html[data-ready]", { timeout: 60000 });
-	});
-	assert.ok((await page.locator(".tree .grid-row").count()) < 100, "rows out of sight do not exist");
-	assert.ok(Number(await page.locator(".tree .grid").getAttribute("aria-rowcount")) > 4000);
-	await page.waitForTimeout(500); // what it prepares while nobody waits
-	await time("by line", press, [".tree .choice button", "line"]);
-	await time("sort by distance", press, [".tree [role=columnheader] button", "distance"]);
-	await time("scroll", () => page.evaluate(() => (document.querySelector(".tree .grid").scrollTop = 400000)));
-	await time("choose", () => page.evaluate(() => document.querySelectorAll(".tree .grid-row")[6].click()));
-	await time("another level", press, [".tools .choice button", "L2"]);
-	await time("by object", press, [".tree .choice button", "object"]);
-	await time("by function", press, [".tree .choice button", "function"]);
-	await time("another cache", go, "#code&by=function&cache=L1=24K/6");
-	await time("search", () =>
-		page.evaluate(() => {
-			const box = document.querySelector("input[type=search]");
-
-			box.value = "function_12";
-			box.dispatchEvent(new Event("input"));
-		}),
-	);
-	await time("overview", go, "#overview");
-	await close(page);
-	console.log(
-		`  milliseconds: ${Object.entries(times)
-			.map(([name, ms]) => `${name} ${Math.round(ms)}`)
-			.join(", ")}`,
-	);
-	for (const [name, ms] of Object.entries(times))
-		assert.ok(ms < FACTOR * (name === "ready" ? 1000 : 100), `${name} took ${Math.round(ms)} ms`);
 });

@@ -7,12 +7,13 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { Lens, accessesOf, causeOf, walkOf } from "../../web/blame.js";
-import { childrenOf, distanceOf, histOf, treeOf } from "../../web/tree.js";
+import { finder } from "../../web/search.js";
+import { TREES, childrenOf, distanceOf, histOf, ratioOf, sortedNodes, treeOf } from "../../web/tree.js";
 import { log2Rows, missRatio } from "../../web/hist.js";
 import { formatHierarchy, parseHierarchy } from "../../web/units.js";
 import { documentOf, json, near, randomNumbers } from "./page_data.mjs";
 
-const CACHES = Number(process.env.CACHES ?? 50);
+const CACHES = 50;
 const paths = process.env.PROFILES.split(":");
 const profiles = new Map(paths.map((path) => [path, documentOf(path).profiles[0]]));
 
@@ -242,3 +243,36 @@ for (const { level, options } of blamed)
 					),
 				);
 	});
+
+test("a tree that has met other lenses is sorted and searched as a new one", () => {
+	const lenses = blamed.map(({ level }) => new Lens(coded, level));
+	const naive = (lens, node, query) =>
+		node.name.toLowerCase().includes(query) ||
+		(node.kind !== "object" && childrenOf(coded, lens, node).some((child) => naive(lens, child, query)));
+
+	for (const lens of [...lenses, lenses[0]])
+		for (const by of TREES) {
+			const nodes = treeOf(coded, lens, by);
+			const values = {
+				misses: (node) => node.misses,
+				refs: (node) => node.refs,
+				ratio: ratioOf,
+				distance: (node) => causeOf(histOf(coded, node), node.misses, lens).distance,
+				name: (node) => node.name,
+			};
+
+			for (const [column, value] of Object.entries(values))
+				for (const ascending of [true, false]) {
+					const sorted = sortedNodes(coded, lens, nodes, column, ascending).map(value);
+
+					for (let i = 1; i < sorted.length; i++)
+						assert.ok(ascending ? sorted[i - 1] <= sorted[i] : sorted[i - 1] >= sorted[i], `${by} by ${column}`);
+				}
+			for (const query of ["m", "ma", "mat", "c:2", "b", "nothing has this name"])
+				assert.deepEqual(
+					nodes.filter(finder(coded, lens, by, query, () => {})).map((node) => node.name),
+					nodes.filter((node) => naive(lens, node, query)).map((node) => node.name),
+					`${by}: ${query}`,
+				);
+		}
+});

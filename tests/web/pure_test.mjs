@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { causeOf, sumHists } from "../../web/blame.js";
+import { causeOf, sumHists, worstRows } from "../../web/blame.js";
 import { binomialAtLeast, binomialPoint, erfc } from "../../web/binomial.js";
 import {
 	atLeast,
@@ -19,6 +19,7 @@ import {
 	newHist,
 	total,
 } from "../../web/hist.js";
+import { Orders, nameKeys, orderBy } from "../../web/order.js";
 import { learnBins, predictCache, predictHits } from "../../web/predict.js";
 import { Store, chosenId, readFragment, writeFragment } from "../../web/state.js";
 import {
@@ -61,6 +62,8 @@ test("units read as people write them", () => {
 	assert.equal(percent(0.0123), "1.2\u00a0%");
 	assert.equal(percent(0.00001), "<0.01\u00a0%");
 	assert.equal(percent(NaN), "\u2013");
+	assert.equal(percent(-0.026), "\u22122.6\u00a0%");
+	assert.equal(percent(1.291), "129\u00a0%");
 	for (const text of ["64", "48K", "1.25M", "2G"]) assert.equal(size(parseSize(text)), text);
 	for (const text of ["", "x", "-1", "1.0001", "1e9", "1K2"]) assert.ok(Number.isNaN(parseSize(text)), text);
 });
@@ -142,7 +145,10 @@ test("a histogram counts like a list", () => {
 	const sorted = values.filter((value) => value >= 64).sort((a, b) => a - b);
 	const median = medianBeyond(hist, 64);
 
-	assert.equal(binOf("coarse", median - 1), binOf("coarse", sorted[Math.ceil(sorted.length / 2) - 1]));
+	const middle = sorted[Math.ceil(sorted.length / 2) - 1];
+
+	assert.equal(binOf("coarse", median), binOf("coarse", middle));
+	assert.ok(median <= middle, "the least that it can be");
 	assert.equal(medianBeyond(hist, 2 ** 20), 0);
 	const packed = decodeHist({ scheme: "fine", cold: 3, coherence: 1, bins: [2, 5, 300], weights: [1, 2, 4] });
 
@@ -254,4 +260,37 @@ test("misses of what another thread wrote are neither far nor a set's", () => {
 
 	assert.equal(causeOf(hist, 70, { blocks: 512, cache: { share: "private" } }).cause, "shared");
 	assert.equal(causeOf(hist, 70, { blocks: 512, cache: { share: "shared" } }).cause, "conflict");
+});
+
+test("orders are those of a plain sort", () => {
+	const random = randomNumbers(11);
+
+	for (const n of [0, 1, 2, 7, 500]) {
+		const keys = Float64Array.from({ length: n }, () => (random(9) - 4) / (random(3) + 1));
+		const refs = Float64Array.from({ length: n }, () => random(5));
+		const rows = Array.from(keys, (_, i) => i);
+		const orders = new Orders(refs);
+		const plain = (sign) => [...rows].sort((a, b) => sign * (keys[a] - keys[b]) || refs[b] - refs[a] || a - b);
+
+		assert.deepEqual(
+			[...orderBy(keys)],
+			[...rows].sort((a, b) => keys[a] - keys[b] || a - b),
+		);
+		assert.deepEqual([...orders.by("x", true, 1, () => keys)], plain(1));
+		assert.deepEqual([...orders.by("x", false, 1, () => keys)], plain(-1));
+		assert.deepEqual([...orders.by("x", true, 1, () => assert.fail("made again"))], plain(1));
+		assert.deepEqual([...orders.by("x", true, 2, () => refs)], [...orders.by("refs", true, 1, () => refs)]);
+		for (const few of [1, 5])
+			assert.deepEqual(
+				worstRows(rows, keys, refs, few).map((row) => [keys[row], refs[row]]),
+				plain(-1)
+					.slice(0, few)
+					.map((row) => [keys[row], refs[row]]),
+			);
+		const names = rows.map(() => `n${random(30)}`);
+		const byName = nameKeys(names);
+
+		for (let i = 1; i < n; i++)
+			assert.equal(Math.sign(byName[i] - byName[i - 1]), names[i] < names[i - 1] ? -1 : names[i] > names[i - 1] ? 1 : 0);
+	}
 });

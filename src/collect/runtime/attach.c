@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Whether and how this process is watched. */
 #include "collect/runtime/level.h"
+#include "collect/runtime/own_masks.h"
 #include "collect/runtime/sync.h"
+#include "collect/runtime/watching.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
 
@@ -25,6 +27,8 @@ static void set_mode(enum rt_mode mode)
  * Rings are unmapped with the lock held. */
 void rt_go_off(void)
 {
+	if (rt.watches)
+		rt_watch_end();
 	set_mode(RT_OFF);
 	__atomic_store_n(&rt_synced, 0, __ATOMIC_RELAXED);
 	for (struct rt_thread *thread = rt.threads; thread; thread = thread->next)
@@ -124,6 +128,7 @@ static enum rt_mode attach(void)
 	if (!rt_begin_image())
 		return RT_OFF;
 	rt.samples = rt.control->mode == LOCI_CONTROL_SAMPLE;
+	rt.watches = rt.control->mode == LOCI_CONTROL_WATCH;
 	rt.learns = rt.control->windows || rt.control->mode == LOCI_CONTROL_COUNT;
 	rt_fork_init();
 	rt_end_init();
@@ -159,7 +164,7 @@ enum rt_mode rt_attach(void)
 	is_attaching = false;
 	mode = (enum rt_mode)rt.mode;
 	rt_unlock();
-	rt_unblock(mask);
+	rt_unblock(rt_own_masks_adopt(mask));
 	errno = error;
 	return mode;
 }

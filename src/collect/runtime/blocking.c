@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Calls of the kernel that may wait for something: a thread that is in one is not waited for. They
  * order nothing: what comes through a pipe is not told. */
+#include "collect/runtime/own_waits.h"
 #include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
 
@@ -30,17 +31,27 @@ static void end(struct rt_thread *const *thread)
 }
 
 /* Most may be left by cancellation. */
-#define BLOCKS(result, name, arguments, ...)                                                      \
+#define BLOCKS_AS(result, name, call, ...)                                                        \
 	RT_WRAP(result, name, __VA_ARGS__)                                                        \
 	{                                                                                         \
 		if (!__atomic_load_n(&rt_synced, __ATOMIC_RELAXED))                               \
-			return RT_REAL(name) arguments;                                           \
+			return call;                                                              \
 		{                                                                                 \
 			__attribute__((cleanup(end), unused)) struct rt_thread *thread = begin(); \
                                                                                                   \
-			return RT_REAL(name) arguments;                                           \
+			return call;                                                              \
 		}                                                                                 \
 	}
+#define BLOCKS(result, name, arguments, ...) \
+	BLOCKS_AS(result, name, RT_REAL(name) arguments, __VA_ARGS__)
+/* With a mask of signals instead of the thread's. */
+#define BLOCKS_WITH_MASK(name, arguments, ...)                                                     \
+	BLOCKS_AS(int, name, ({                                                                    \
+		__attribute__((cleanup(rt_own_mask_again))) struct rt_own_instead instead = { 0 }; \
+		mask = rt_own_mask_instead(&instead, mask);                                        \
+		RT_REAL(name) arguments;                                                           \
+	}),                                                                                        \
+		__VA_ARGS__)
 #define TIME const struct timespec *
 
 BLOCKS(int, nanosleep, (time, rest), TIME time, struct timespec *rest)
@@ -52,15 +63,15 @@ BLOCKS(int, usleep, (us), useconds_t us)
 BLOCKS(int, pause, (), void)
 
 BLOCKS(int, poll, (files, n, ms), struct pollfd *files, nfds_t n, int ms)
-BLOCKS(int, ppoll, (files, n, time, mask), struct pollfd *files, nfds_t n, TIME time,
+BLOCKS_WITH_MASK(ppoll, (files, n, time, mask), struct pollfd *files, nfds_t n, TIME time,
 	const sigset_t *mask)
 BLOCKS(int, select, (n, in, out, error, time), int n, fd_set *in, fd_set *out, fd_set *error,
 	struct timeval *time)
-BLOCKS(int, pselect, (n, in, out, error, time, mask), int n, fd_set *in, fd_set *out, fd_set *error,
-	TIME time, const sigset_t *mask)
+BLOCKS_WITH_MASK(pselect, (n, in, out, error, time, mask), int n, fd_set *in, fd_set *out,
+	fd_set *error, TIME time, const sigset_t *mask)
 BLOCKS(int, epoll_wait, (file, events, n, ms), int file, struct epoll_event *events, int n, int ms)
-BLOCKS(int, epoll_pwait, (file, events, n, ms, mask), int file, struct epoll_event *events, int n,
-	int ms, const sigset_t *mask)
+BLOCKS_WITH_MASK(epoll_pwait, (file, events, n, ms, mask), int file, struct epoll_event *events,
+	int n, int ms, const sigset_t *mask)
 
 BLOCKS(ssize_t, read, (file, to, bytes), int file, void *to, size_t bytes)
 BLOCKS(ssize_t, recv, (file, to, bytes, flags), int file, void *to, size_t bytes, int flags)
@@ -75,7 +86,14 @@ BLOCKS(int, accept4, (file, from, from_bytes, flags), int file, struct sockaddr 
 BLOCKS(pid_t, wait, (status), int *status)
 BLOCKS(pid_t, waitpid, (pid, status, flags), pid_t pid, int *status, int flags)
 BLOCKS(int, waitid, (kind, id, info, flags), idtype_t kind, id_t id, siginfo_t *info, int flags)
-BLOCKS(int, sigwait, (mask, signal), const sigset_t *mask, int *signal)
-BLOCKS(int, sigwaitinfo, (mask, info), const sigset_t *mask, siginfo_t *info)
-BLOCKS(int, sigtimedwait, (mask, info, time), const sigset_t *mask, siginfo_t *info, TIME time)
-BLOCKS(int, sigsuspend, (mask), const sigset_t *mask)
+BLOCKS_AS(int, sigtimedwait, rt_own_wait(RT_REAL(sigtimedwait), mask, info, time),
+	const sigset_t *mask, siginfo_t *info, TIME time)
+BLOCKS_AS(int, sigwaitinfo,
+	rt_own_expects(mask) ? rt_own_wait(RT_REAL(sigtimedwait), mask, info, NULL)
+			     : RT_REAL(sigwaitinfo)(mask, info),
+	const sigset_t *mask, siginfo_t *info)
+BLOCKS_AS(int, sigwait,
+	rt_own_expects(mask) ? rt_own_wait_one(RT_REAL(sigtimedwait), mask, signal)
+			     : RT_REAL(sigwait)(mask, signal),
+	const sigset_t *mask, int *signal)
+BLOCKS_WITH_MASK(sigsuspend, (mask), const sigset_t *mask)

@@ -56,6 +56,53 @@ static const struct loci_cc_site *sites_of(const struct loci_cc_definition *defi
 		up8(definition->n_blocks * sizeof(struct loci_cc_block)));
 }
 
+const struct loci_cc_block *rt_block_of(const struct loci_cc_definition *definition,
+	uint32_t number, const struct loci_cc_site **ret_sites)
+{
+	const struct loci_cc_block *block = blocks_of(definition) + number;
+
+	*ret_sites = sites_of(definition) + block->first_site;
+	return block;
+}
+
+/* Ids ascend. */
+const struct loci_cc_definition *rt_definition_of_block(uint64_t id, uint64_t *ret_first)
+{
+	const struct loci_cc_definition *definition;
+	size_t low = 0, high = table.n;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table.known[middle].first <= id)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (low == high || table.known[low].first > id)
+		return NULL;
+	definition = rt_definition_of(table.known[low].function);
+	*ret_first = table.known[low].first;
+	return definition && id - *ret_first < definition->n_blocks ? definition : NULL;
+}
+
+/* The nearest that begins before it. */
+const struct loci_cc_definition *rt_definition_at(uintptr_t address)
+{
+	const struct loci_cc_function *nearest = NULL;
+	uintptr_t start = 0;
+
+	for (size_t i = 0; i < table.n; i++) {
+		uintptr_t code = code_of(table.known[i].function);
+
+		if (code <= address && code > start) {
+			start = code;
+			nearest = table.known[i].function;
+		}
+	}
+	return nearest ? rt_definition_of(nearest) : NULL;
+}
+
 static void put_sites(uint64_t *raw, const struct loci_cc_site *site, unsigned n)
 {
 	for (; n; n--, site++) {

@@ -3,6 +3,7 @@
  * given, so the run's directory, which this program does not see in its own, is added. The rings
  * stay as they are: if the call succeeds the recorder sees another program in this process, or its
  * end; if it fails this one goes on. */
+#include "collect/runtime/own_signals.h"
 #include "collect/runtime/runtime.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
@@ -50,6 +51,32 @@ static size_t copy_length(char *const envp[])
 	return n < MAX_VARIABLES ? n + 2 : 0;
 }
 
+/* The next program finds the signals that the runtime took as this one left them. */
+struct signals_left {
+	bool is_needed;
+};
+
+static struct signals_left leave_signals(void)
+{
+	struct signals_left left = { rt_own_taken != 0 };
+
+	if (left.is_needed)
+		rt_own_signals_exec();
+	return left;
+}
+
+static void take_signals_again(const struct signals_left *left)
+{
+	int error = errno;
+
+	if (left->is_needed)
+		rt_own_signals_exec_failed();
+	errno = error;
+}
+#define LEAVE_SIGNALS                                                                   \
+	__attribute__((cleanup(take_signals_again), unused)) struct signals_left left = \
+		leave_signals()
+
 static char *const *copy(char *const envp[], char **to, size_t n)
 {
 	if (!n)
@@ -72,6 +99,7 @@ RT_WRAP(int, execve, const char *path, char *const argv[], char *const envp[])
 	WITH_RUN(envp);
 
 	before_exec(path);
+	LEAVE_SIGNALS;
 	return RT_REAL(execve)(path, argv, with);
 }
 
@@ -80,6 +108,7 @@ RT_WRAP(int, execvpe, const char *file, char *const argv[], char *const envp[])
 	WITH_RUN(envp);
 
 	before_exec(file);
+	LEAVE_SIGNALS;
 	return RT_REAL(execvpe)(file, argv, with);
 }
 
@@ -88,6 +117,7 @@ RT_WRAP(int, fexecve, int fd, char *const argv[], char *const envp[])
 	WITH_RUN(envp);
 
 	before_exec(argv[0] ? argv[0] : "");
+	LEAVE_SIGNALS;
 	return RT_REAL(fexecve)(fd, argv, with);
 }
 
@@ -96,6 +126,7 @@ RT_WRAP(int, execveat, int fd, const char *path, char *const argv[], char *const
 	WITH_RUN(envp);
 
 	before_exec(path);
+	LEAVE_SIGNALS;
 	return RT_REAL(execveat)(fd, path, argv, with, flags);
 }
 
@@ -158,6 +189,7 @@ RT_WRAP(int, posix_spawn, pid_t *ret, const char *path, const posix_spawn_file_a
 {
 	WITH_RUN(envp);
 
+	LEAVE_SIGNALS;
 	return RT_REAL(posix_spawn)(ret, path, actions, attributes, argv, with);
 }
 
@@ -166,6 +198,7 @@ RT_WRAP(int, posix_spawnp, pid_t *ret, const char *file, const posix_spawn_file_
 {
 	WITH_RUN(envp);
 
+	LEAVE_SIGNALS;
 	return RT_REAL(posix_spawnp)(ret, file, actions, attributes, argv, with);
 }
 

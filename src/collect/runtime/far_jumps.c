@@ -2,6 +2,7 @@
 /* longjmp, as far as it leaves handlers of signals. Code of `loci cc` says where it landed; that of
  * other compilers does not. Where a jump goes stands in its buffer, disguised as the C library
  * (GNU, x86-64) disguises pointers: exclusive-or with a secret word of the thread's, rotated. */
+#include "collect/runtime/own_masks.h"
 #include "collect/runtime/runtime.h"
 #include "collect/runtime/wrap.h"
 
@@ -14,10 +15,14 @@ static void before(struct __jmp_buf_tag *buffer)
 {
 	uint64_t word = (uint64_t)buffer->__jmpbuf[STACK_POINTER], secret;
 
-	if (!rt_self)
+	if (!rt_self) {
+		if (rt_own_taken && buffer->__mask_was_saved)
+			rt_own_block_only(0);
 		return;
+	}
 	__asm__("movq %%fs:0x30, %0" : "=r"(secret));
-	rt_handlers_leave((word >> ROTATED_BITS | word << (64 - ROTATED_BITS)) ^ secret);
+	rt_handlers_leave((word >> ROTATED_BITS | word << (64 - ROTATED_BITS)) ^ secret,
+		buffer->__mask_was_saved);
 }
 
 #define JUMP(name)                                                     \

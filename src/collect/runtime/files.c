@@ -90,8 +90,9 @@ static struct loci_stream_info stream_info(void)
 
 	if (rt.is_plain)
 		strcpy(info.origin, "loci " LOCI_VERSION ", gcc");
-	info.capabilities |= rt.control->windows ? LOCI_CAP_WINDOWS : LOCI_CAP_COMPLETE;
-	if (rt.control->mode == LOCI_CONTROL_SAMPLE)
+	if (rt.control->mode != LOCI_CONTROL_WATCH)
+		info.capabilities |= rt.control->windows ? LOCI_CAP_WINDOWS : LOCI_CAP_COMPLETE;
+	if (rt.control->mode == LOCI_CONTROL_SAMPLE || rt.control->mode == LOCI_CONTROL_WATCH)
 		info.capabilities |= LOCI_CAP_SAMPLES;
 	return info;
 }

@@ -4,7 +4,9 @@
  * handler runs in a child that writes to its parent's rings. The child of vfork is a part of its
  * parent, its memory and its rings, until it executes another program. */
 #include "collect/runtime/level.h"
+#include "collect/runtime/own_signals.h"
 #include "collect/runtime/sync.h"
+#include "collect/runtime/watching.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
 
@@ -64,13 +66,16 @@ static void in_child(void)
 
 	is_forking = false;
 	rt.lock = 0; /* of a thread that is not here */
+	rt_own_signals_fork();
 	forget_parent(self);
 	rt_sync_forget();
-	if (rt.samples)
+	if (rt.samples || rt.watches)
 		rt_sample_fork(self);
 	is_watched = begin_child();
-	if (!is_watched)
+	if (!is_watched) {
+		rt_watch_end();
 		rt_go_off();
+	}
 	if (self && is_watched) {
 		rt_thread_again(self);
 		rt_marks_again(self);

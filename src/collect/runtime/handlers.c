@@ -5,6 +5,7 @@
 #include "collect/runtime/atomics.h"
 #include "collect/runtime/deferring.h"
 #include "collect/runtime/level.h"
+#include "collect/runtime/own_masks.h"
 #include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
 
@@ -13,12 +14,14 @@
 
 #define MAX_HANDLERS 256 /* as many entries are in stubs_x86_64.S */
 #define ENTRY_BYTES  16
+#define N_SIGNALS    65
 
-typedef void handler_function(int signal, siginfo_t *info, void *context);
+typedef rt_handler_function handler_function;
 
 extern const char rt_handler_entries[];
 
 static handler_function *handlers[MAX_HANDLERS];
+static uint64_t also_blocked[N_SIGNALS]; /* by its action, of the signals that the runtime took */
 
 /* Another handler must not find the level left and still current. */
 static void leave(struct rt_thread *thread, struct rt_level *level)
@@ -44,6 +47,7 @@ static void on_level(struct rt_thread *thread, handler_function *handler, int si
 	level->entered = false;
 	level->frame = (uintptr_t)__builtin_frame_address(0);
 	level->interrupted = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+	level->own_blocked = rt_set_word(&((ucontext_t *)context)->uc_sigmask) & rt_own_taken;
 	rt_level_reset(level);
 	__atomic_store_n(&thread->depth, depth, __ATOMIC_RELAXED);
 	__atomic_store_n(&__loci_thread.state, &level->quiet, __ATOMIC_RELAXED);
@@ -85,6 +89,21 @@ static void run(struct rt_thread *thread, handler_function *handler, int signal,
 		beyond_levels(thread, handler, signal, info, context);
 }
 
+/* A fault does not wait. */
+void rt_handler_run(handler_function *handler, int signal, siginfo_t *info, void *context)
+{
+	struct rt_thread *thread = rt_thread();
+	uint32_t busy = thread ? thread->busy : 0;
+
+	if (busy) {
+		busy -= rt_atomic_let_go(thread);
+		thread->busy = 0;
+	}
+	run(thread, handler, signal, info, context);
+	if (busy)
+		thread->busy = busy;
+}
+
 /* Called by an entry, with its number. errno is the program's, and nothing here changes it. */
 __attribute__((visibility("hidden"))) void rt_on_signal(
 	int signal, siginfo_t *info, void *context, unsigned number);
@@ -92,18 +111,13 @@ void rt_on_signal(int signal, siginfo_t *info, void *context, unsigned number)
 {
 	handler_function *handler = __atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE);
 	struct rt_thread *thread = rt_thread();
-
 	uintptr_t entry = (uintptr_t)rt_handler_entries + number * ENTRY_BYTES;
-	uint32_t busy = thread ? thread->busy : 0;
 
-	if (!busy) {
-		run(thread, handler, signal, info, context);
-	} else if (!rt_put_off(thread, signal, info, context, entry)) {
-		busy -= rt_atomic_let_go(thread);
-		thread->busy = 0;
-		run(thread, handler, signal, info, context);
-		thread->busy = busy;
-	}
+	if (thread && thread->busy && rt_put_off(thread, signal, info, context, entry))
+		return;
+	rt_own_masks_enter(also_blocked[signal], context);
+	rt_handler_run(handler, signal, info, context);
+	rt_own_masks_leave(context);
 }
 
 static bool is_entry(uintptr_t function)
@@ -111,16 +125,17 @@ static bool is_entry(uintptr_t function)
 	return function - (uintptr_t)rt_handler_entries < MAX_HANDLERS * ENTRY_BYTES;
 }
 
-static bool is_function(uintptr_t function)
+bool rt_is_function(uintptr_t function)
 {
 	return function != (uintptr_t)SIG_DFL && function != (uintptr_t)SIG_IGN &&
 		function != (uintptr_t)SIG_HOLD && function != (uintptr_t)SIG_ERR;
 }
 
 /* What the kernel is told. */
-static uintptr_t entry_of(uintptr_t function)
+uintptr_t rt_entry_of(uintptr_t function)
 {
-	if (!is_function(function) || is_entry(function) || rt_mode() == RT_OFF)
+	if (!rt_is_function(function) || is_entry(function) ||
+		(rt_mode() == RT_OFF && !rt_own_taken))
 		return function;
 	for (unsigned i = 0; i < MAX_HANDLERS; i++) {
 		handler_function *found = NULL;
@@ -134,45 +149,111 @@ static uintptr_t entry_of(uintptr_t function)
 }
 
 /* What the program is told. */
-static uintptr_t function_of(uintptr_t entry)
+uintptr_t rt_function_of(uintptr_t entry)
 {
 	if (!is_entry(entry))
 		return entry;
 	return (uintptr_t)handlers[(entry - (uintptr_t)rt_handler_entries) / ENTRY_BYTES];
 }
 
+/* Handlers do not block what the runtime took, and the program reads that they do. */
+static uint64_t strip(struct sigaction *action)
+{
+	uint64_t word = rt_set_word(&action->sa_mask);
+
+	rt_set_be(&action->sa_mask, word & ~rt_own_taken);
+	return word & rt_own_taken;
+}
+
 RT_WRAP(int, sigaction, int signal, const struct sigaction *new, struct sigaction *old)
 {
 	struct sigaction ours;
+	uint64_t before = signal > 0 && signal < N_SIGNALS ? also_blocked[signal] : 0;
 	int r;
 
+	if (rt_own_has(signal)) {
+		rt_own_action(signal, new, old);
+		return 0;
+	}
 	if (new) {
 		ours = *new;
-		ours.sa_handler = (sighandler_t)entry_of((uintptr_t) new->sa_handler);
+		ours.sa_handler = (sighandler_t)rt_entry_of((uintptr_t) new->sa_handler);
+		if (rt_own_taken && signal > 0 && signal < N_SIGNALS)
+			also_blocked[signal] = strip(&ours);
 	}
 	r = RT_REAL(sigaction)(signal, new ? &ours : NULL, old);
-	if (r == 0 && old)
-		old->sa_handler = (sighandler_t)function_of((uintptr_t)old->sa_handler);
+	if (r == 0 && old) {
+		old->sa_handler = (sighandler_t)rt_function_of((uintptr_t)old->sa_handler);
+		rt_set_be(&old->sa_mask, rt_set_word(&old->sa_mask) | before);
+	}
 	return r;
 }
 
-/* The older ones take and give the function alone. */
-#define RT_WRAP_SIGNAL(name)                                                               \
-	RT_WRAP(sighandler_t, name, int signal, sighandler_t function)                     \
-	{                                                                                  \
-		sighandler_t entry = (sighandler_t)entry_of((uintptr_t)function);          \
-                                                                                           \
-		return (sighandler_t)function_of((uintptr_t)RT_REAL(name)(signal, entry)); \
+int rt_real_sigaction(int signal, const struct sigaction *new, struct sigaction *old)
+{
+	return RT_REAL(sigaction)(signal, new, old);
+}
+
+/* Signals blocked. */
+void rt_handlers_unmask(void)
+{
+	struct sigaction action;
+
+	for (int i = 1; i < N_SIGNALS; i++) {
+		if (rt_own_has(i) || RT_REAL(sigaction)(i, NULL, &action) < 0 ||
+			!(rt_set_word(&action.sa_mask) & rt_own_taken))
+			continue;
+		also_blocked[i] |= strip(&action);
+		RT_REAL(sigaction)(i, &action, NULL);
 	}
+}
+
+/* The older ones take and give the function alone. */
+static sighandler_t own_signal(int signal, sighandler_t function, int flags)
+{
+	struct sigaction new = { .sa_handler = function, .sa_flags = flags }, old;
+
+	if (flags == SA_RESTART)
+		sigaddset(&new.sa_mask, signal);
+	rt_own_action(signal, &new, &old);
+	return old.sa_handler;
+}
+
+/* And one the mask. */
+static sighandler_t own_sigset(int signal, sighandler_t function, int flags)
+{
+	uint64_t before = rt_own_blocked(), bit = RT_SIGNAL_BIT(signal);
+	struct sigaction old;
+
+	if (function == SIG_HOLD)
+		rt_own_action(signal, NULL, &old);
+	else
+		old.sa_handler = own_signal(signal, function, flags);
+	rt_own_block_only(function == SIG_HOLD ? before | bit : before & ~bit);
+	return before & bit ? SIG_HOLD : old.sa_handler;
+}
+
+#define RT_WRAP_SIGNAL(name, own, flags)                                                      \
+	RT_WRAP(sighandler_t, name, int signal, sighandler_t function)                        \
+	{                                                                                     \
+		sighandler_t entry = (sighandler_t)rt_entry_of((uintptr_t)function);          \
+                                                                                              \
+		if (rt_own_has(signal))                                                       \
+			return own(signal, function, flags);                                  \
+		if (signal > 0 && signal < N_SIGNALS)                                         \
+			also_blocked[signal] = 0;                                             \
+		return (sighandler_t)rt_function_of((uintptr_t)RT_REAL(name)(signal, entry)); \
+	}
+#define ONCE (int)(SA_RESETHAND | SA_NODEFER)
 #undef signal
-RT_WRAP_SIGNAL(signal)
+RT_WRAP_SIGNAL(signal, own_signal, SA_RESTART)
 #ifndef LOCI_RT_STATIC /* which has no such function */
-RT_WRAP_SIGNAL(bsd_signal)
+RT_WRAP_SIGNAL(bsd_signal, own_signal, SA_RESTART)
 #endif
-RT_WRAP_SIGNAL(sysv_signal)
-RT_WRAP_SIGNAL(__sysv_signal)
-RT_WRAP_SIGNAL(ssignal)
-RT_WRAP_SIGNAL(sigset)
+RT_WRAP_SIGNAL(sysv_signal, own_signal, ONCE)
+RT_WRAP_SIGNAL(__sysv_signal, own_signal, ONCE)
+RT_WRAP_SIGNAL(ssignal, own_signal, SA_RESTART)
+RT_WRAP_SIGNAL(sigset, own_sigset, 0)
 
 RT_PUBLIC struct loci_cc_state *__loci_mark(void)
 {
@@ -214,7 +295,7 @@ RT_PUBLIC void __loci_landed(struct loci_cc_state *state)
 /* The frames of a handler lie between where control is now and what called it; those of the
  * handlers below it, and of the thread, from where they were interrupted. Handlers may have a stack
  * of their own. */
-void rt_handlers_leave(uintptr_t target)
+void rt_handlers_leave(uintptr_t target, bool with_mask)
 {
 	struct rt_thread *thread = rt_self;
 	uintptr_t low = (uintptr_t)__builtin_frame_address(0);
@@ -229,6 +310,9 @@ void rt_handlers_leave(uintptr_t target)
 			break;
 		low = level->interrupted;
 	}
-	if (depth < thread->depth)
-		land(thread, depth);
+	if (depth == thread->depth)
+		return;
+	land(thread, depth);
+	if (with_mask)
+		rt_own_block_only(thread->level[depth + 1].own_blocked);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Where a thread's words go, and those of the handlers that interrupt it. */
 #include "collect/runtime/level.h"
+#include "collect/runtime/burst.h"
 #include "collect/runtime/sync.h"
 #include "stream/ring_x86_64.h"
 
@@ -213,6 +214,8 @@ void rt_level_resume(struct rt_thread *thread, struct rt_level *level)
 
 	if (is_ready)
 		__loci_thread.state = level->live;
+	else if (level == thread->level && thread->burst && thread->burst->is_on)
+		__loci_thread.state = &thread->burst->state;
 	else
 		be_quiet(level);
 }

@@ -4,7 +4,7 @@
  * looks at who calls it. Later the loader is asked without its locks only: whoever holds them may
  * wait for ours. */
 #include "collect/runtime/exported.h"
-#include "collect/runtime/runtime.h"
+#include "collect/runtime/watching.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
 
@@ -331,6 +331,7 @@ static void before_close(void)
 	rt_modules_look();
 	rt_lock();
 	rt_unseen_count();
+	rt_watch_unloading(true);
 	rt_unlock();
 	rt_unblock(mask);
 }
@@ -349,6 +350,7 @@ RT_WRAP(int, dlclose, void *handle)
 
 		rt_lock();
 		drop_gone();
+		rt_watch_unloading(false);
 		rt_unlock();
 		rt_unblock(mask);
 	}

@@ -4,22 +4,52 @@
  * alternate stack, and it is never blocked there. What the program installs is kept here: that is
  * what it reads back, and what happens when a signal is not ours, with the mask, the flags and the
  * alternate stack that it asked for. A signal that is not ours and that the program blocks waits
- * until it does not. */
+ * until it does not.
+ *
+ * Exactly as alone: actions, their flags and what is read of them; on which stack, with which mask
+ * and which information a handler runs; how a process ends for want of one; masks, as they are read
+ * and set; signals to a thread that it blocks, and later takes or waits for.
+ * Nearly: one to the process goes to the thread that the kernel chose; if that one blocks it, to
+ * the next that unblocks it or waits for it. A call of the kernel's may be interrupted by a signal
+ * that is blocked. siglongjmp with a mask restores what was blocked when the handler came that it
+ * leaves, and otherwise leaves them as they are. A handler sees our alternate stack in its context
+ * where it has none of its own. What popen and system start does not find them blocked or ignored.
+ * Not: signalfd never has them. A mask that is set without the C library, or in older ways
+ * (sighold, sigblock), blocks them in the kernel, and what is ours is missed meanwhile. */
 #ifndef LOCI_COLLECT_RUNTIME_OWN_SIGNALS_H
 #define LOCI_COLLECT_RUNTIME_OWN_SIGNALS_H
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <ucontext.h>
 
-/* In the thread, all signals blocked. False: it is not ours, and goes to the program. */
+#define RT_SIGNAL_BIT(signal) (1ull << ((signal)-1))
+
+/* In the thread, all signals blocked, also in one that has only just been made and that the runtime
+ * does not know yet. What the handler does to the context holds. False: it is not ours, and goes to
+ * the program. */
 typedef bool rt_own_handler(int signal, siginfo_t *info, ucontext_t *context);
 
 /* Lock held, signals blocked. False: it cannot be had. */
 bool rt_own_signal_take(int signal, rt_own_handler *handler);
 /* The kernel has the program's actions again. */
 void rt_own_signals_give_back(void);
-/* A thread begins: it has an alternate stack if it brought none. */
+/* A thread begins: it has an alternate stack if it brought none. It ends: that is given back. */
 void rt_own_signals_thread(void);
+void rt_own_signals_thread_end(void);
+/* The process becomes another program; or not, after all. */
+void rt_own_signals_exec(void);
+void rt_own_signals_exec_failed(void);
+/* In a child: signals that waited were the parent's. */
+void rt_own_signals_fork(void);
+
+extern uint64_t rt_own_taken; /* a bit for each signal */
+static inline bool rt_own_has(int signal)
+{
+	return signal > 0 && signal <= 64 && (rt_own_taken & RT_SIGNAL_BIT(signal));
+}
+/* What sigaction does, for one that is taken. */
+void rt_own_action(int signal, const struct sigaction *new_action, struct sigaction *old);
 
 #endif

@@ -18,6 +18,7 @@
 #include "collect/run_control.h"
 #include "collect/runtime/cc_abi.h"
 #include "collect/runtime/marking.h"
+#include "collect/runtime/watch_pace.h"
 #include "stream/ring_producer.h"
 
 #include <pthread.h>
@@ -30,6 +31,7 @@
 #define RT_ENDLESS    ((int64_t)1 << 62) /* a budget */
 #define RT_LOOK_REFS  10000              /* between looks whether a window has begun */
 #define RT_SINK_WORDS 128
+#define RT_SINK_MOST  1024
 
 enum rt_mode {
 	RT_UNKNOWN = 0, /* nobody has looked yet */
@@ -38,6 +40,7 @@ enum rt_mode {
 	RT_TRACE,
 };
 
+struct rt_burst;
 struct rt_stripe;
 
 struct rt_level {
@@ -50,6 +53,7 @@ struct rt_level {
 	size_t mapped_bytes;
 	uintptr_t frame;       /* of what called the handler, above its own frames */
 	uintptr_t interrupted; /* the stack pointer of what it interrupted */
+	uint64_t own_blocked;  /* by the program then, of the signals that the runtime took */
 };
 
 /* A thread. These are never given back, only used again. */
@@ -87,7 +91,14 @@ struct rt_thread {
 	uint64_t window_refs; /* of the thread when it began */
 	uint64_t ahead;       /* references in this window, as others see them */
 	uint32_t is_stuck;    /* others do not wait for it until it comes again */
-	uint64_t sink[RT_SINK_WORDS + LOCI_CC_ROOM_WORDS];
+	uint64_t sink[RT_SINK_MOST + LOCI_CC_ROOM_WORDS];
+	/* Watching: */
+	struct rt_burst *burst;                /* NULL: it takes no samples */
+	const struct loci_cc_thread *counting; /* its __loci_thread */
+	struct rt_pace pace;
+	uint64_t run_refs; /* of the longest loop that is told by a RUN .. */
+	bool is_near;    /* .. which are not allowed now: it has a sample ahead, or one too young */
+	uint64_t rested; /* its count when it came last and had no sample */
 	uint64_t *counters;          /* of executions; NULL: none yet */
 	uintptr_t new_site;          /* of an operator new that is on its way to malloc */
 	char path[2][RT_PATH_BYTES]; /* stacks may be small */
@@ -106,6 +117,7 @@ struct rt_image {
 	bool learns;      /* functions are to be known also while no words are wanted */
 	bool is_plain;    /* no code in it was compiled by `loci cc` when it began */
 	bool samples;     /* windows are where threads have samples */
+	bool watches;     /* samples are watched, and no words go to the recorder (watching.h) */
 	uint64_t salt;    /* of the generators of this process */
 	struct loci_control *control;
 	uint64_t sequence;
@@ -140,6 +152,7 @@ static inline enum rt_mode rt_mode(void)
 /* system.c: signals and the lock. Whoever holds it has blocked all signals. */
 uint64_t rt_block(void); /* returns the signals blocked before */
 void rt_unblock(uint64_t mask);
+void rt_keep_unblocked(uint64_t signals); /* by rt_block, from here on */
 void rt_lock(void);
 void rt_unlock(void);
 uint64_t rt_now_ns(void);
@@ -210,6 +223,11 @@ void rt_sample_open(struct rt_thread *thread);
 int64_t rt_sample_budget(const struct rt_thread *thread); /* until it may be */
 /* No words are wanted, and code that goes on appending for a while is not to ask all the time. */
 void rt_sample_rest(struct rt_thread *thread);
+/* Of watched samples too: the generator; words that follow go nowhere; loops may be told by RUNs.
+ */
+void rt_sample_seed(struct rt_thread *thread);
+void rt_sample_quiet(struct rt_thread *thread, unsigned n_words);
+void rt_sample_allow_runs(bool allowed);
 /* Lets threads that are too far behind catch up. Signals not blocked. */
 void rt_sample_wait(struct rt_thread *thread);
 
@@ -222,6 +240,11 @@ void rt_counters_clear(struct rt_thread *thread);
 bool rt_define_now(struct loci_cc_function *function); /* false: nothing is written any more */
 /* NULL: of a version that this runtime does not know, or none. */
 const struct loci_cc_definition *rt_definition_of(const struct loci_cc_function *function);
+/* Of a block, and the function's first id; of the code around an address. NULL: none is known. */
+const struct loci_cc_definition *rt_definition_of_block(uint64_t id, uint64_t *ret_first);
+const struct loci_cc_definition *rt_definition_at(uintptr_t address);
+const struct loci_cc_block *rt_block_of(const struct loci_cc_definition *definition,
+	uint32_t number, const struct loci_cc_site **ret_sites);
 const struct loci_cc_term *rt_terms_of(const struct loci_cc_definition *definition);
 void rt_define_all_again(void);
 /* A block of one reference, whose site is an address of code; id 0: a new one. */
@@ -236,8 +259,19 @@ void rt_modules_begin(void);
 void rt_modules_tell_again(void); /* in a child */
 void rt_modules_look(void);       /* for new ones, with the loader's locks; our lock not held */
 
-/* handlers.c: a jump is about to leave handlers that interrupted frames at or above this one. */
-void rt_handlers_leave(uintptr_t target);
+/* handlers.c: functions that the program installs, and the entries that the kernel is given for
+ * them. One that runs in a handler of ours does so on a level of its own. */
+typedef void rt_handler_function(int signal, siginfo_t *info, void *context);
+void rt_handler_run(rt_handler_function *handler, int signal, siginfo_t *info, void *context);
+bool rt_is_function(uintptr_t function); /* not SIG_DFL, and so on */
+uintptr_t rt_entry_of(uintptr_t function);
+uintptr_t rt_function_of(uintptr_t entry);
+int rt_real_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
+void rt_handlers_unmask(
+	void); /* handlers are not to block what the runtime took; signals blocked */
+/* A jump is about to leave handlers that interrupted frames at or above this one; their mask too.
+ */
+void rt_handlers_leave(uintptr_t target, bool with_mask);
 
 /* Calls into code that was not built by `loci cc`. */
 void rt_unseen_count(void);  /* takes what the definitions' counters have .. */

@@ -42,7 +42,7 @@ static bool is_any_open(void)
 /* A loop that is told by a RUN cannot be left: while samples are open its end may be millions of
  * references away. While none are, code that has yet to come back to a counting copy runs it as
  * fast. What other threads do meanwhile is right either way. */
-static void allow_runs(bool allowed)
+void rt_sample_allow_runs(bool allowed)
 {
 	uint32_t runs = allowed && rt.control->runs;
 
@@ -60,11 +60,16 @@ static void draw(struct rt_thread *thread)
 	thread->next_sample += loci_gap_draw(&thread->random, thread->next_mean);
 }
 
-void rt_sample_begin(struct rt_thread *thread)
+void rt_sample_seed(struct rt_thread *thread)
 {
 	thread->random = rt.control->seed ^ rt.salt;
 	thread->random += loci_gap_random(&thread->random) * thread->id;
 	thread->next_sample = 0;
+}
+
+void rt_sample_begin(struct rt_thread *thread)
+{
+	rt_sample_seed(thread);
 	thread->margin = MARGIN_REFS;
 	thread->is_stuck = 0;
 	draw(thread);
@@ -108,7 +113,7 @@ void rt_sample_open(struct rt_thread *thread)
 {
 	uint64_t count = rt_thread_count(thread);
 
-	allow_runs(false);
+	rt_sample_allow_runs(false);
 	rt_mark(thread, LOCI_MARK_COUNT, 0, 1, &count);
 	for (; is_due(thread); draw(thread)) {
 		if (thread->next_sample <= count)
@@ -127,15 +132,20 @@ int64_t rt_sample_budget(const struct rt_thread *thread)
 	return (int64_t)refs - 1;
 }
 
-void rt_sample_rest(struct rt_thread *thread)
+void rt_sample_quiet(struct rt_thread *thread, unsigned n_words)
 {
 	struct rt_level *level = thread->level;
 
-	allow_runs(true);
 	/* Code that comes from a counting copy will be back there at once. */
 	level->quiet.cursor = thread->sink;
-	level->quiet.limit = __loci_thread.budget < 0 ? NULL : thread->sink + RT_SINK_WORDS;
+	level->quiet.limit = __loci_thread.budget < 0 ? NULL : thread->sink + n_words;
 	__loci_thread.state = &level->quiet;
+}
+
+void rt_sample_rest(struct rt_thread *thread)
+{
+	rt_sample_allow_runs(true);
+	rt_sample_quiet(thread, RT_SINK_WORDS);
 	rt_thread_set_budget(thread, rt_sample_budget(thread));
 }
 

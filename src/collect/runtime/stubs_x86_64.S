@@ -71,4 +71,21 @@ rt_handler_entries:
 	.cfi_endproc
 	.size	rt_handler_entries, .-rt_handler_entries
 
+/* Goes on at another frame of a signal: rt_continue_on(frame, function, signal, info, context). */
+	.globl	rt_continue_on
+	.hidden	rt_continue_on
+	.type	rt_continue_on, @function
+	.p2align 4
+rt_continue_on:
+	.cfi_startproc
+	endbr64
+	movq	%rdi, %rsp
+	movq	%rsi, %rax
+	movl	%edx, %edi
+	movq	%rcx, %rsi
+	movq	%r8, %rdx
+	jmp	*%rax
+	.cfi_endproc
+	.size	rt_continue_on, .-rt_continue_on
+
 	.section .note.GNU-stack, "", @progbits

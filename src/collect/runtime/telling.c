@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What the program marks (loci/mark.h). Markers stand among the thread's words; what a mark changes
  * is changed with signals blocked, so marks may be made in handlers. */
-#include "collect/runtime/runtime.h"
+#include "collect/runtime/watching.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
 
@@ -56,6 +56,8 @@ static void refer(struct rt_thread *thread, uint64_t site, uint64_t address, uin
 		return;
 	}
 	__atomic_fetch_add(&thread->offset, 1, __ATOMIC_RELAXED); /* it counts, recorded or not */
+	if (rt.watches)
+		rt_watch_told(thread, &(struct rt_burst_ref){ address, bytes, site, descriptor });
 	if (rt_mode() != RT_TRACE || !thread->recording)
 		return;
 	id = loci_marking_block_known(&marking, site, descriptor);

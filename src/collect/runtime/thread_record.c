@@ -2,7 +2,9 @@
 /* Threads as the runtime knows them, and how much they count. */
 #include "collect/runtime/atomics.h"
 #include "collect/runtime/level.h"
+#include "collect/runtime/own_masks.h"
 #include "collect/runtime/sync.h"
+#include "collect/runtime/watching.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
 
@@ -115,11 +117,14 @@ static void introduce(struct rt_thread *thread)
 void rt_thread_begin(struct rt_thread *thread)
 {
 	rt_self = thread;
+	rt_own_signals_thread();
 	thread->offset = __loci_thread.budget;
 	rt_thread_set_budget(thread, -1); /* it may have run before anybody was there */
 	thread->recording = rt_mode() == RT_TRACE && !rt.control->windows;
 	if (rt.samples)
 		rt_sample_begin(thread);
+	if (rt.watches)
+		rt_watch_thread_begin(thread);
 	pthread_setspecific(rt_key, thread);
 	introduce(thread);
 	rt_sync_began(thread);
@@ -149,7 +154,7 @@ static struct rt_thread *adopt(void)
 		if (thread)
 			rt_thread_begin(thread);
 	}
-	rt_unblock(mask);
+	rt_unblock(rt_own_masks_adopt(mask));
 	return rt_self;
 }
 
@@ -210,7 +215,10 @@ void rt_thread_end(struct rt_thread *thread)
 	for (; thread->depth; thread->depth--)
 		rt_level_leave(&thread->level[thread->depth]);
 	rt_marks_leave(thread);
+	if (rt.watches)
+		rt_watch_thread_end(thread);
 	tell_end(thread);
+	rt_own_signals_thread_end();
 	is_over = true;
 	rt_self = NULL;
 	be_off();
@@ -279,8 +287,10 @@ void rt_room(void)
 
 	if (!thread)
 		thread = revive();
-	if (thread && rt.samples && !thread->depth && !thread->recording && rt_mode() == RT_TRACE &&
-		!rt_sample_is_wanted(thread)) {
+	if (thread && rt.watches && !thread->depth && rt_mode() == RT_TRACE) {
+		rt_watch_room(thread, (uintptr_t)__builtin_frame_address(0));
+	} else if (thread && rt.samples && !thread->depth && !thread->recording &&
+		rt_mode() == RT_TRACE && !rt_sample_is_wanted(thread)) {
 		rt_sample_rest(thread);
 	} else if (thread && rt_window_is_shut(thread)) {
 		/* the usual case between windows, and often: no system calls */

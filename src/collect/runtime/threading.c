@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Threads of the C library. A thread that was made in another way is met when it first comes for
  * room or allocates. */
+#include "collect/runtime/own_masks.h"
 #include "collect/runtime/runtime.h"
 #include "collect/runtime/sync.h"
 #include "collect/runtime/wrap.h"
@@ -17,7 +18,7 @@ static void begin(struct rt_thread *thread)
 		rt_thread_give_back(thread);
 	else
 		rt_thread_begin(thread);
-	rt_unblock(mask);
+	rt_unblock(rt_own_masks_adopt(mask));
 }
 
 static void *run(void *data)
@@ -56,9 +57,33 @@ static struct rt_thread *prepare(void)
 	return thread;
 }
 
+/* The mask that a new thread begins with is the kernel's: that it may have all of this thread's,
+ * what is blocked of the signals that the runtime took is blocked there meanwhile. */
+struct inherited {
+	bool is_needed;
+};
+
+static struct inherited inherit_begin(void)
+{
+	struct inherited mask = { rt_own_blocked() != 0 };
+
+	if (mask.is_needed)
+		rt_own_masks_show();
+	return mask;
+}
+
+static void inherit_end(const struct inherited *mask)
+{
+	if (mask->is_needed)
+		rt_own_masks_hide();
+}
+#define INHERIT_MASK \
+	__attribute__((cleanup(inherit_end), unused)) struct inherited mask = inherit_begin()
+
 RT_WRAP(int, pthread_create, pthread_t *ret, const pthread_attr_t *attributes,
 	void *(*start)(void *), void *argument)
 {
+	INHERIT_MASK;
 	struct rt_thread *thread = prepare();
 	int r;
 
@@ -74,6 +99,7 @@ RT_WRAP(int, pthread_create, pthread_t *ret, const pthread_attr_t *attributes,
 
 RT_WRAP(int, thrd_create, thrd_t *ret, thrd_start_t start, void *argument)
 {
+	INHERIT_MASK;
 	struct rt_thread *thread = prepare();
 	int r;
 

@@ -29,5 +29,9 @@ extern const struct rt_watch_ops rt_watch_registers, rt_watch_pages;
  * the lock not held. The watch is disarmed already. The context is at the instruction that touched
  * it (pages), or the one behind it (registers). */
 void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context);
+/* Likewise: it could not go on (a page with too many faults beside the block, one that the program
+ * protects itself), what becomes of the block is not known, and the watch is free. Of a block that
+ * has been armed anew meanwhile it is not meant: that is what the address, in the block, is for. */
+void rt_watch_given_up(unsigned watch, uintptr_t address);
 
 #endif

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measures what bench/accuracy.sh has built, and says how true and how dear `loci record -m watch` is:
+
+	accuracy.py SCRATCH BUILT COMMIT MIX
+
+BUILT tells one build from another, of whatever commit; MIX is SQLite's script. What is measured is a line of SCRATCH/accuracy.jsonl, and
+not measured again. Leaves accuracy.txt and accuracy.html beside it."""
+import os
+import subprocess
+import sys
+import time
+
+import accuracy_page
+import accuracy_report
+from accuracy_runs import WEIGHTS, Bench, Failure, Kernel, Sqlite, Store
+
+QUICK = bool(os.environ.get("QUICK"))
+SCALE = float(os.environ.get("SCALE", "0.1" if QUICK else "1"))
+ROUNDS = int(os.environ.get("ROUNDS", "3" if QUICK else "9"))
+BUDGET = float(os.environ.get("BUDGET", "600" if QUICK else "3300"))  # seconds in which something may begin
+KERNELS = os.environ.get("KERNELS", "product:ijk triad:row stencil2:row list:random lu:row hydro:fused join:divided sqlite"
+                         if QUICK else "").split()
+LONG = 20 * SCALE  # native seconds of what is judged
+SHORT = LONG / (2 if QUICK else 5)  # and of what is compared with each other
+PERIODS = [500000, 1000000, 5000000, 10000000]  # RDX's
+SAMPLES = [20000, 1000]
+REPLACE = ["rdx", "oldest", "coin", "never"]
+
+
+class Item:
+    """A measurement that is planned."""
+
+    def __init__(self, kind, seconds, options, block="8", beside=(), round=0, period=None, samples=None, weights=False):
+        self.kind, self.seconds, self.options, self.block, self.beside = kind, seconds, options, block, beside
+        self.round, self.period, self.samples, self.weights = round, period, samples, weights
+
+    def key(self, subject):
+        return "%s, %s, %g s, round %d" % (subject.name, self.kind, self.seconds, self.round)
+
+
+def plan():
+    """What says most comes first."""
+    both = ("native", "cc")
+    registers = lambda round: Item("default", LONG, [], beside=both, round=round)
+    pages = lambda round: Item("pages", LONG, ["--watch-by", "pages"], "64", ("native",), round)
+    yield registers(0)
+    for n in SAMPLES:
+        yield Item("samples %d" % n, SHORT, [], samples=n)
+    yield pages(0)
+    for period in PERIODS:
+        yield Item("period %d" % period, SHORT, [], beside=both, period=period, weights=period == PERIODS[1])
+    for n in (1, 2, 3):
+        yield Item("watches %d" % n, SHORT, ["--watches", str(n)], period=PERIODS[1])
+    for replace in REPLACE:
+        yield Item("replace %s" % replace, SHORT, ["--replace", replace], period=PERIODS[1], weights=True)
+    yield Item("no burst", SHORT, ["--burst", "0"], period=PERIODS[1])
+    for round in range(1, ROUNDS):
+        yield registers(round)
+        if round % 3 == 0:
+            yield pages(round)
+
+
+def measure(bench, subject, item):
+    """One run of each sort, in turn; which is first changes from round to round."""
+    rounds = bench.rounds_of(subject, item.seconds)
+    truth, refs = bench.truth(subject, rounds)
+    options = ["-b", item.block, "--seed", str(item.round)] + item.options
+    period = item.period or (item.samples and max(1, refs // item.samples))
+    options += ["-c", str(period)] if period else []
+    ways = list(item.beside) + ["watched"]
+    ran = {}
+    for way in ways if item.round % 2 == 0 else reversed(ways):
+        ran[way] = bench.plain(subject, way, rounds) if way != "watched" else \
+            bench.watched(subject, rounds, options)
+    if len({r["result"] for r in ran.values()}) != 1:
+        raise Failure("%s, %s: does not compute the same: %s" % (subject.name, item.kind, ran))
+    value = {"subject": subject.name, "way": item.kind, "block": item.block, "round": item.round, "refs": refs,
+             "period": period, "runs": ran, "effective": ran["watched"]["sampling"].get("effective"),
+             "accuracy": bench.accuracy(truth, bench.path("watched.loci"), item.block),
+             "model": bench.model(truth, item.block)}
+    if item.weights:  # the same samples again: the seed is the same
+        value["weights"] = {WEIGHTS[0]: value["accuracy"]}
+        for weights in WEIGHTS[1:]:
+            bench.watched(subject, rounds, options + ["--weights", weights])
+            value["weights"][weights] = bench.accuracy(truth, bench.path("watched.loci"), item.block)
+    return value
+
+
+def subjects(scratch, mix):
+    listed = subprocess.run([scratch + "/kernels.native", "list"], capture_output=True, text=True, check=True).stdout
+    found = [Kernel(scratch, *line.split()) for line in listed.splitlines() if not line.startswith("unwritten")]
+    if os.path.exists(scratch + "/sqlite.cc"):
+        found.append(Sqlite(scratch, mix))
+    return [s for s in found if not KERNELS or s.name.replace(" ", ":") in KERNELS]
+
+
+def watches():
+    """Whether this loci has the collector, and this machine what it needs."""
+    asked = subprocess.run(["loci", "record", "--help"], capture_output=True, text=True).stdout
+    return "--watches" in asked
+
+
+def main():
+    scratch, built, commit, mix = sys.argv[1:]
+    if not watches():
+        print("accuracy: this loci has no `record -m watch`; the replay is a test (cli-accuracy_replay_test)", file=sys.stderr)
+        return 77
+    store = Store(scratch + "/accuracy.jsonl", built, commit)
+    bench, begun, left, failures = Bench(scratch, store), time.monotonic(), 0, []
+    everything, made = subjects(scratch, mix), []
+    for item in plan():
+        for subject in everything:
+            key = item.key(subject)
+            value = store.get(key)
+            if value is None and time.monotonic() - begun > BUDGET:
+                left += 1
+                continue
+            try:
+                made.append(value or store.put(key, measure(bench, subject, item)))
+            except Failure as failure:
+                failures.append(str(failure))
+                print("accuracy: " + failures[-1], file=sys.stderr)
+            if value is None:
+                print("%5.0f s  %s" % (time.monotonic() - begun, key), file=sys.stderr, flush=True)
+    report = accuracy_report.Report(made, left, failures, commit)
+    with open(scratch + "/accuracy.txt", "w") as file:
+        file.write(report.text())
+    with open(scratch + "/accuracy.html", "w") as file:
+        file.write(accuracy_page.page(report))
+    print(report.text(), end="")
+    return bool(report.bars.missed or failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# How true and how dear `loci record -m watch` is:
+#
+#	bench/accuracy.sh BUILD SCRATCH
+#
+# The kernels of bench/kernels and SQLite, built natively and by loci cc with the same clang (CLANG, 19) and
+# FLAGS (-O2), run natively, counting and watched, one after the other, in ROUNDS (9); watched ones are held against
+# exact profiles. SCALE (1) is 20 native seconds of what is judged and 4 of what is compared; KERNELS are some of them (all), as
+# name:variant and sqlite. After BUDGET seconds (3300) nothing new begins.
+# What was measured is kept in SCRATCH/accuracy.jsonl: the next run goes on where this one stopped, until all is
+# measured, which takes many hours; FRESH=1 begins anew. QUICK=1 is a tenth, of seven kernels and SQLite, in three rounds
+# and ten minutes. Fails if a bar is missed.
+set -u
+build=$(realpath "$1") scratch=$(realpath -m "$2")
+here=$(cd "$(dirname "$0")" && pwd)
+clang=${CLANG:-19} flags=${FLAGS:--O2}
+mkdir -p "$scratch" || exit 1
+export LC_ALL=C PATH=$build:$PATH
+
+for tool in clang-$clang clang++-$clang python3; do
+	command -v "$tool" >/dev/null || {
+		echo "accuracy: left out, $tool is missing" >&2
+		exit 77
+	}
+done
+[ -e "$build/lib/loci/loci-pass-$clang.so" ] || {
+	echo "accuracy: left out, loci was built without a pass for clang $clang" >&2
+	exit 77
+}
+[ -z "${FRESH-}" ] || rm -f "$scratch"/accuracy.* "$scratch"/*.exact "$scratch/built"
+
+# What is measured depends on these, not on the commit that they were built from; programs on the pass only, for
+# the runtime is a library of its own.
+pass=$build/lib/loci/loci-pass-$clang.so
+measured=$(cat "$build/loci" "$build/lib/loci/libloci-rt.so" "$pass" | sha1sum | cut -c1-12)
+compiled="$(sha1sum <"$pass" | cut -c1-12) $clang $flags"
+if [ "$(cat "$scratch/built" 2>/dev/null)" != "$compiled" ]; then
+	rm -f "$scratch/built"
+	native="clang-$clang" watched="loci cc --loci-clang=$clang"
+	CC=$native CXX="clang++-$clang" "$here/kernels/compile.sh" "$scratch/kernels.native" plain $flags || exit 1
+	CC=$watched CXX="loci c++ --loci-clang=$clang" "$here/kernels/compile.sh" "$scratch/kernels.cc" plain $flags || exit 1
+	"$here/sqlite_source.sh" "$scratch/sqlite"
+	if [ -s "$scratch/sqlite/sqlite3.c" ]; then
+		options="-g -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION"
+		for kind in native cc; do
+			case $kind in native) compiler=$native ;; cc) compiler=$watched ;; esac
+			$compiler $flags $options -I"$scratch/sqlite" -o "$scratch/sqlite.$kind" "$scratch/sqlite/shell.c" \
+				"$scratch/sqlite/sqlite3.c" -lm || exit 1
+		done
+	fi
+	echo "$compiled" >"$scratch/built"
+fi
+commit=$(git -C "$here" describe --always --dirty 2>/dev/null)
+exec python3 -B "$here/accuracy.py" "$scratch" "$measured" "${commit:-none}" "$here/sqlite_mix.sql"

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the measurements of accuracy.py amount to: tables, what watching costs by the piece, bars."""
+import math
+import textwrap
+
+from accuracy_tables import (SUMMARY_HEADS, Bars, Table, by_way, cause, causes, count, figure, figures, interval, mean, middle,
+                             summary)
+
+PIECES = ["traps", "false_faults", "steps", "syscalls"]  # of the profile's table sampling
+
+
+def ratio(m, what="cpu", over="native"):
+    """Watched over native, of one round; nan where that was not run."""
+    below = m["runs"].get(over)
+    return m["runs"]["watched"][what] / below[what] if below and below[what] else math.nan
+
+
+def counting(m):
+    runs = m["runs"]
+    return runs["cc"]["cpu"] / runs["native"]["cpu"] if "cc" in runs and "native" in runs else math.nan
+
+
+def samples(m):
+    return m["runs"]["watched"]["sampling"].get("samples") or 0
+
+
+def memory(m):
+    """MiB of program and recorder together, more than native."""
+    run = m["runs"]["watched"]
+    return run["memory"] + run["recorder"] - m["runs"]["native"]["own"]
+
+
+def solve(rows, values):
+    """Least squares by the normal equations; None for a column that says nothing."""
+    n = len(rows[0]) if rows else 0
+    used = [j for j in range(n) if any(row[j] for row in rows)]
+    a = [[sum(row[i] * row[j] for row in rows) for j in used] + [sum(row[i] * v for row, v in zip(rows, values))]
+         for i in used]
+    for i in range(len(used)):
+        pivot = max(range(i, len(used)), key=lambda r: abs(a[r][i]))
+        a[i], a[pivot] = a[pivot], a[i]
+        if abs(a[i][i]) < 1e-12:
+            return [None] * n
+        for r in range(len(used)):
+            if r != i:
+                factor = a[r][i] / a[i][i]
+                a[r] = [x - factor * y for x, y in zip(a[r], a[i])]
+    found = {j: a[i][-1] / a[i][i] for i, j in enumerate(used)}
+    return [found.get(j) for j in range(n)]
+
+
+class Report:
+    def __init__(self, measurements, left, failures, commit):
+        self.all, self.left, self.failures, self.commit = measurements, left, failures, commit
+        self.tables = []
+        if self.of("default"):
+            self.tables += [self.cost("default", "By kernel, debug registers, 8-byte blocks, the default rate"),
+                            self.truth("default", "How true that is")]
+        if self.of("pages"):
+            self.tables += [self.cost("pages", "By kernel, page protection, 64-byte blocks, the default rate"),
+                            self.truth("pages", "How true that is")]
+        self.tables += [t for t in (self.periods(), self.ways(), self.weights(), self.pieces(), self.shares()) if t.rows]
+        self.tables.append(causes(self.firsts("default") + self.firsts("pages")))
+        self.bars = self.judge()
+
+    def of(self, way):
+        return [m for m in self.all if m["way"] == way]
+
+    def firsts(self, way):
+        """One measurement of each subject."""
+        return list({m["subject"]: m for m in reversed(self.of(way))}.values())[::-1]
+
+    def by(self, way):
+        """The rounds of each subject."""
+        found = {}
+        for m in self.of(way):
+            found.setdefault(m["subject"], []).append(m)
+        return found
+
+    def cost(self, way, title):
+        table = Table(title, ["kernel", "native", "counting", "watched", "95 %", "clock", "with recorder", "MiB", "more", "recorder",
+                              "samples", "traps", "faults", "steps"],
+                      "times of native, processor time of the program, medians; faults and steps are per sample; "
+                      "more: memory of program and recorder over native")
+        for subject, rounds in self.by(way).items():
+            watched = interval([ratio(m) for m in rounds])
+            first, sampling = rounds[0], rounds[0]["runs"]["watched"]["sampling"]
+            per = lambda what: "-" if sampling.get(what) is None else "%.2f" % (sampling[what] / max(samples(first), 1))
+            table.add(subject, "%.2f s" % middle([m["runs"]["native"]["cpu"] for m in rounds]),
+                      middle([counting(m) for m in rounds]), watched[0], "%.3f-%.3f" % watched[1:],
+                      middle([ratio(m, "seconds") for m in rounds]), middle([ratio(m, "cpu_all") for m in rounds]),
+                      "%.1f" % first["runs"]["native"]["own"], "%.1f" % middle([memory(m) for m in rounds]),
+                      "%.1f" % first["runs"]["watched"]["recorder"], count(samples(first)),
+                      count(sampling["traps"]) if sampling.get("traps") is not None else "-", per("false_faults"), per("steps"))
+        return table
+
+    def truth(self, way, title):
+        table = Table(title, ["kernel", "samples", "worth", "time: S", "S^", "beyond", "log2", "stack: S", "S^", "beyond", "log2",
+                              "of the model", "points", "worst", "cause"],
+                      "S over RDX's 20 bins, S^ smoothed, beyond the first bin, over powers of two; points: error of miss ratios")
+        for m in self.firsts(way):
+            table.add(m["subject"], count(samples(m)), count(m["effective"] or 0),
+                      *(figure(m, d, n) for d in ("time", "stack") for n in ("s_rdx", "s_rdx_smooth", "s_beyond", "s_log2")),
+                      math.nan if m["model"] is None else float(m["model"]),
+                      "%.2f" % figure(m, "stack", "mean_points"), "%.2f" % figure(m, "stack", "worst_points"), cause(m))
+        return table
+
+    def periods(self):
+        table = Table("By period", ["period", "of", "counting", "watched", "worst", "samples"] + SUMMARY_HEADS)
+        ways = sorted({m["way"] for m in self.all if m["way"].startswith("period ")}, key=lambda w: int(w.split()[1]))
+        for way in ways:
+            of = self.firsts(way)
+            table.add(count(int(way.split()[1])), len(of), middle([counting(m) for m in of]), middle([ratio(m) for m in of]),
+                      max(ratio(m) for m in of), count(middle([samples(m) for m in of])), *summary(of))
+        return table
+
+    def ways(self):
+        ways = [w for w in dict.fromkeys(m["way"] for m in self.all) if w.split()[0] in ("watches", "replace", "no", "samples")]
+        return by_way("By number of watches, replacement and number of samples", self.all, ways,
+                      "watches and replacement at a period of 1 M; watches 4 and the reservoir are its row by period")
+
+    def weights(self):
+        table = Table("By replacement and weights, of the same samples", ["replace", "weights", "of"] + SUMMARY_HEADS)
+        found = {}
+        for m in self.all:
+            for weights, accuracy in m.get("weights", {}).items():
+                replace = m["way"].split()[1] if m["way"].startswith("replace") else "reservoir"
+                found.setdefault((replace, weights), []).append(dict(m, accuracy=accuracy))
+        for (replace, weights), of in found.items():
+            table.add(replace, weights, len(of), *summary(of))
+        return table
+
+    def priced(self):
+        """Measurements with counting beside them and what there was to do, and the least squares of that: seconds a
+        sample, and a piece of each of PIECES."""
+        paired = [m for m in self.all if "cc" in m["runs"]]
+        rows = [[samples(m)] + [m["runs"]["watched"]["sampling"].get(p) or 0 for p in PIECES] for m in paired]
+        return paired, rows, solve(rows, [m["runs"]["watched"]["cpu"] - m["runs"]["cc"]["cpu"] for m in paired])
+
+    def pieces(self):
+        table = Table("What a piece costs", ["", "pieces", "least squares", "as it was timed"],
+                      "of processor time, watched less counting, over all periods and kernels; timed by the collector itself")
+        paired, rows, prices = self.priced()
+        timed = {"samples": "burst_ns", "traps": "trap_ns"}
+        for i, piece in enumerate(["samples"] + PIECES if paired else []):
+            total = sum(row[i] for row in rows)
+            spent = sum(m["runs"]["watched"]["sampling"].get(timed.get(piece)) or 0 for m in paired)
+            if total:
+                table.add(piece, count(total), "-" if prices[i] is None else "%.1f us" % (1e6 * prices[i]),
+                          "%.1f us" % (spent / 1e3 / total) if spent else "-")
+        return table
+
+    def shares(self):
+        table = Table("What the overhead is made of, by period", ["period", "counting", "bursts", "traps", "rest", "all"],
+                      "per cent of native processor time, means over kernels")
+        ways = sorted({m["way"] for m in self.all if m["way"].startswith("period ")}, key=lambda w: int(w.split()[1]))
+        for way in [w for w in ["default"] + ways if self.of(w)]:
+            of = [m for m in self.of(way) if "cc" in m["runs"] and "native" in m["runs"]]
+            share = lambda m, ns: 1e-7 * (m["runs"]["watched"]["sampling"].get(ns) or 0) / m["runs"]["native"]["cpu"]
+            parts = [mean(100 * (counting(m) - 1) for m in of), mean(share(m, "burst_ns") for m in of),
+                     mean(share(m, "trap_ns") for m in of)]
+            whole = mean(100 * (ratio(m) - 1) for m in of)
+            name = way if way == "default" else count(int(way.split()[1]))
+            table.add(name, *("%.2f" % p for p in parts), "%.2f" % (whole - sum(parts)), "%.2f" % whole)
+        return table
+
+    def judge(self):
+        bars = Bars()
+        for way, title, kernel_bar, worst_bar in (("default", "registers", 1.05, 1.12), ("pages", "pages", 1.25, None)):
+            rounds = self.by(way)
+            kernels = {s: middle([ratio(m) for m in r]) for s, r in rounds.items() if s != "sqlite"}
+            firsts = self.firsts(way)
+            bars.most(title + ": overhead, median of the kernels", kernel_bar, middle(kernels.values()))
+            if worst_bar:
+                worst = max(kernels, key=kernels.get, default=None)
+                bars.most("%s: overhead, worst (%s)" % (title, worst), worst_bar, kernels.get(worst))
+                bars.most(title + ": overhead, SQLite", 1.35, middle([ratio(m) for m in rounds.get("sqlite", [])]))
+                excess = {m["subject"]: memory(m) - max(8, 0.07 * m["runs"]["native"]["own"]) for m in firsts}
+                worst = max(excess, key=excess.get, default=None)
+                bars.most("%s: memory beyond +7 %% or 8 MiB, worst (%s)" % (title, worst), 0, excess.get(worst), " MiB")
+            bars.least(title + ": time S, median", 0.97, middle(figures(firsts, "time", "s_rdx")))
+            worst = min(firsts, key=lambda m: figure(m, "time", "s_rdx"), default=None)
+            bars.least("%s: time S, worst%s" % (title, " (%s)" % worst["subject"] if worst else ""), 0.90,
+                       figure(worst, "time", "s_rdx") if worst else None)
+            bars.least(title + ": time S beyond the first bin, median", 0.90, middle(figures(firsts, "time", "s_beyond")))
+            bars.least(title + ": stack S, median", 0.93, middle(figures(firsts, "stack", "s_rdx")))
+            bars.least(title + ": stack S^, median", 0.97, middle(figures(firsts, "stack", "s_rdx_smooth")))
+        for n, bar, worst_bar in ((20000, 0.5, 2), (1000, 1.5, None)):
+            of = self.firsts("samples %d" % n)
+            bars.most("miss ratios, %d samples: error, mean" % n, bar, mean(figures(of, "stack", "mean_points")), " points")
+            if worst_bar:
+                worst = max(of, key=lambda m: figure(m, "stack", "worst_points"), default=None)
+                bars.most("miss ratios, %d samples: error, worst%s" % (n, " (%s)" % worst["subject"] if worst else ""), worst_bar,
+                          figure(worst, "stack", "worst_points") if worst else None, " points")
+        return bars
+
+    def verdict(self):
+        kernels = [middle([ratio(m) for m in r]) for s, r in self.by("default").items() if s != "sqlite"]
+        words = "Watching takes %.3f times native in the median of %d kernels; S of time distances is %.3f, of stack distances %.3f." % (
+            middle(kernels), len(kernels), middle(figures(self.firsts("default"), "time", "s_rdx")),
+            middle(figures(self.firsts("default"), "stack", "s_rdx"))) if kernels else "Nothing is measured."
+        return words + " " + self.bars.verdict()
+
+    def notes(self):
+        notes = ["loci %s; %d measurements" % (self.commit, len(self.all))]
+        if self.left:
+            notes.append("%d are left to be made: run it again" % self.left)
+        return notes + ["failed: " + f for f in self.failures]
+
+    def text(self):
+        parts = [textwrap.fill(self.verdict(), 100) + "\n", "\n".join(self.notes()) + "\n"]
+        return "\n".join(parts + [t.text() for t in self.tables + [self.bars.table]])

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Running what accuracy.py plans: programs natively, counting and watched, their exact profiles, and how near the
+watched ones come."""
+import hashlib
+import json
+import math
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+WEIGHTS = ["inverse", "unscaled", "proportional", "kaplan-meier", "plain"]
+EXACT_SECONDS = 0.01  # native ones of the shorter exact run, if a round is not longer
+
+
+class Failure(Exception):
+    pass
+
+
+class Store:
+    """What has been measured, one line of JSON each."""
+
+    def __init__(self, path, built, commit):
+        self.known, self.path, self.built, self.commit = {}, path, built, commit
+        if os.path.exists(path):
+            with open(path) as file:
+                for line in file:
+                    try:
+                        one = json.loads(line)
+                    except ValueError:  # it was stopped while it wrote this
+                        continue
+                    self.known[one["key"]] = one["value"]
+
+    def full(self, key):
+        return "%s: %s" % (self.built, key)
+
+    def get(self, key):
+        return self.known.get(self.full(key))
+
+    def put(self, key, value):
+        self.known[self.full(key)] = value
+        with open(self.path, "a") as file:
+            file.write(json.dumps({"key": self.full(key), "commit": self.commit, "value": value}) + "\n")
+        return value
+
+
+def peak_kib(pid):
+    try:
+        with open("/proc/%d/status" % pid) as file:
+            return next((int(line.split()[1]) for line in file if line.startswith("VmHWM:")), 0)
+    except (OSError, ValueError):
+        return 0
+
+
+def children(pid):
+    try:
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
+            return [int(p) for p in file.read().split()]
+    except OSError:
+        return []
+
+
+class Peaks(threading.Thread):
+    """The most memory that a process and its child have had, looked at until it ends. The last look counts: before it runs
+    a program of its own a process has its parent's."""
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.pid, self.own, self.child, self.done = pid, 0, 0, threading.Event()
+        self.start()
+
+    def run(self):
+        pause = 0.005
+        while not self.done.wait(pause):
+            self.own = peak_kib(self.pid) or self.own
+            self.child = max([peak_kib(c) for c in children(self.pid)], default=0) or self.child
+            pause = min(0.1, pause * 1.2)
+
+
+def run(command, text=None):
+    """Wall and processor seconds of all it starts, what it printed, and MiB of memory. (The kernel's own figure of the
+    latter is no less than what python had when it forked.)"""
+    begun = time.monotonic()
+    stdin = open(text) if text else subprocess.DEVNULL
+    child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    peaks = Peaks(child.pid)
+    # What is printed is short: neither pipe fills.
+    output, complaint = child.stdout.read().decode(), child.stderr.read().decode()
+    _, status, usage = os.wait4(child.pid, 0)
+    peaks.done.set()
+    peaks.join()
+    child.returncode = status
+    child.stdout.close()
+    child.stderr.close()
+    if text:
+        stdin.close()
+    if status:
+        raise Failure("%s: status %d: %s" % (" ".join(command), status, complaint.strip()))
+    return {"wall": time.monotonic() - begun, "cpu_all": usage.ru_utime + usage.ru_stime, "output": output, "complaint": complaint,
+            "own": peaks.own / 1024, "child": peaks.child / 1024}
+
+
+class Kernel:
+    """One of bench/kernels, so many rounds of it."""
+
+    def __init__(self, scratch, name, variant, size, rounds):
+        self.name, self.scratch = "%s %s" % (name, variant), scratch
+        self.arguments, self.usual = [name, variant, size], int(rounds)
+
+    def command(self, built, rounds):
+        return ["%s/kernels.%s" % (self.scratch, built)] + self.arguments + [str(rounds)]
+
+    def binary(self):
+        return self.scratch + "/kernels.cc"
+
+    def text(self, rounds):
+        return None
+
+    def told(self, output):
+        """Seconds of the clock and the processor, of the part that counts, and the result."""
+        fields = output.split()
+        return float(fields[5]), float(fields[6]), " ".join(fields[:5])
+
+
+class Sqlite:
+    """A mix of queries on a table of so many rows, again and again."""
+    name, usual, rows = "sqlite", 1, 10000
+
+    def __init__(self, scratch, mix):
+        self.scratch, self.mix = scratch, mix
+
+    def command(self, built, rounds):
+        return ["%s/sqlite.%s" % (self.scratch, built), ":memory:", "-cmd",
+                "create temp table size as select %d as rows" % self.rows]
+
+    def binary(self):
+        return self.scratch + "/sqlite.cc"
+
+    def text(self, rounds):
+        path = "%s/mix.%d.sql" % (self.scratch, rounds)
+        if not os.path.exists(path):
+            with open(self.mix) as file:
+                once = file.read() + "drop table t;\n"
+            with open(path, "w") as file:
+                file.write(".timer on\n" + once * rounds)
+        return path
+
+    def told(self, output):
+        lines = output.splitlines()
+        times = [line.split() for line in lines if line.startswith("Run Time:")]
+        result = hashlib.sha1("\n".join(l for l in lines if not l.startswith("Run Time:")).encode()).hexdigest()
+        return sum(float(t[3]) for t in times), sum(float(t[5]) + float(t[7]) for t in times), result
+
+
+class Bench:
+    def __init__(self, scratch, store):
+        self.scratch, self.store = scratch, store
+
+    def path(self, name):
+        return "%s/%s" % (self.scratch, name)
+
+    def plain(self, subject, built, rounds):
+        """A run without a recorder."""
+        ran = run(subject.command(built, rounds), subject.text(rounds))
+        del ran["complaint"]
+        ran["seconds"], ran["cpu"], ran["result"] = subject.told(ran.pop("output"))
+        return ran
+
+    def round_seconds(self, subject):
+        """Native ones of a round."""
+        key = "round %s" % subject.name
+        known = self.store.get(key)
+        if known is None:
+            rounds = subject.usual
+            seconds = min(self.plain(subject, "native", rounds)["cpu"] for _ in range(3))
+            known = self.store.put(key, max(seconds, 1e-5) / rounds)
+        return known
+
+    def rounds_of(self, subject, seconds):
+        return max(1, math.ceil(seconds / self.round_seconds(subject)))
+
+    def exact(self, subject, rounds):
+        """The exact profile of so many rounds, of the program as it is compiled."""
+        with open(subject.binary(), "rb") as file:
+            built = hashlib.sha1(file.read()).hexdigest()[:12]
+        path = self.path("%s.%s.%d.exact" % (subject.name.replace(" ", "_"), built, rounds))
+        if not os.path.exists(path):
+            run(["loci", "record", "-q", "-b", "8,64", "--pairs", "none", "-o", path + ".part", "--"] +
+                subject.command("cc", rounds), subject.text(rounds))
+            os.rename(path + ".part", path)
+        return path
+
+    def truth(self, subject, rounds):
+        """An exact profile of as many rounds as a watched run has, made of two of few: what the second has more
+        than the first comes again with every such number of rounds."""
+        few = max(1, min(4, math.floor(EXACT_SECONDS / self.round_seconds(subject))))
+        first, second = self.exact(subject, few), self.exact(subject, 2 * few)
+        path = self.path("truth.loci")
+        shutil.copyfile(second, path)
+        return path, extend(first, path, (rounds - few) / few)
+
+    def watched(self, subject, rounds, options):
+        """The run of a watched program; its profile is in watched.loci."""
+        profile = self.path("watched.loci")
+        if os.path.exists(profile):
+            os.remove(profile)
+        command = ["loci", "record", "-v", "-m", "watch", "-o", profile] + options + ["--"] + subject.command("cc", rounds)
+        ran = run(command, subject.text(rounds))
+        ran["seconds"], ran["cpu"], ran["result"] = subject.told(ran.pop("output"))
+        ran["memory"], ran["recorder"] = ran.pop("child"), ran.pop("own")
+        ran["sampling"] = dict(sampling(profile), **told_work(ran.pop("complaint")))
+        return ran
+
+    def accuracy(self, truth, profile, block):
+        """Rows by distance, and of the model S of what exact time distances make of stack distances."""
+        rows = json.loads(run(["loci", "diff", "--accuracy", "--json", "-b", block, truth, profile])["output"])["accuracy"]
+        return {row["distance"]: row for row in rows}
+
+    def model(self, truth, block):
+        info = json.loads(run(["loci", "info", "--accuracy", "--json", truth])["output"])["accuracy"]
+        return next((r["s_rdx"] for r in info if r["model"] == "StatStack" and r["block_bytes"] == int(block)), None)
+
+
+def told_work(text):
+    """What `record -v` says that watching had to do."""
+    found = {}
+    for pattern, name, unit in ((r"(\d+) traps", "traps", 1), (r"([\d.e+-]+) ms following", "burst_ns", 1e6),
+                                (r"([\d.e+-]+) ms in traps", "trap_ns", 1e6), (r"(\d+) false faults", "false_faults", 1),
+                                (r"(\d+) steps", "steps", 1)):
+        match = re.search(pattern, text)
+        if match:
+            found[name] = float(match.group(1)) * unit
+    return found
+
+
+def sampling(profile):
+    """The profile's table of that name, as a dictionary."""
+    with sqlite3.connect(profile) as db:
+        db.row_factory = sqlite3.Row
+        row = db.execute("SELECT * FROM sampling").fetchone()
+        return dict(row) if row else {}
+
+
+def whole(db):
+    """The histograms of the whole run, by distance and block size: its id and infinite ones."""
+    return {(d, b): (i, cold) for i, d, b, cold in db.execute(
+        "SELECT id, distance, block_bytes, cold FROM histogram WHERE owner = 'whole' AND distance IN ('stack', 'time')")}
+
+
+def extend(first, second, times):
+    """Makes second first and so many times what it has more; returns its references then."""
+    with sqlite3.connect(first) as a, sqlite3.connect(second) as b:
+        old = whole(a)
+        for key, (number, cold) in whole(b).items():
+            before = dict(((low, high), w) for low, high, w in a.execute(
+                "SELECT low, high, weight FROM bin WHERE histogram_id = ?", (old[key][0],)))
+            after = dict(((low, high), w) for low, high, w in b.execute(
+                "SELECT low, high, weight FROM bin WHERE histogram_id = ?", (number,)))
+            grown = [(number, *edges, max(0, round(before.get(edges, 0) + times * (after.get(edges, 0) - before.get(edges, 0)))))
+                     for edges in sorted(set(before) | set(after))]
+            b.execute("DELETE FROM bin WHERE histogram_id = ?", (number,))
+            b.executemany("INSERT INTO bin (histogram_id, low, high, weight) VALUES (?, ?, ?, ?)", [g for g in grown if g[3]])
+            b.execute("UPDATE histogram SET cold = ? WHERE id = ?", (round(old[key][1] + times * (cold - old[key][1])), number))
+        refs = [db.execute("SELECT refs FROM run").fetchone()[0] for db in (a, b)]
+        return round(refs[0] + times * (refs[1] - refs[0]))

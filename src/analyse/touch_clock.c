@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/touch_clock.h"
+
+#include "analyse/grow.h"
+
+void loci_touch_clock_fini(struct loci_touch_clock *clock)
+{
+	free(clock->mark);
+	*clock = (struct loci_touch_clock){ 0 };
+}
+
+int loci_touch_clock_add(
+	struct loci_touch_clock *clock, uint32_t thread, uint64_t count, double gap, double rate)
+{
+	if (loci_grow(&clock->mark, &clock->cap, clock->n + 1, sizeof(*clock->mark)) < 0)
+		return -ENOMEM;
+	clock->mark[clock->n++] = (struct loci_touch_clock_mark){ thread, count, gap, gap * rate };
+	return 0;
+}
+
+static int in_order(const void *left, const void *right)
+{
+	const struct loci_touch_clock_mark *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return (a->count > b->count) - (a->count < b->count);
+}
+
+void loci_touch_clock_settle(struct loci_touch_clock *clock)
+{
+	double refs = 0, touches = 0;
+
+	if (clock->n)
+		qsort(clock->mark, clock->n, sizeof(*clock->mark), in_order);
+	for (size_t i = 0; i < clock->n; i++) {
+		refs = clock->mark[i].refs += refs;
+		touches = clock->mark[i].touches += touches;
+	}
+	clock->rate = refs > 0 ? touches / refs : 1;
+}
+
+/* How many marks are of threads before, or of this one up to its count. */
+static size_t marks_upto(const struct loci_touch_clock *clock, uint32_t thread, uint64_t count)
+{
+	const struct loci_touch_clock_mark sought = { .thread = thread, .count = count };
+	size_t low = 0, high = clock->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (in_order(&clock->mark[middle], &sought) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+double loci_touch_clock_rate(
+	const struct loci_touch_clock *clock, uint32_t thread, uint64_t after, uint64_t upto)
+{
+	size_t from = marks_upto(clock, thread, after), to = marks_upto(clock, thread, upto);
+	double refs, touches;
+
+	if (from >= to)
+		return clock->rate;
+	refs = clock->mark[to - 1].refs - (from ? clock->mark[from - 1].refs : 0);
+	touches = clock->mark[to - 1].touches - (from ? clock->mark[from - 1].touches : 0);
+	return refs > 0 ? touches / refs : clock->rate;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "collect/runtime/burst.h"
+#include "collect/runtime/watching.h"
+
+static unsigned shift(void)
+{
+	return rt.control->watching.block_shift;
+}
+
+static uint64_t last_byte(const struct rt_burst_ref *ref)
+{
+	return ref->address + (ref->bytes ? ref->bytes - 1 : 0);
+}
+
+static uint32_t blocks_of(const struct rt_burst_ref *ref)
+{
+	uint64_t n = (last_byte(ref) >> shift()) - (ref->address >> shift()) + 1;
+
+	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+static uint64_t frame_of(const struct rt_burst *burst)
+{
+	return burst->calls.n ? burst->calls.call[burst->calls.n - 1].frame : 0;
+}
+
+static bool is_write(const struct rt_burst_ref *ref)
+{
+	return (ref->descriptor >> 32 & 0xff) == LOCI_OP_STORE;
+}
+
+static void follow(const struct rt_burst *burst, struct rt_burst_sample *sample,
+	const struct rt_burst_ref *ref)
+{
+	uint64_t first = ref->address >> shift();
+	bool touches = sample->block - first <= (last_byte(ref) >> shift()) - first;
+
+	if (sample->has_reuse)
+		return;
+	if (!touches || (rt.control->watching.writes_only && !is_write(ref))) {
+		sample->touches += blocks_of(ref);
+		return;
+	}
+	sample->touches += sample->block - first + 1;
+	sample->has_reuse = true;
+	sample->reuse = *ref;
+	sample->reuse_count = burst->count;
+	sample->reuse_frame = frame_of(burst);
+	sample->n_reuse_back = rt_call_stack_list(&burst->calls, sample->reuse_back);
+}
+
+/* Of the blocks that it touches any. */
+static void take(struct rt_thread *thread, const struct rt_burst_ref *ref)
+{
+	struct rt_burst *burst = thread->burst;
+	struct rt_burst_sample *sample = &burst->followed[burst->n_followed];
+	uint32_t n = blocks_of(ref), chosen;
+
+	if (burst->n_followed == RT_BURST_FOLLOWED) {
+		rt_watch_lose(1);
+		return;
+	}
+	chosen = (uint32_t)((loci_gap_random(&thread->random) >> 32) * n >> 32);
+	*sample = (struct rt_burst_sample){ .block = (ref->address >> shift()) + chosen,
+		.count = burst->count,
+		.mean = thread->next_mean,
+		.site = ref->site,
+		.descriptor = ref->descriptor,
+		.frame = frame_of(burst),
+		.touches = n - 1 - chosen,
+		.n_blocks = n,
+		.is_new = true };
+	sample->address = chosen ? sample->block << shift() : ref->address;
+	sample->n_back = rt_call_stack_list(&burst->calls, sample->back);
+	burst->n_followed++;
+}
+
+void rt_burst_refer(struct rt_thread *thread, const struct rt_burst_ref *ref)
+{
+	struct rt_burst *burst = thread->burst;
+
+	burst->count++;
+	for (unsigned i = 0; i < burst->n_followed; i++)
+		follow(burst, &burst->followed[i], ref);
+	if (burst->count == thread->next_sample) {
+		take(thread, ref);
+		rt_watch_draw(thread);
+	}
+}
+
+static void begin_block(struct rt_burst *burst, uint64_t id)
+{
+	const struct loci_cc_block *block;
+
+	if (!burst->function || id - burst->first_id >= burst->n_ids) {
+		burst->function = rt_definition_of_block(id, &burst->first_id);
+		burst->n_ids = burst->function ? burst->function->n_blocks : 0;
+	}
+	burst->n_sites = burst->n_left = 0;
+	burst->has_address = burst->is_wide = false;
+	if (!burst->function) {
+		burst->is_senseless = true;
+		return;
+	}
+	block = rt_block_of(burst->function, (uint32_t)(id - burst->first_id), &burst->sites);
+	burst->site = burst->sites;
+	burst->n_sites = burst->n_left = block->n_sites;
+	if (!(block->flags & LOCI_BLOCK_ENTRY))
+		rt_call_stack_within(&burst->calls, burst->function);
+}
+
+static void value(struct rt_thread *thread, uint64_t word)
+{
+	struct rt_burst *burst = thread->burst;
+	const struct loci_cc_site *site;
+	struct rt_burst_ref ref;
+
+	if (!burst->n_sites) {
+		burst->is_senseless = true;
+		return;
+	}
+	if (!burst->n_left) { /* it runs again */
+		burst->site = burst->sites;
+		burst->n_left = burst->n_sites;
+	}
+	site = burst->site;
+	if (!site->size_bytes && site->op < LOCI_OP_FRAME && !burst->has_address) {
+		burst->address = word;
+		burst->has_address = true;
+		return;
+	}
+	ref = (struct rt_burst_ref){ .address = burst->has_address ? burst->address : word,
+		.bytes = burst->has_address ? word : site->size_bytes,
+		.site = (uintptr_t)site,
+		.descriptor = loci_ref_word(site->size_bytes, site->op, site->flags) };
+	burst->has_address = false;
+	burst->n_left--;
+	burst->site++;
+	if (site->op == LOCI_OP_FRAME)
+		burst->frame = word;
+	else if (site->op == LOCI_OP_CALLER)
+		rt_call_stack_enter(&burst->calls, burst->function, burst->frame, word);
+	else if (site->op < LOCI_OP_FRAME)
+		rt_burst_refer(thread, &ref);
+}
+
+/* What else may stand among words is numbers of atomic operations, and a loop that was under way
+ * when the burst began. */
+static const uint64_t *marker(struct rt_burst *burst, const uint64_t *at)
+{
+	switch (loci_word_kind(*at)) {
+	case LOCI_MARK_BLOCK:
+		begin_block(burst, loci_word_payload(*at));
+		return at + 1;
+	case LOCI_MARK_WIDE:
+		burst->is_wide = true;
+		return at + 1;
+	case LOCI_MARK_SYNC:
+		return at + 1 + loci_word_n_raw(*at);
+	default:
+		burst->is_senseless = true;
+		return at + 1;
+	}
+}
+
+bool rt_burst_read(struct rt_thread *thread)
+{
+	struct rt_burst *burst = thread->burst;
+	const uint64_t *at = burst->read, *end = burst->state.cursor;
+
+	while (at < end && !burst->is_senseless) {
+		if (burst->is_wide || !loci_word_is_marker(*at)) {
+			burst->is_wide = false;
+			value(thread, *at++);
+		} else {
+			at = marker(burst, at);
+		}
+	}
+	burst->read = burst->state.cursor;
+	return !burst->is_senseless;
+}

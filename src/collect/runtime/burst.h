@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A burst: the words of a thread around a sample, which stay in the process and are read by the
+ * thread itself when there are some hundred of them. References are counted one by one, so that the
+ * sample is any of them, and those behind it are compared with what it touched.
+ *
+ * How wrong it can be: code whose callee began the burst goes on counting until its next loop goes
+ * round or it calls, and handlers only count. Such references are known by their number alone,
+ * after the words they stand among. A sample among these words is lost; a reuse says how many there
+ * were. */
+#ifndef LOCI_COLLECT_RUNTIME_BURST_H
+#define LOCI_COLLECT_RUNTIME_BURST_H
+
+#include "collect/runtime/call_stack.h"
+
+#include <stdbool.h>
+
+#define RT_BURST_WORDS    512 /* at most, between two looks; .. */
+#define RT_BURST_WAITING  128 /* .. before a sample */
+#define RT_BURST_FOLLOWED 16  /* samples at once */
+
+/* A reference. */
+struct rt_burst_ref {
+	uint64_t address, bytes, site, descriptor;
+};
+
+struct rt_burst_sample {
+	uint64_t address; /* in the block */
+	uint64_t block;
+	uint64_t count, mean;
+	uint64_t site, descriptor, frame;
+	uint64_t touches;  /* of blocks since */
+	uint32_t n_blocks; /* that it touches */
+	bool is_new;       /* taken among the words that are being read */
+	bool has_reuse;
+	struct rt_burst_ref reuse;
+	uint64_t reuse_count, reuse_frame;
+	unsigned n_back, n_reuse_back;
+	uint64_t back[RT_CALLS], reuse_back[RT_CALLS];
+};
+
+struct rt_burst {
+	struct loci_cc_state state;
+	bool is_on;
+	uint32_t generation; /* of code (rt_burst_generation) */
+	uint64_t *read;      /* up to here */
+	uint64_t count;      /* of the last reference that was read */
+	/* The block that is being read: */
+	const struct loci_cc_definition *function; /* NULL: none */
+	uint64_t first_id, n_ids;                  /* of that function */
+	const struct loci_cc_site *sites, *site;   /* its references, and the next of them */
+	unsigned n_sites, n_left;
+	bool is_wide, has_address;
+	uint64_t address; /* of a range */
+	uint64_t frame;   /* of an entry */
+	bool is_senseless;
+	unsigned n_followed;
+	struct rt_burst_sample followed[RT_BURST_FOLLOWED];
+	struct rt_call_stack calls;
+	uint64_t words[RT_BURST_WORDS + LOCI_CC_ROOM_WORDS];
+};
+
+struct rt_thread;
+
+/* Reads what was appended: takes samples that are due, and notes reuses. Lock held. False: it made
+ * no sense, and what was followed is lost. */
+bool rt_burst_read(struct rt_thread *thread);
+/* A reference that stands in no words, read after them. */
+void rt_burst_refer(struct rt_thread *thread, const struct rt_burst_ref *ref);
+
+#endif

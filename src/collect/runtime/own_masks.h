@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Within own_signals.h: which of the taken signals the program blocks, those that wait for it, and
+ * the alternate stack. What a thread blocks travels in the contexts of its handlers, as the rest of
+ * its mask does. */
+#ifndef LOCI_COLLECT_RUNTIME_OWN_MASKS_H
+#define LOCI_COLLECT_RUNTIME_OWN_MASKS_H
+
+#include "collect/runtime/own_signals.h"
+
+#include <string.h>
+
+#define RT_OWN_SIGNALS 3
+#define RT_TRAP_PERF   6 /* si_code */
+
+static inline uint64_t rt_set_word(const sigset_t *set)
+{
+	uint64_t word;
+
+	memcpy(&word, set, sizeof(word));
+	return word;
+}
+
+static inline void rt_set_be(sigset_t *set, uint64_t word)
+{
+	memcpy(set, &word, sizeof(word));
+}
+
+/* own_signals.c */
+int rt_own_slot(int signal); /* -1: none that may be taken */
+int rt_own_signal_of(int slot);
+void rt_own_send(int signal, const siginfo_t *info); /* to this thread */
+
+/* own_masks.c. A handler of the program's begins, whose action blocks these too, and returns. */
+void rt_own_masks_enter(uint64_t mask, ucontext_t *context);
+void rt_own_masks_leave(ucontext_t *context);
+bool rt_own_is_blocked(int signal);
+uint64_t rt_own_blocked(void);
+void rt_own_block_only(uint64_t mask); /* those of it that are taken; what waited may come */
+/* The same for the time of a call, and as it was. */
+void rt_own_block_instead(uint64_t mask);
+void rt_own_block_again(uint64_t mask);
+/* Of the mask that a thread had before the runtime came: what is left for the kernel. */
+uint64_t rt_own_masks_adopt(uint64_t mask);
+void rt_own_masks_give_back(void);
+/* What the program blocks is blocked in the kernel, for who inherits that, and is not again. */
+void rt_own_masks_show(void);
+void rt_own_masks_hide(void);
+/* All are, and are not again: so that a signal does not come before a call that waits for it does.
+ */
+void rt_own_masks_close(void);
+void rt_own_masks_open(void);
+
+/* own_parking.c: signals that wait until they are not blocked; signals blocked, but for release. */
+void rt_own_park(int signal, const siginfo_t *info);
+void rt_own_park_forget(int signal);
+uint64_t rt_own_parked(void);
+/* Sends those of them to this thread. */
+void rt_own_release(uint64_t mask);
+/* This thread is about to wait for these: it is woken for those of the process, to fetch them. */
+void rt_own_waiter_begin(uint64_t mask);
+bool rt_own_is_wake(const siginfo_t *info);
+bool rt_own_fetch(int signal, siginfo_t *info);
+void rt_own_waiter_end(void);
+
+/* own_stacks.c */
+void rt_own_stack_begin(void);
+void rt_own_stack_end(void);
+bool rt_own_stack_is(const void *start); /* ours */
+
+#endif

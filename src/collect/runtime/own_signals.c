@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Taken signals as they come: to who took them, or to the program. For its handlers the frame that
+ * the kernel made on the alternate stack is moved to where the kernel would have made it, unless it
+ * is there already; from then on the handler runs, and is left, as ever. */
+#include "collect/runtime/own_masks.h"
+#include "collect/runtime/runtime.h"
+#include "stream/ring_x86_64.h"
+
+#include <string.h>
+
+#define SYS_GETTID            186
+#define SYS_RT_TGSIGQUEUEINFO 297
+#define SA_RESTORER_FLAG      0x04000000
+#define RED_ZONE_BYTES        128
+#define LEGACY_FP_BYTES       512 /* of the state of vectors .. */
+#define FP_MAGIC_OFFSET       464 /* .. where it is said whether there is more, and how much */
+#define FP_MAGIC              0x46505853u
+#define BIT                   RT_SIGNAL_BIT
+
+uint64_t rt_own_taken;
+
+static const int signal_of[RT_OWN_SIGNALS] = { SIGTRAP, SIGSEGV, SIGSYS };
+static struct own {
+	rt_own_handler *handler;
+	struct sigaction program; /* its action */
+} own[RT_OWN_SIGNALS];
+static void *restorer; /* the C library's, which it shows with every action */
+
+/* What on_program is to do, from one stack to the other. All signals are blocked meanwhile. */
+static __thread struct sigaction due __attribute__((tls_model("initial-exec")));
+
+int rt_own_slot(int signal)
+{
+	for (int i = 0; i < RT_OWN_SIGNALS; i++)
+		if (signal_of[i] == signal)
+			return i;
+	return -1;
+}
+
+int rt_own_signal_of(int slot)
+{
+	return signal_of[slot];
+}
+
+void rt_own_send(int signal, const siginfo_t *info)
+{
+	loci_syscall6(SYS_RT_TGSIGQUEUEINFO, loci_syscall3(LOCI_SYS_GETPID, 0, 0, 0),
+		loci_syscall3(SYS_GETTID, 0, 0, 0), signal, (long)info, 0, 0);
+}
+
+/* The kernel does not let such a signal wait or be ignored. Those of perf events it does. */
+static bool is_forced(int signal, const siginfo_t *info)
+{
+	return info->si_code > 0 && !(signal == SIGTRAP && info->si_code == RT_TRAP_PERF);
+}
+
+/* As it would have ended alone: it gets the same signal when our handler returns. */
+static void die(int signal, const siginfo_t *info)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+
+	rt_real_sigaction(signal, &action, NULL);
+	rt_own_send(signal, info);
+}
+
+/* On the stack and with the frame it would have had. */
+static void on_program(int signal, siginfo_t *info, void *data)
+{
+	struct sigaction action = due;
+	ucontext_t *context = data;
+	uint64_t mask = rt_set_word(&action.sa_mask);
+
+	if (!(action.sa_flags & SA_NODEFER))
+		mask |= BIT(signal);
+	rt_own_masks_enter(mask, context);
+	rt_unblock((rt_set_word(&context->uc_sigmask) | mask) & ~rt_own_taken);
+	rt_handler_run((rt_handler_function *)action.sa_sigaction, signal, info, context);
+	rt_block();
+	rt_own_masks_leave(context);
+}
+
+static bool is_within(uintptr_t address, const stack_t *stack)
+{
+	return !(stack->ss_flags & SS_DISABLE) &&
+		address - (uintptr_t)stack->ss_sp < stack->ss_size;
+}
+
+/* Whether the program's handler is to have another stack than this one. */
+static bool is_misplaced(const struct sigaction *action, const ucontext_t *context)
+{
+	const stack_t *stack = &context->uc_stack;
+
+	return is_within((uintptr_t)__builtin_frame_address(0), stack) &&
+		!is_within((uintptr_t)context->uc_mcontext.gregs[REG_RSP], stack) &&
+		!((action->sa_flags & SA_ONSTACK) && !rt_own_stack_is(stack->ss_sp));
+}
+
+static size_t vectors_bytes(const char *state)
+{
+	uint32_t word[2];
+
+	memcpy(word, state + FP_MAGIC_OFFSET, sizeof(word));
+	return word[0] == FP_MAGIC ? word[1] : LEGACY_FP_BYTES;
+}
+
+__attribute__((noreturn, visibility("hidden"))) void rt_continue_on(
+	void *frame, rt_handler_function *function, int signal, siginfo_t *info, void *context);
+
+/* Where the kernel returns to, the context, the information, and somewhere the vectors. */
+static void move_frame(int signal, siginfo_t *info, ucontext_t *context)
+{
+	char *from = (char *)context - sizeof(void *), *end = (char *)(info + 1);
+	char *vectors = (char *)context->uc_mcontext.fpregs, *to;
+	uintptr_t top = (uintptr_t)context->uc_mcontext.gregs[REG_RSP] - RED_ZONE_BYTES;
+	ucontext_t *moved;
+
+	if (vectors) {
+		top = (top - vectors_bytes(vectors)) & ~63ul;
+		memcpy((char *)top, vectors, vectors_bytes(vectors));
+	}
+	to = (char *)(((top - (uintptr_t)(end - from)) & ~15ul) - sizeof(void *));
+	memcpy(to, from, (size_t)(end - from));
+	moved = (ucontext_t *)(to + sizeof(void *));
+	if (vectors)
+		moved->uc_mcontext.fpregs = (fpregset_t)top;
+	rt_continue_on(to, on_program, signal, (siginfo_t *)(to + ((char *)info - from)), moved);
+}
+
+static struct sigaction take_action(int signal)
+{
+	struct own *of = &own[rt_own_slot(signal)];
+	struct sigaction action;
+
+	rt_lock();
+	action = of->program;
+	if (action.sa_flags & (int)SA_RESETHAND)
+		of->program.sa_handler = SIG_DFL;
+	rt_unlock();
+	return action;
+}
+
+static void give_to_program(int signal, siginfo_t *info, ucontext_t *context)
+{
+	due = take_action(signal);
+	if (due.sa_handler == SIG_DFL || (due.sa_handler == SIG_IGN && is_forced(signal, info)))
+		die(signal, info);
+	else if (due.sa_handler != SIG_IGN && is_misplaced(&due, context))
+		move_frame(signal, info, context);
+	else if (due.sa_handler != SIG_IGN)
+		on_program(signal, info, context);
+}
+
+static void on_own(int signal, siginfo_t *info, void *context)
+{
+	if (rt_own_is_wake(info) || own[rt_own_slot(signal)].handler(signal, info, context))
+		return;
+	if (!rt_own_is_blocked(signal))
+		give_to_program(signal, info, context);
+	else if (is_forced(signal, info))
+		die(signal, info);
+	else
+		rt_own_park(signal, info);
+}
+
+/* A call of the kernel's that the signal interrupts is begun again if the program's action says so,
+ * or if alone it would not have been interrupted. */
+static int install(int signal)
+{
+	struct own *of = &own[rt_own_slot(signal)];
+	struct sigaction action = { .sa_sigaction = on_own, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+
+	if (!rt_is_function((uintptr_t)of->program.sa_handler) ||
+		(of->program.sa_flags & SA_RESTART))
+		action.sa_flags |= SA_RESTART;
+	rt_set_be(&action.sa_mask, ~0ull);
+	return rt_real_sigaction(signal, &action, NULL);
+}
+
+bool rt_own_signal_take(int signal, rt_own_handler *handler)
+{
+	int slot = rt_own_slot(signal);
+	struct sigaction action;
+
+	if (slot < 0)
+		return false;
+	if (rt_own_taken & BIT(signal)) {
+		own[slot].handler = handler;
+		return true;
+	}
+	if (rt_real_sigaction(signal, NULL, &own[slot].program) < 0)
+		return false;
+	own[slot].program.sa_handler =
+		(sighandler_t)rt_function_of((uintptr_t)own[slot].program.sa_handler);
+	own[slot].handler = handler;
+	if (install(signal) < 0 || rt_real_sigaction(signal, NULL, &action) < 0)
+		return false;
+	restorer = (void *)action.sa_restorer;
+	__atomic_fetch_or(&rt_own_taken, BIT(signal), __ATOMIC_RELEASE);
+	rt_handlers_unmask();
+	rt_own_signals_thread();
+	return true;
+}
+
+void rt_own_signals_give_back(void)
+{
+	uint64_t taken = __atomic_exchange_n(&rt_own_taken, 0, __ATOMIC_ACQ_REL);
+
+	for (int i = 0; i < RT_OWN_SIGNALS; i++) {
+		struct sigaction action = own[i].program;
+
+		if (!(taken & BIT(signal_of[i])))
+			continue;
+		action.sa_handler = (sighandler_t)rt_entry_of((uintptr_t)action.sa_handler);
+		rt_real_sigaction(signal_of[i], &action, NULL);
+	}
+	rt_own_masks_give_back();
+}
+
+void rt_own_signals_thread(void)
+{
+	if (rt_own_taken)
+		rt_own_stack_begin();
+}
+
+void rt_own_signals_thread_end(void)
+{
+	rt_own_stack_end();
+}
+
+/* As the kernel and the C library would have it. */
+static void keep(struct own *to, const struct sigaction *action)
+{
+	uint64_t never = BIT(SIGKILL) | BIT(SIGSTOP);
+
+	to->program = *action;
+	to->program.sa_flags |= SA_RESTORER_FLAG;
+	to->program.sa_restorer = (void (*)(void))restorer;
+	rt_set_be(&to->program.sa_mask, rt_set_word(&action->sa_mask) & ~never);
+}
+
+void rt_own_action(int signal, const struct sigaction *new, struct sigaction *old)
+{
+	struct own *of = &own[rt_own_slot(signal)];
+	struct sigaction wanted = { 0 }, before;
+	uint64_t mask;
+
+	if (new)
+		wanted = *new;
+	mask = rt_block();
+	rt_lock();
+	before = of->program;
+	if (new) {
+		keep(of, &wanted);
+		install(signal);
+	}
+	rt_unlock();
+	if (new &&wanted.sa_handler == SIG_IGN)
+		rt_own_park_forget(signal);
+	rt_unblock(mask);
+	if (old)
+		*old = before;
+}
+
+/* What the next program is to find: signals that are ignored, or blocked. */
+void rt_own_signals_exec(void)
+{
+	for (int i = 0; i < RT_OWN_SIGNALS; i++)
+		if ((rt_own_taken & BIT(signal_of[i])) && own[i].program.sa_handler == SIG_IGN)
+			rt_real_sigaction(signal_of[i], &own[i].program, NULL);
+	rt_own_masks_show();
+}
+
+void rt_own_signals_exec_failed(void)
+{
+	for (int i = 0; i < RT_OWN_SIGNALS; i++)
+		if (rt_own_taken & BIT(signal_of[i]))
+			install(signal_of[i]);
+	rt_own_masks_hide();
+}

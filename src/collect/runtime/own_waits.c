@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "collect/runtime/own_waits.h"
+#include "collect/runtime/own_masks.h"
+
+#include <errno.h>
+
+/* Nothing is to be done if the mask has of the taken ones those that are blocked anyway. */
+const sigset_t *rt_own_mask_instead(struct rt_own_instead *to, const sigset_t *mask)
+{
+	uint64_t word;
+
+	if (!rt_own_taken || !mask)
+		return mask;
+	word = rt_set_word(mask);
+	to->mask = *mask;
+	rt_set_be(&to->mask, word & ~rt_own_taken);
+	to->before = rt_own_blocked();
+	to->is_needed = (word & rt_own_taken) != to->before;
+	if (to->is_needed) {
+		rt_own_masks_close();
+		rt_own_block_instead(word);
+	}
+	return &to->mask;
+}
+
+void rt_own_mask_again(const struct rt_own_instead *was)
+{
+	int error = errno;
+
+	if (was->is_needed) {
+		rt_own_block_again(was->before);
+		rt_own_masks_open();
+	}
+	errno = error;
+}
+
+bool rt_own_expects(const sigset_t *mask)
+{
+	return (rt_set_word(mask) & rt_own_taken) != 0;
+}
+
+static void end(const int *nothing)
+{
+	int error = errno;
+
+	(void)nothing;
+	rt_own_waiter_end();
+	rt_own_masks_open();
+	errno = error;
+}
+
+/* The program's memory is not touched while they are blocked: that may be what one is for. */
+static int wait_closed(
+	rt_timed_wait *real, const sigset_t *mask, siginfo_t *info, const struct timespec *time)
+{
+	uint64_t expected = rt_set_word(mask) & rt_own_taken;
+	__attribute__((cleanup(end), unused)) int nothing = 0;
+	int r;
+
+	rt_own_masks_close();
+	rt_own_waiter_begin(expected);
+	rt_own_release(expected);
+	r = real(mask, info, time);
+	if (r > 0 && rt_own_is_wake(info) && !rt_own_fetch(r, info)) {
+		errno = EINTR; /* another thread has it */
+		r = -1;
+	}
+	return r;
+}
+
+int rt_own_wait(
+	rt_timed_wait *real, const sigset_t *mask, siginfo_t *info, const struct timespec *time)
+{
+	sigset_t set = *mask;
+	struct timespec for_time = { 0 };
+	siginfo_t got;
+	int r;
+
+	if (!rt_own_expects(&set))
+		return real(mask, info, time);
+	if (time)
+		for_time = *time;
+	r = wait_closed(real, &set, &got, time ? &for_time : NULL);
+	if (r > 0 && info)
+		*info = got;
+	return r;
+}
+
+int rt_own_wait_one(rt_timed_wait *real, const sigset_t *mask, int *signal)
+{
+	int r, error = errno;
+
+	do
+		r = rt_own_wait(real, mask, NULL, NULL);
+	while (r < 0 && errno == EINTR);
+	if (r < 0) {
+		r = errno;
+		errno = error;
+		return r;
+	}
+	*signal = r;
+	return 0;
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Watches by the processor's debug registers: perf events that send SIGTRAP to the thread that
+ * touched the block, after the instruction that did. A thread made later has them by inheritance,
+ * and one ioctl moves or stops them in all; threads that are there already have an event of their
+ * own each, as far as there are descriptors.
+ *
+ * What is not seen: touches by the kernel; those of threads beyond MAX_FILES that were there when
+ * the watches began; and those made while SIGTRAP is blocked in the kernel, which only the runtime
+ * and the C library do, where neither is the program's own code. Their signal comes later, from
+ * somewhere else: the block stays watched.
+ *
+ * A trap may still be on its way when its watch has been moved. So an event carries the number of
+ * the watch and how often it was armed, and what does not fit is dropped. */
+#include "collect/runtime/own_signals.h"
+#include "collect/runtime/runtime.h"
+#include "collect/runtime/kernel_threads.h"
+#include "collect/runtime/watch.h"
+#include "stream/ring_x86_64.h"
+
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+
+#define SYS_IOCTL           16
+#define SYS_FCNTL           72
+#define SYS_GETRLIMIT       97
+#define SYS_GETTID          186
+#define SYS_PERF_EVENT_OPEN 298
+#define F_DUPFD_CLOEXEC_NR  1030
+#define RLIMIT_NOFILE_NR    7
+
+#define REGISTERS   4
+#define MAX_FILES   16 /* of a watch: one for each thread that was there when it began */
+#define MAX_REPAIRS 16
+#define MAGIC       0x6c6f6369ull /* of signals that are ours */
+#define MAX_BYTES   8
+
+/* Of siginfo_t, which not all C libraries know. */
+#define TRAP_BY_PERF   6
+#define CAME_LATER     1u
+#define DATA_OFFSET    24
+#define FLAGS_OFFSET   36
+#define MIN_DESCRIPTOR 512
+
+struct file {
+	int fd;
+	uint64_t id; /* of the event: the program may have closed it, and have another there */
+};
+
+static struct watch {
+	uintptr_t address; /* of the block; 0: not armed */
+	uint32_t armed;    /* how often it was */
+	unsigned n_files;
+	struct file file[MAX_FILES];
+} watches[REGISTERS];
+
+static unsigned n_repairs;
+static pid_t owner;          /* a child has our descriptors, but they are its parent's events */
+static uint64_t placeholder; /* where events begin, disabled */
+
+static struct perf_event_attr attributes(unsigned watch, uintptr_t address, bool disabled)
+{
+	const struct loci_control_watching *how = &rt.control->watching;
+
+	return (struct perf_event_attr){ .type = PERF_TYPE_BREAKPOINT,
+		.size = sizeof(struct perf_event_attr),
+		.sample_period = 1,
+		.disabled = disabled,
+		.inherit = 1,
+		.inherit_thread = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.remove_on_exec = 1,
+		.sigtrap = 1,
+		.bp_type = how->writes_only ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
+		.bp_addr = address,
+		.bp_len = 1ull << how->block_shift,
+		.sig_data = MAGIC << 32 | watches[watch].armed << 2 | watch };
+}
+
+static long control(int fd, unsigned long request, const void *argument)
+{
+	return loci_syscall3(SYS_IOCTL, fd, (long)request, (long)argument);
+}
+
+/* Descriptors have numbers that the program does not come to by counting. */
+static int lowest_descriptor(void)
+{
+	uint64_t limit[2] = { 0 };
+
+	if (loci_syscall3(SYS_GETRLIMIT, RLIMIT_NOFILE_NR, (long)limit, 0) < 0 ||
+		limit[0] >= 2ul * MIN_DESCRIPTOR)
+		return MIN_DESCRIPTOR;
+	return (int)(limit[0] - limit[0] / 4);
+}
+
+static long move_up(long fd)
+{
+	long r = loci_syscall3(SYS_FCNTL, fd, F_DUPFD_CLOEXEC_NR, lowest_descriptor());
+
+	loci_syscall3(LOCI_SYS_CLOSE, fd, 0, 0);
+	return r;
+}
+
+static int open_for(unsigned watch, int tid)
+{
+	struct perf_event_attr attr = attributes(watch, (uintptr_t)&placeholder, true);
+	struct watch *to = &watches[watch];
+	struct file *file = &to->file[to->n_files];
+	long fd = loci_syscall6(
+		     SYS_PERF_EVENT_OPEN, (long)&attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0),
+	     r;
+
+	if (fd >= 0)
+		fd = move_up(fd);
+	if (fd < 0)
+		return (int)fd;
+	r = control((int)fd, PERF_EVENT_IOC_ID, &file->id);
+	if (r < 0) {
+		loci_syscall3(LOCI_SYS_CLOSE, fd, 0, 0);
+		return (int)r;
+	}
+	file->fd = (int)fd;
+	to->n_files++;
+	return 0;
+}
+
+static bool is_open(const struct file *file)
+{
+	uint64_t id = 0;
+
+	return control(file->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == file->id;
+}
+
+static void close_files(struct watch *watch)
+{
+	for (unsigned i = 0; i < watch->n_files; i++)
+		if (is_open(&watch->file[i]))
+			loci_syscall3(LOCI_SYS_CLOSE, watch->file[i].fd, 0, 0);
+	watch->n_files = 0;
+	watch->address = 0;
+}
+
+/* In this thread, or it is none; in the others, as far as they go. */
+static int open_files(unsigned watch)
+{
+	int self = (int)loci_syscall3(SYS_GETTID, 0, 0, 0), other[MAX_FILES - 1];
+	unsigned n = rt_other_threads(other, MAX_FILES - 1);
+	int r = open_for(watch, self);
+
+	for (unsigned i = 0; i < n && r == 0; i++)
+		open_for(watch, other[i]);
+	return r;
+}
+
+static void disable(struct watch *watch)
+{
+	watch->address = 0;
+	for (unsigned i = 0; i < watch->n_files; i++)
+		control(watch->file[i].fd, PERF_EVENT_IOC_DISABLE, NULL);
+}
+
+/* Whether the trap is of the watch as it is armed now, which it no longer is then. */
+static bool claim(unsigned watch, uint32_t armed, uintptr_t address)
+{
+	struct watch *of = &watches[watch];
+	bool is;
+
+	rt_lock();
+	is = of->address && of->address == address && (of->armed & UINT32_MAX >> 2) == armed;
+	if (is)
+		disable(of);
+	rt_unlock();
+	return is;
+}
+
+static bool on_trap(int signal, siginfo_t *info, ucontext_t *context)
+{
+	uintptr_t address = (uintptr_t)info->si_addr;
+	uint64_t data;
+	uint32_t flags;
+
+	(void)signal;
+	__builtin_memcpy(&data, (char *)info + DATA_OFFSET, sizeof(data));
+	__builtin_memcpy(&flags, (char *)info + FLAGS_OFFSET, sizeof(flags));
+	if (info->si_code != TRAP_BY_PERF || data >> 32 != MAGIC)
+		return false;
+	if (!(flags & CAME_LATER) && claim(data & 3, (uint32_t)data >> 2, address))
+		rt_watch_fired(data & 3, address, context);
+	return true;
+}
+
+/* An older kernel does not know what is asked for. */
+static int reason(int error)
+{
+	return error == -E2BIG || error == -EINVAL ? -EOPNOTSUPP : error;
+}
+
+static unsigned begin(unsigned n, int *failed)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < REGISTERS; i++)
+		close_files(&watches[i]);
+	owner = rt.pid;
+	n_repairs = 0;
+	*failed = 0;
+	if (1u << rt.control->watching.block_shift > MAX_BYTES)
+		r = -EINVAL;
+	else if (!rt_own_signal_take(SIGTRAP, on_trap))
+		r = -EBUSY;
+	else
+		for (unsigned i = 0; i < n && i < REGISTERS; i++) {
+			r = reason(open_files(i));
+			if (r == 0)
+				continue;
+			if (i)
+				return i; /* a debugger may have the others */
+			break;
+		}
+	if (r == 0)
+		return n < REGISTERS ? n : REGISTERS;
+	*failed = r;
+	return 0;
+}
+
+/* Programs close what they do not know. */
+static bool repair(unsigned watch)
+{
+	struct watch *broken = &watches[watch];
+
+	close_files(broken);
+	return n_repairs++ < MAX_REPAIRS && open_files(watch) == 0;
+}
+
+static bool is_whole(const struct watch *watch)
+{
+	bool is = watch->n_files > 0;
+
+	for (unsigned i = 0; i < watch->n_files; i++)
+		is = is && is_open(&watch->file[i]);
+	return is;
+}
+
+static bool arm(unsigned watch, uintptr_t address)
+{
+	struct watch *to = &watches[watch];
+	struct perf_event_attr attr;
+
+	if (!is_whole(to) && !repair(watch))
+		return false;
+	to->armed++;
+	to->address = address;
+	attr = attributes(watch, address, false);
+	for (unsigned i = 0; i < to->n_files; i++)
+		if (control(to->file[i].fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr) < 0 && !i) {
+			disable(to);
+			return false;
+		}
+	return true;
+}
+
+static void disarm(unsigned watch)
+{
+	if (watches[watch].address)
+		disable(&watches[watch]);
+}
+
+static void end(void)
+{
+	bool are_ours = owner == (pid_t)loci_syscall3(LOCI_SYS_GETPID, 0, 0, 0);
+
+	for (unsigned i = 0; i < REGISTERS; i++) {
+		if (are_ours)
+			disarm(i);
+		close_files(&watches[i]);
+	}
+}
+
+const struct rt_watch_ops rt_watch_registers = {
+	.begin = begin, .arm = arm, .disarm = disarm, .end = end
+};

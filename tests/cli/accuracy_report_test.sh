@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Not under sanitizers: it is of python.
+# What `make accuracy` makes of its measurements: an exact profile of many rounds from two of few, costs by
+# least squares, causes, bars, tables and the page.
+. "$SRC/tests/cli/expect.sh"
+
+# An input that is made once, then rounds over it, all alike.
+rounds() {
+	python3 -B -c '
+for i in range(3000):
+	print(" S %x,8" % (0x100000 + 8 * i))
+for round in range('"$1"'):
+	for i in range(0, 3000, 2):
+		print(" L %x,8\n L %x,8" % (0x100000 + 8 * i, 0x100000 + 8 * (i // 100)))' >"$1.lackey"
+	expect 0 loci analyse -q -b 8,64 --no-sets -o "$1.loci" "$1.lackey"
+}
+rounds 2
+rounds 4
+rounds 10
+cp 4.loci truth.loci
+expect 0 env PYTHONPATH="$SRC/bench" python3 -B -c '
+import accuracy_runs, sqlite3
+refs = accuracy_runs.extend("2.loci", "truth.loci", (10 - 2) / 2)
+assert refs == 3000 + 10 * 3000, refs
+of = lambda path: sorted(sqlite3.connect(path).execute("""SELECT distance, block_bytes, low, high, weight, cold
+	FROM bin JOIN histogram ON histogram_id = id WHERE owner = "whole" AND distance IN ("stack", "time")"""))
+assert of("truth.loci") == of("10.loci")
+assert of("4.loci") != of("10.loci")'
+expect 0 loci diff --accuracy --json -b 8 10.loci truth.loci
+has out '"s_schuff": 1,'
+
+cat >measured.py <<'PY'
+import math, random
+import accuracy_page, accuracy_report, accuracy_tables as tables
+from accuracy_report import Report, solve
+
+# prices that are known come out
+rows = [[random.random(), random.random(), 0] for _ in range(20)]
+a, b, none = solve(rows, [3 * x + 5 * y for x, y, _ in rows])
+assert abs(a - 3) < 1e-9 and abs(b - 5) < 1e-9 and none is None
+
+# the median's interval: of nine values the second and the eighth, 96 %
+assert tables.interval(range(1, 10)) == (5, 2, 8)
+assert tables.interval([1, 2, 3]) == (2, 1, 3)
+
+def row(s, smooth):
+    return {"s_rdx": s, "s_rdx_smooth": smooth, "s_beyond": s, "s_log2": s, "mean_points": 0.1, "worst_points": 0.3}
+
+def one(time, stack, model=1.0, effective=1e6):
+    return {"subject": "x", "accuracy": {"time": row(*time), "stack": row(*stack)}, "model": model, "effective": effective}
+
+good = (0.99, 0.99)
+for want, of in {"": one(good, good), "off by one bin": one(good, (0.5, 0.95)), "model": one(good, (0.5, 0.6), 0.5),
+                 "sparse samples": one((0.7, 0.71), (0.7, 0.71), effective=100),
+                 "biased samples": one((0.7, 0.71), (0.7, 0.71))}.items():
+    assert tables.cause(of) == want, (want, tables.cause(of))
+# everything in the wrong bin, next to the right one: smoothing leaves half
+assert tables.cause(one((0.0, 0.5), good)) == "off by one bin"
+
+def measured(subject, way, native, cc, watched, samples, traps, round=0, s=0.98, more=5):
+    plain = lambda cpu: {"cpu": cpu, "seconds": cpu, "cpu_all": cpu, "own": 30.0, "result": "r"}
+    run = dict(plain(watched), memory=30.0 + more, recorder=2.0, sampling={
+        "samples": samples, "traps": traps, "false_faults": 0, "steps": 0, "burst_ns": samples * 1e4, "trap_ns": traps * 2e4})
+    return dict(one((s, 0.99), (s, 0.99)), subject=subject, way=way, round=round, period=1000000,
+                runs={"native": plain(native), "cc": plain(cc), "watched": run})
+
+def of(slow, s=0.98, more=5):
+    # 10 us a sample, 20 us a trap
+    return [measured(name, way, 1, 1.01, 1.01 + slow + samples * 1e-5 + traps * 2e-5, samples, traps, round, s, more)
+            for round in range(3) for name, way, samples, traps in
+            (("a", "default", 100, 50), ("b", "default", 200, 40), ("sqlite", "default", 300, 200),
+             ("a", "period 1000000", 1000, 100), ("a", "period 5000000", 150, 90))]
+
+report = Report(of(0), 0, [], "c0ffee")
+assert not report.bars.missed, report.bars.missed
+assert [round(1e6 * p, 3) for p in report.priced()[2][:2]] == [10, 20]
+assert "not measured" in report.text() # pages
+for slow, s, more, missed in ((0.06, 0.98, 5, "overhead, median"), (0, 0.96, 5, "time S, median"), (0, 0.98, 7, "memory")):
+    found = Report(of(slow, s, more), 0, [], "c0ffee").bars.missed
+    assert any(missed in m for m in found), (missed, found)
+assert "1 are left" in Report(of(0), 1, [], "c0ffee").text()
+page = accuracy_page.page(report)
+assert "<svg" in page and "<script" not in page and "http" not in page
+import xml.dom.minidom
+for part in page.split("<svg")[1:]:
+    xml.dom.minidom.parseString("<svg" + part.split("</svg>")[0] + "</svg>")
+Report([], 5, [], "c0ffee").text() # nothing yet
+print(report.text())
+PY
+expect 0 env PYTHONPATH="$SRC/bench" python3 -B measured.py
+has out "All "
+finish
