@@ -247,24 +247,11 @@ static void settle(struct rt_thread *thread, uint64_t unseen, bool all)
 	burst->n_followed = n;
 }
 
-/* Among words that do not hold all that was counted it is not known which reference it was. */
-static void drop_new(struct rt_burst *burst, uint64_t unseen)
+/* They were somewhere among the words that were read. */
+static void pass_unseen(struct rt_burst *burst, uint64_t unseen)
 {
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < burst->n_followed; i++) {
-		struct rt_burst_sample *sample = &burst->followed[i];
-
-		if (sample->is_new && unseen)
-			continue;
-		sample->touches += sample->has_reuse ? 0 : unseen;
-		sample->is_new = false;
-		if (i != n)
-			burst->followed[n] = *sample;
-		n++;
-	}
-	rt_watch_lose(burst->n_followed - n);
-	burst->n_followed = n;
+	for (unsigned i = 0; i < burst->n_followed; i++)
+		burst->followed[i].touches += burst->followed[i].has_reuse ? 0 : unseen;
 }
 
 /* A sample that was run over is lost. */
@@ -307,7 +294,7 @@ static void read_words(struct rt_thread *thread, bool all)
 		burst->count = count;
 	}
 	unseen = count - burst->count;
-	drop_new(burst, unseen);
+	pass_unseen(burst, unseen);
 	burst->count = count;
 	skip_lost(thread, count);
 	settle(thread, unseen, all);
