@@ -16,8 +16,8 @@
  * watched. Kaplan-Meier: survival by context, what was given up being censored then. Plain: every
  * outcome for its own sample.
  *
- * A watch that is given up and not taken by another sample (its page was too hot) is free; its
- * sample counts as one whose watch was taken. */
+ * A watch that is given up and not taken by another sample (its page was too hot) is free. What its
+ * sample stood for goes to those that were watched for longer (Efron 1967). */
 #ifndef LOCI_ANALYSE_WEIGH_H
 #define LOCI_ANALYSE_WEIGH_H
 
@@ -56,8 +56,7 @@ int loci_weigh_open(
 	struct loci_weigh *weigh, const struct loci_weigh_sample *sample, struct loci_err *err);
 
 struct loci_weigh_reuse {
-	uint64_t count;   /* references of the sample's thread so far .. */
-	uint64_t late;    /* .. by which it may be too low */
+	uint64_t count;   /* references of the sample's thread so far */
 	uint64_t touches; /* since the sample, itself included; 0: not known */
 	uint32_t thread;  /* whose it is */
 	uint64_t reuse;   /* any number, for the caller */

@@ -9,9 +9,15 @@
 #define SIG_SETMASK_NR     2
 #define SIGSET_BYTES       8
 
+static uint64_t all = ~0ull;
+
+void rt_keep_unblocked(uint64_t signals)
+{
+	all &= ~signals;
+}
+
 uint64_t rt_block(void)
 {
-	static const uint64_t all = ~0ull;
 	uint64_t before = 0;
 
 	loci_syscall6(

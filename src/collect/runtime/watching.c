@@ -20,8 +20,6 @@
 #define OWN_FRAMES  3
 #define STUB_BYTES  128
 
-#pragma weak rt_watch_pages
-
 /* A sample that has a watch. */
 struct armed {
 	uint64_t id, count, block;
@@ -30,12 +28,25 @@ struct armed {
 	uint64_t ended;                        /* .. with this count */
 };
 
+/* A sample whose watch has met its block, until it is known better when that was: the count in
+ * memory is that of the thread's last call or look. When it looks again, what it counted since is
+ * shared out by time. */
+struct met {
+	const struct rt_thread *thread; /* of the sample; NULL: none */
+	uint64_t id, raw[9];
+	uint64_t since_ns; /* from the last look to the touch */
+	unsigned n_back;
+	uint64_t back[RT_CALLS];
+};
+
 static struct {
 	pid_t pid; /* that has begun; 0: none */
 	const struct rt_watch_ops *ops;
 	unsigned n; /* watches */
 	struct loci_reservoir reservoir;
 	struct armed armed[LOCI_RESERVOIR];
+	struct met met[LOCI_RESERVOIR];
+	uint32_t n_met;
 	int32_t n_near;      /* threads that have a sample ahead, or are in a burst */
 	uint32_t generation; /* of code: changes when some is unloaded */
 	uint32_t unloading;
@@ -76,10 +87,13 @@ static void begin_process(void)
 	watching.pid = rt.pid;
 	watching.n_near = 0;
 	watching.unloading = 0;
-	for (unsigned i = 0; i < LOCI_RESERVOIR; i++)
+	watching.n_met = 0;
+	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
 		watching.armed[i] = (struct armed){ 0 };
+		watching.met[i].thread = NULL;
+	}
 	watching.ops = shared()->by == LOCI_CONTROL_PAGES ? &rt_watch_pages : &rt_watch_registers;
-	watching.n = watching.ops ? watching.ops->begin(shared()->watches, &failed) : 0;
+	watching.n = watching.ops->begin(shared()->watches, &failed);
 	if (!watching.n)
 		__atomic_store_n(&shared()->failed, (uint32_t)failed, __ATOMIC_RELAXED);
 	watching.reservoir = (struct loci_reservoir){ .n = watching.n,
@@ -152,9 +166,62 @@ static void tell_stack(const uint64_t *back, unsigned n)
 		rt_process_mark(LOCI_MARK_STACK, 0, n, back);
 }
 
+/* Its count may be off by so much. */
+static void tell_met(struct met *met, uint64_t count, uint64_t off)
+{
+	met->raw[1] = count;
+	met->raw[7] = off;
+	rt_process_mark(LOCI_MARK_SAMPLE_FIRE, met->id, 9, met->raw);
+	tell_stack(met->back, met->n_back);
+	met->thread = NULL;
+	__atomic_fetch_sub(&watching.n_met, 1, __ATOMIC_RELAXED);
+}
+
+/* Those whose thread has not come since: in the middle of where it may be. Lock held. */
+static void tell_all_met(void)
+{
+	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
+		struct met *met = &watching.met[i];
+
+		if (met->thread)
+			tell_met(met, met->raw[1] + met->raw[7] / 2, (met->raw[7] + 1) / 2);
+	}
+}
+
+/* The thread has come to this count. Where it has been in its tracing copy ever since it looked,
+ * and in no loop that tells of itself at its end, memory had the count right. Lock held. */
+static void tell_met_by(struct rt_thread *thread, bool is_exact)
+{
+	uint64_t now = rt_thread_count(thread), from = thread->pace.since_refs;
+	uint64_t ns = rt_pace_since(thread);
+
+	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
+		struct met *met = &watching.met[i];
+		uint64_t least = met->raw[1], count = now;
+
+		if (met->thread != thread)
+			continue;
+		if (is_exact) {
+			tell_met(met, least, 0);
+			continue;
+		}
+		if (met->since_ns < ns)
+			count = from +
+				(uint64_t)((unsigned __int128)(now - from) * met->since_ns / ns);
+		count = count < least ? least : count;
+		tell_met(met, count, count - least > now - count ? count - least : now - count);
+	}
+}
+
 static uint64_t take_id(void)
 {
 	return __atomic_add_fetch(&rt.control->taken, 1, __ATOMIC_RELAXED);
+}
+
+/* Which events of memory were before. */
+static uint64_t last_sequence(void)
+{
+	return __atomic_load_n(&rt.sequence, __ATOMIC_SEQ_CST);
 }
 
 static void tell_open(const struct rt_thread *thread, const struct rt_burst_sample *sample,
@@ -163,7 +230,7 @@ static void tell_open(const struct rt_thread *thread, const struct rt_burst_samp
 	uint64_t raw[] = { sample->address, sample->count, sample->site, sample->descriptor, watch,
 		sample->frame, sample->mean, thread->id, sample->n_blocks,
 		(sample->has_reuse ? sample->reuse_count : thread->burst->count) - sample->count,
-		sample->touches };
+		sample->touches, last_sequence() };
 
 	rt_process_mark(LOCI_MARK_SAMPLE_OPEN, id, sizeof(raw) / sizeof(*raw), raw);
 	tell_stack(sample->back, sample->n_back);
@@ -174,8 +241,8 @@ static void tell_reuse(
 {
 	uint64_t id = take_id();
 	uint64_t raw[] = { sample->reuse.address, sample->reuse_count, sample->reuse.site,
-		sample->reuse.descriptor, thread->id, sample->reuse_frame, sample->touches,
-		unseen };
+		sample->reuse.descriptor, thread->id, sample->reuse_frame, sample->touches, unseen,
+		last_sequence() };
 
 	tell_open(thread, sample, id, LOCI_WATCH_BURST);
 	rt_process_mark(LOCI_MARK_SAMPLE_FIRE, id, sizeof(raw) / sizeof(*raw), raw);
@@ -207,6 +274,7 @@ static void enter(struct rt_thread *thread, const struct rt_burst_sample *sample
 	uint64_t id = take_id();
 	int watch = watching.n ? loci_reservoir_offer(&watching.reservoir) : -1;
 
+	tell_all_met();
 	if (watch >= 0)
 		evict((unsigned)watch, id);
 	tell_open(thread, sample, id, watch < 0 ? LOCI_WATCH_NONE : (uint32_t)watch);
@@ -243,24 +311,11 @@ static void settle(struct rt_thread *thread, uint64_t unseen, bool all)
 	burst->n_followed = n;
 }
 
-/* Among words that do not hold all that was counted it is not known which reference it was. */
-static void drop_new(struct rt_burst *burst, uint64_t unseen)
+/* They were somewhere among the words that were read. */
+static void pass_unseen(struct rt_burst *burst, uint64_t unseen)
 {
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < burst->n_followed; i++) {
-		struct rt_burst_sample *sample = &burst->followed[i];
-
-		if (sample->is_new && unseen)
-			continue;
-		sample->touches += sample->has_reuse ? 0 : unseen;
-		sample->is_new = false;
-		if (i != n)
-			burst->followed[n] = *sample;
-		n++;
-	}
-	rt_watch_lose(burst->n_followed - n);
-	burst->n_followed = n;
+	for (unsigned i = 0; i < burst->n_followed; i++)
+		burst->followed[i].touches += burst->followed[i].has_reuse ? 0 : unseen;
 }
 
 /* A sample that was run over is lost. */
@@ -303,7 +358,7 @@ static void read_words(struct rt_thread *thread, bool all)
 		burst->count = count;
 	}
 	unseen = count - burst->count;
-	drop_new(burst, unseen);
+	pass_unseen(burst, unseen);
 	burst->count = count;
 	skip_lost(thread, count);
 	settle(thread, unseen, all);
@@ -377,19 +432,20 @@ static uint64_t look_refs(const struct rt_thread *thread, uint64_t count)
 	return refs;
 }
 
-/* How many references loops have that are told by RUNs: the longest, of late. Where there are such
- * loops few words are many references, and each may be the last. */
-static unsigned sink_words(struct rt_thread *thread, uint64_t count)
+/* Where loops are told by RUNs few words are many references, and each may be the last; the longest
+ * of them, of late, is remembered. */
+static unsigned sink_words(struct rt_thread *thread, uint64_t count, uint64_t due)
 {
 	uint64_t refs = count - thread->rested;
 
 	thread->rested = count;
-	if (__loci_thread.budget < 0 || refs <= RT_SINK_WORDS + LOCI_CC_ROOM_WORDS)
-		return RT_SINK_WORDS;
-	thread->run_refs -= thread->run_refs / 16;
-	if (thread->run_refs < refs)
-		thread->run_refs = refs < RUN_MOST ? refs : RUN_MOST;
-	return 0;
+	if (__loci_thread.budget >= 0 && refs > RT_SINK_MOST + LOCI_CC_ROOM_WORDS) {
+		thread->run_refs -= thread->run_refs / 16;
+		if (thread->run_refs < refs)
+			thread->run_refs = refs < RUN_MOST ? refs : RUN_MOST;
+		return 0;
+	}
+	return due > 4 * RT_SINK_MOST ? RT_SINK_MOST : RT_SINK_WORDS;
 }
 
 /* No sample is due. */
@@ -399,10 +455,15 @@ static void rest(struct rt_thread *thread)
 	uint64_t due = thread->next_sample - count; /* until its sample */
 	uint64_t refs = due > thread->margin ? due - thread->margin : 1;
 
-	rt_sample_quiet(thread, sink_words(thread, count));
+	rt_pace_rest(thread, __loci_thread.budget >= 0);
+	rt_sample_quiet(thread, sink_words(thread, count, due));
 	keep_runs_off(thread, due < 2 * thread->run_refs || look < thread->run_refs);
 	refs = refs < look ? refs : look;
-	rt_thread_set_budget(thread, thread->burst ? (int64_t)refs - 1 : RT_ENDLESS);
+	/* what is left of it says how far behind the count can be */
+	if (!thread->burst)
+		rt_thread_set_budget(thread, RT_ENDLESS);
+	else if (__loci_thread.budget < 0 || (uint64_t)__loci_thread.budget >= refs)
+		rt_thread_set_budget(thread, (int64_t)refs - 1);
 }
 
 /* With signals blocked. */
@@ -422,10 +483,25 @@ static void go_on(struct rt_thread *thread, uintptr_t pointer)
 		give_room(burst);
 }
 
+/* With signals blocked. */
+static void look_back(struct rt_thread *thread)
+{
+	rt_lock();
+	if (rt_mode() != RT_OFF)
+		tell_met_by(thread, __loci_thread.budget >= 0 && thread->is_near);
+	rt_unlock();
+}
+
 void rt_watch_room(struct rt_thread *thread, uintptr_t frame)
 {
 	struct rt_burst *burst = thread->burst;
 
+	if (__atomic_load_n(&watching.n_met, __ATOMIC_RELAXED)) {
+		uint64_t mask = rt_block();
+
+		look_back(thread);
+		rt_unblock(mask);
+	}
 	if (burst && (burst->is_on || is_due(thread))) {
 		uint64_t mask = rt_block();
 
@@ -457,6 +533,8 @@ void rt_watch_told(struct rt_thread *thread, const struct rt_burst_ref *ref)
 void rt_watch_thread_end(struct rt_thread *thread)
 {
 	rt_lock();
+	if (rt_mode() != RT_OFF)
+		tell_all_met();
 	if (thread->burst && thread->burst->is_on) {
 		if (rt_mode() != RT_OFF)
 			read_words(thread, true);
@@ -478,29 +556,46 @@ static bool is_armed(unsigned watch, uintptr_t address)
 		address >> shared()->block_shift == watching.armed[watch].block;
 }
 
-/* The frame pointer is that of the code, if that keeps one. */
+/* A fault is at the instruction that touched the block, a trap is behind it. */
+static uintptr_t behind(uintptr_t code)
+{
+	return code + (shared()->by == LOCI_CONTROL_PAGES);
+}
+
+/* The frame pointer is that of the code, if that keeps one. Lock held. */
+static void meet(unsigned watch, uintptr_t address, const greg_t *gregs, uint64_t now_ns)
+{
+	struct armed *armed = &watching.armed[watch];
+	struct met *met = &watching.met[watch];
+	uintptr_t site = (uintptr_t)gregs[REG_RIP];
+	static struct rt_call_stack calls;
+
+	*met = (struct met){ .thread = armed->thread, .id = armed->id };
+	met->raw[0] = address;
+	met->raw[1] = count_of(armed, &met->raw[7]);
+	met->raw[2] = behind(site);
+	met->raw[4] = rt_self ? rt_self->id : 0;
+	met->raw[8] = last_sequence();
+	rt_call_stack_walk(&calls, (uintptr_t)gregs[REG_RBP], site);
+	met->raw[5] = calls.n ? calls.call[calls.n - 1].frame : 0;
+	met->n_back = rt_call_stack_list(&calls, met->back);
+	met->since_ns = rt_pace_until(armed->thread, now_ns);
+	__atomic_fetch_add(&watching.n_met, 1, __ATOMIC_RELAXED);
+	if (!armed->counting || (armed->thread->burst && armed->thread->burst->is_on))
+		tell_met(met, met->raw[1], 0);
+	__atomic_store_n(&armed->thread, NULL, __ATOMIC_RELAXED);
+	loci_reservoir_release(&watching.reservoir, watch);
+}
+
 void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context)
 {
-	const greg_t *gregs = context->uc_mcontext.gregs;
-	uintptr_t site = (uintptr_t)gregs[REG_RIP];
-	struct armed *armed = &watching.armed[watch];
-	uint64_t raw[8] = { address, 0, site, 0 }, back[RT_CALLS];
-	static struct rt_call_stack calls; /* the lock is held */
 	struct rt_thread *self = rt_self;
 	uint64_t begun = rt_now_ns();
 
 	__atomic_fetch_add(&shared()->traps, 1, __ATOMIC_RELAXED);
 	rt_lock();
-	if (is_armed(watch, address)) {
-		raw[1] = count_of(armed, &raw[7]);
-		raw[4] = self ? self->id : 0;
-		rt_call_stack_walk(&calls, (uintptr_t)gregs[REG_RBP], site);
-		raw[5] = calls.n ? calls.call[calls.n - 1].frame : 0;
-		rt_process_mark(LOCI_MARK_SAMPLE_FIRE, armed->id, 8, raw);
-		tell_stack(back, rt_call_stack_list(&calls, back));
-		__atomic_store_n(&armed->thread, NULL, __ATOMIC_RELAXED);
-		loci_reservoir_release(&watching.reservoir, watch);
-	}
+	if (is_armed(watch, address))
+		meet(watch, address, context->uc_mcontext.gregs, begun);
 	rt_unlock();
 	if (self)
 		rt_pace_trap(self, rt_now_ns() - begun);
