@@ -51,7 +51,7 @@ const WORDS = [
 	["conflict", "misses that come of the sets alone"],
 	["moved", "bytes fetched and written back"],
 	["used", "of the bytes fetched, those touched before they left"],
-	["~", "estimated; figures without it were counted"],
+	["~", "estimated, not counted"],
 ];
 
 class App {

@@ -133,6 +133,12 @@ test("a stranger finds line, array and cache size", async () => {
 	assert.ok(cards[0].includes(line.name), cards[0]);
 	assert.ok(cards[1].includes(line.object.name), cards[1]);
 	assert.ok(/\d\s(B|[KMG]iB)/.test(cards[2]), cards[2]);
+	assert.match(cards[2], /\u2192 .* fully associative|a larger cache gains little/);
+	for (const size of await page.locator(".step-size").allInnerTexts()) assert.match(size, /[KMG]iB$/);
+	assert.match(await page.locator("main").innerText(), /fit in less than 1\sKiB/);
+	await page.keyboard.press("?");
+	assert.match(await page.locator("dialog").innerText(), /stack distance[^]*WAW[^]*carried by/);
+	await page.keyboard.press("Escape");
 	await page.locator(".card").first().click();
 	await settle(page);
 	assert.match(page.url(), /#code.*sel=line:/);
