@@ -96,7 +96,8 @@ static const struct scene scenes[] = {
 		.cold = 20,
 		.has_machine = true,
 		.verdict = "70 % of references fit in L1 (32 KiB); the next step is at 64 MiB "
-			   "(beyond L3): 28 %. 30 % of references go to memory: 28 % reach further back than L3, "
+			   "(beyond L3): 28 %. 30 % of references go to memory: 28 % reach further "
+			   "back than L3, "
 			   "2 % are first touches.",
 		.knees = "704 B (70 %), 64 MiB (28 %)" },
 	{ .name = "mostly far",
