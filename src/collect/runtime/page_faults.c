@@ -255,6 +255,7 @@ static bool is_over(uintptr_t address, greg_t error)
 
 static void meet(struct rt_page *page, uintptr_t address, ucontext_t *context, struct fired *fired)
 {
+	rt_page_self.n_last = 0;
 	if (rt_pages_in_runtime(context) || is_near_stack(page, context)) {
 		rt_pages_give_up(rt_page_bit(page));
 		return;
@@ -271,6 +272,7 @@ static bool leave_it(ucontext_t *context)
 {
 	const struct rt_wait *wait = last_wait();
 
+	rt_page_self.n_last = 0;
 	if (wait && wait->is_step) {
 		if (!wait->had_trap)
 			registers(context)[REG_EFL] &= ~TRAP_FLAG;
