@@ -14,16 +14,23 @@
 static _Atomic int check_failures; /* tests have threads too */
 static _Atomic unsigned long check_count;
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CHECK_SANITISED 1
+#else
+#define CHECK_SANITISED 0
+#endif
+
 /* Of n turns of something random: all in make check-long, else some; fewer under sanitizers, which
  * look for other faults than wrong numbers. */
 static inline size_t check_amount(size_t n)
 {
-	size_t part = 3;
+	return getenv("LONG") ? n : 1 + n / (CHECK_SANITISED ? 10 : 3);
+}
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	part = 10;
-#endif
-	return getenv("LONG") ? n : 1 + n / part;
+/* Of n turns that are all wanted: some under sanitizers, unless in make check-long. */
+static inline size_t check_turns(size_t n)
+{
+	return CHECK_SANITISED && !getenv("LONG") ? 1 + n / 10 : n;
 }
 
 #define CHECK_FAIL(...)                                         \

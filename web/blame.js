@@ -2,7 +2,7 @@
 // Who is to blame for a cache's misses, as src/model/blame.c has it: counts where the cache was named
 // at record time, else estimates from the owners' own histograms.
 
-import { atLeast, binLow, binOf, medianBeyond, newHist, total } from "./hist.js";
+import { atLeast, binLow, binOf, medianBeyond, medianIn, newHist, total } from "./hist.js";
 import { learnBins, predictCache } from "./predict.js";
 import { cacheBlocks, cacheSets, count } from "./units.js";
 
@@ -187,7 +187,7 @@ export function medianOf(table, rows, from) {
 
 		scratch[bin] = 0;
 		if (found || !(own > 0)) continue;
-		if (own >= left) found = low + Math.ceil(((LOW[bin + 1] - low) * left) / own);
+		if (own >= left) found = medianIn(low, LOW[bin + 1]);
 		left -= own;
 	}
 	return found;

@@ -134,7 +134,13 @@ export function log2Rows(hist) {
 	return rows;
 }
 
-// The median of the reuses of at least `from` blocks, as the cache that would hold it; 0: none.
+// What is said of a median that lies in [low, high): the cache that would just hold it where that is
+// one distance, else the least it can be, so that it never lies above the size that holds all of it.
+export function medianIn(low, high) {
+	return high - low > 1 ? low : high;
+}
+
+// The median of the reuses of at least `from` blocks; 0: none.
 export function medianBeyond(hist, from) {
 	const { scheme, weight } = hist;
 	let left = atLeast(hist, from).sum / 2;
@@ -149,7 +155,7 @@ export function medianBeyond(hist, from) {
 			own *= (high - from) / (high - low);
 			low = from;
 		}
-		if (own >= left) return low + Math.ceil(((high - low) * left) / own);
+		if (own >= left) return medianIn(low, high);
 		left -= own;
 	}
 	return 0;

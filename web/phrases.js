@@ -9,7 +9,7 @@ export function causeText(profile, lens, cause, distance) {
 
 	switch (cause) {
 		case "far":
-			return `reused from ${sizeText(profile, distance, profile.ownerBlock)} away, more than ${name} holds`;
+			return `reused from ${sizeText(profile, distance, profile.ownerBlock)} away or further: too far for ${name}`;
 		case "cold":
 			return "first touches: no cache would hold them";
 		case "shared":

@@ -88,7 +88,7 @@ int loci_attribution_new(const struct loci_attribution_options *options,
 		loci_decoder_tell_plain(a->decoder);
 	a->batch = loci_relay_batch(a->relay);
 	a->joins = a->options->pairs != LOCI_PAIRS_ALL && !a->pieces;
-	a->recents = a->measure.recent;
+	a->recents = a->walks = a->measure.recent;
 	if (a->options->pairs != LOCI_PAIRS_NONE)
 		a->walk.log = a->batch->event;
 	return 0;

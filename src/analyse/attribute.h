@@ -69,6 +69,7 @@ struct loci_attribution {
 	uint64_t use;        /* of a touch now: context and loop entries */
 	bool joins;          /* touches of the block touched before are no elements of their own */
 	bool recents;        /* nor are those of the most recent blocks */
+	bool walks;          /* what RUNs stand for is touches and nothing else, if they let it */
 	bool threaded;       /* threads take turns: a batch says whose touches are whose */
 	struct loci_members members;
 	struct loci_recent recent;

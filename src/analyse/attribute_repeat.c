@@ -92,7 +92,7 @@ static bool may_walk(const struct loci_attribution *a, const struct loci_repeat 
 	const struct loci_code_ref *ref = a->code.ref + repeat->first;
 	uint32_t n = repeat->n_refs;
 
-	if (!a->recents || a->paused || a->sampler || a->distinct || a->footprint || !a->flow ||
+	if (!a->walks || a->paused || a->sampler || a->distinct || a->footprint || !a->flow ||
 		a->shift != 6 || a->n_grains != 1 || n > WALKING ||
 		(ref[0].kind & LOCI_CODE_SPECIAL) != LOCI_CODE_FIRST ||
 		ref[n - 1].kind & LOCI_CODE_RETURN || a->code.blocks[ref[0].block].flags)
@@ -173,12 +173,12 @@ static inline int touch(struct loci_attribution *a, const struct walker *w, stru
 {
 	unsigned offset = w->address & (BLOCK_BYTES - 1);
 	uint64_t block = (w->address >> 6) + w->generation;
-	int r = loci_touch_recent(a, w->site, block, w->use, w->is_write, w->bytes << offset, err);
+	int r = loci_touch_used(a, w->site, block, w->use, w->is_write, w->bytes << offset, err);
 
 	if (__builtin_expect(offset + w->size <= BLOCK_BYTES, 1) || r < 0)
 		return r;
 	a->straddles++;
-	return loci_touch_recent(a, w->site, block + 1, w->use, w->is_write,
+	return loci_touch_used(a, w->site, block + 1, w->use, w->is_write,
 		w->bytes >> (BLOCK_BYTES - offset), err);
 }
 
@@ -256,7 +256,7 @@ static int touch_all(
 	int r = 0;
 
 	while (r == 0 && n) {
-		uint64_t alike = walkers->is_short ? times_alike(walkers, n - 1) : 0;
+		uint64_t alike = a->recents && walkers->is_short ? times_alike(walkers, n - 1) : 0;
 
 		for (uint32_t i = 0; r == 0 && i < walkers->n; i++) {
 			struct walker *w = &walkers->walker[i];

@@ -132,15 +132,13 @@ LOCI_HOT int loci_touch_recent(struct loci_attribution *a, struct loci_row_site 
 	return 0;
 }
 
-/* A new batch has no touches that others were joined with. */
-LOCI_HOT int loci_touch_put(struct loci_attribution *a, struct loci_row_site *site, uint64_t block,
-	uint8_t is_write, uint64_t bytes, struct loci_err *err)
+/* Of a block with its generation. A new batch has no touches that others were joined with. */
+LOCI_HOT int loci_touch_used(struct loci_attribution *a, struct loci_row_site *site, uint64_t block,
+	uint64_t use, uint8_t is_write, uint64_t bytes, struct loci_err *err)
 {
 	struct loci_batch *b = a->batch;
-	uint64_t use = a->use | site->row | (uint64_t)is_write << LOCI_USE_WRITE;
 	size_t n;
 
-	block += (uint64_t)site->generation << LOCI_GENERATION_BITS;
 	if (a->recents)
 		return loci_touch_recent(a, site, block, use, is_write, bytes, err);
 	if (block == a->last_block && loci_touch_joins(a, block, use, is_write)) {
@@ -156,6 +154,14 @@ LOCI_HOT int loci_touch_put(struct loci_attribution *a, struct loci_row_site *si
 	b->bytes[n] = b->own[n] = b->written[n] = bytes;
 	b->n = n + 1;
 	return n + 1 == LOCI_BATCH ? loci_attribution_flush(a, err) : 0;
+}
+
+LOCI_HOT int loci_touch_put(struct loci_attribution *a, struct loci_row_site *site, uint64_t block,
+	uint8_t is_write, uint64_t bytes, struct loci_err *err)
+{
+	return loci_touch_used(a, site,
+		block + ((uint64_t)site->generation << LOCI_GENERATION_BITS),
+		a->use | site->row | (uint64_t)is_write << LOCI_USE_WRITE, is_write, bytes, err);
 }
 
 /* The next touch's pieces. */

@@ -197,8 +197,9 @@ static int count_miss(
 	return 0;
 }
 
-/* weight: touches that one stands for, since the engine follows so many blocks only. */
-static int count(struct loci_share *share, size_t i, uint64_t weight)
+/* What another thread had to do with, or what is not counted one by one. weight: touches that one
+ * stands for, since the engine follows so many blocks only. */
+static int count_rare(struct loci_share *share, size_t i, uint64_t weight)
 {
 	unsigned kind = share->kind[i] & LOCI_COHERENT_MASK, bin;
 	uint32_t row = row_of(share->use[i]);
@@ -217,6 +218,18 @@ static int count(struct loci_share *share, size_t i, uint64_t weight)
 		return loci_spread_far_add(&share->rows.far[row], bin, weight);
 	loci_spread_near_count(&share->rows, row, bin);
 	return bin < LOCI_SPREAD_NEAR ? 0 : loci_spread_far_count(&share->rows.far[row], bin);
+}
+
+static inline int count(struct loci_share *share, size_t i, uint64_t weight)
+{
+	uint32_t row = row_of(share->use[i]);
+	unsigned bin = loci_spread_bin(share->distance[i]);
+
+	if (share->kind[i] || bin >= LOCI_SPREAD_NEAR || weight > 1 ||
+		share->of[i] == LOCI_NO_TOUCH)
+		return count_rare(share, i, weight);
+	share->rows.near[row][bin]++;
+	return 0;
 }
 
 /* The member's group gives back what it holds when all its threads have ended. */

@@ -13,7 +13,8 @@
 
 /* A use or reuse. */
 struct place {
-	struct loci_watch_site site;
+	struct loci_watch_code code;
+	struct loci_watch_site site; /* until the object is known, of whichever */
 	uint64_t address, frame;
 	uint32_t row, context, epoch;
 	uint64_t after; /* events of memory; 0: all that came before it in the stream */
@@ -86,7 +87,8 @@ static uint64_t sequence_of(const struct loci_event *event)
 }
 
 /* The row of a place: its site's references to the object that the address is in now. */
-static int seek(struct loci_attribution *a, struct place *place, struct loci_err *err)
+static int seek(struct loci_watch_blame *blame, struct loci_attribution *a, struct place *place,
+	struct loci_err *err)
 {
 	struct loci_shadow_frame frame = {
 		.address = place->frame, .entry = place->site.code, .module = place->site.module
@@ -96,11 +98,14 @@ static int seek(struct loci_attribution *a, struct place *place, struct loci_err
 	uint64_t offset;
 	int r;
 
-	if (loci_rows_reserve(&a->rows, a->code.n_sites) < 0)
-		return loci_err_nomem(err);
 	r = loci_objects_find(a->objects, place->address, place->site.address, &shadow, &hit, err);
+	place->code.object = hit.object;
+	if (r == 0)
+		r = loci_watch_site(blame->known, a, &place->code, &place->site, err);
 	if (r < 0)
 		return r;
+	if (loci_rows_reserve(&a->rows, a->code.n_sites) < 0)
+		return loci_err_nomem(err);
 	offset = place->address - (hit.framed ? place->frame : 0) - hit.low;
 	if (!hit.bytes && !offset)
 		offset = LOCI_NO_OFFSET;
@@ -113,8 +118,8 @@ static int seek(struct loci_attribution *a, struct place *place, struct loci_err
 }
 
 /* Those that wait for no more than the events before this number; 0: all. */
-static int seek_due(
-	struct places *places, struct loci_attribution *a, uint64_t number, struct loci_err *err)
+static int seek_due(struct loci_watch_blame *blame, struct places *places,
+	struct loci_attribution *a, uint64_t number, struct loci_err *err)
 {
 	int r = 0;
 
@@ -123,7 +128,7 @@ static int seek_due(
 
 		if (number && place->after >= number)
 			break;
-		r = seek(a, place, err);
+		r = seek(blame, a, place, err);
 	}
 	return r;
 }
@@ -159,11 +164,13 @@ static int take_calls(struct loci_watch_blame *blame, const struct loci_event *e
 static int take_place(struct loci_watch_blame *blame, struct loci_attribution *a,
 	struct places *places, const struct loci_event *event, unsigned after, struct loci_err *err)
 {
-	struct place place = { .address = event->raw[0],
+	struct place place = { .code = { .address = event->raw[2],
+				       .descriptor = event->raw[3],
+				       .writes_only = blame->writes_only },
+		.address = event->raw[0],
 		.frame = event->raw[5],
 		.after = event->n_raw > after ? event->raw[after] : 0 };
-	int r = loci_watch_site(blame->known, a, event->raw[2], event->raw[3], blame->writes_only,
-		&place.site, err);
+	int r = loci_watch_site(blame->known, a, &place.code, &place.site, err);
 
 	if (r < 0)
 		return r;
@@ -171,7 +178,7 @@ static int take_place(struct loci_watch_blame *blame, struct loci_attribution *a
 		return loci_err_nomem(err);
 	places->place[places->n++] = place;
 	blame->calls = &places->place[places->n - 1];
-	return place.after ? 0 : seek_due(places, a, 1, err);
+	return place.after ? 0 : seek_due(blame, places, a, 1, err);
 }
 
 int loci_watch_blame_event(struct loci_watch_blame *blame, struct loci_attribution *a,
@@ -184,9 +191,9 @@ int loci_watch_blame_event(struct loci_watch_blame *blame, struct loci_attributi
 		return take_calls(blame, event) < 0 ? loci_err_nomem(err) : 0;
 	r = end_calls(blame, a, err);
 	if (r == 0 && number)
-		r = seek_due(&blame->use, a, number, err);
+		r = seek_due(blame, &blame->use, a, number, err);
 	if (r == 0 && number)
-		r = seek_due(&blame->reuse, a, number, err);
+		r = seek_due(blame, &blame->reuse, a, number, err);
 	if (r < 0)
 		return r;
 	if (event->kind == LOCI_MARK_SAMPLE_OPEN)
@@ -266,9 +273,9 @@ int loci_watch_blame_finish(struct loci_watch_blame *blame, struct loci_attribut
 	int r = end_calls(blame, a, err);
 
 	if (r == 0)
-		r = seek_due(&blame->use, a, 0, err);
+		r = seek_due(blame, &blame->use, a, 0, err);
 	if (r == 0)
-		r = seek_due(&blame->reuse, a, 0, err);
+		r = seek_due(blame, &blame->reuse, a, 0, err);
 	if (r < 0)
 		return r;
 	return add_up(blame, a, watched, sum) < 0 ? loci_err_nomem(err) : 0;

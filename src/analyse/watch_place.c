@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/watch_place.h"
 
+#include "analyse/digest.h"
 #include "analyse/grow.h"
 
 struct loci_watch_places {
 	struct loci_watch_site *site;
 	size_t n_sites, site_cap;
-	struct loci_keymap site_ids;  /* by address and descriptor */
+	struct loci_keymap site_ids;  /* by address, and descriptor or object */
+	struct loci_keymap call_ids;  /* site of a call, by its function and place in the source */
 	struct loci_keymap entry_ids; /* site that names a function, by its first instruction; 0: it
 					 is no node */
 };
@@ -23,6 +25,7 @@ void loci_watch_places_free(struct loci_watch_places *places)
 		return;
 	free(places->site);
 	loci_keymap_fini(&places->site_ids);
+	loci_keymap_fini(&places->call_ids);
 	loci_keymap_fini(&places->entry_ids);
 	free(places);
 }
@@ -51,13 +54,21 @@ static int ask_site(struct loci_attribution *a, const struct loci_code_module *m
 
 /* And of code that is just behind one. */
 static int ask_behind(struct loci_attribution *a, const struct loci_code_module *module,
-	bool writes_only, struct loci_site *site, struct loci_watch_site *known,
+	const struct loci_watch_code *code, struct loci_site *site, struct loci_watch_site *known,
 	struct loci_err *err)
 {
+	struct loci_reference_hint hint = { .stores = code->writes_only };
 	struct loci_symbol_reference reference;
-	int r = loci_symbols_reference(a->symbols, module->symbol_module,
-		known->address + 1 - module->bias, writes_only, &reference, err);
+	struct loci_object_info info;
+	int r = 0;
 
+	if (code->object) {
+		r = loci_objects_info(a->objects, code->object, &info, err);
+		hint.variable = r == 0 && !info.nameless ? info.name : NULL;
+	}
+	if (r == 0)
+		r = loci_symbols_reference(a->symbols, module->symbol_module,
+			known->address + 1 - module->bias, &hint, &reference, err);
 	if (r <= 0)
 		return r < 0 ? r : ask_site(a, module, known, err);
 	known->address = reference.site + module->bias;
@@ -68,9 +79,10 @@ static int ask_behind(struct loci_attribution *a, const struct loci_code_module 
 	return 0;
 }
 
-static int learn(struct loci_attribution *a, uint64_t descriptor, bool writes_only,
+static int learn(struct loci_attribution *a, const struct loci_watch_code *code,
 	struct loci_watch_site *known, struct loci_err *err)
 {
+	uint64_t descriptor = code->descriptor;
 	const struct loci_code_module *module;
 	struct loci_site site = { .module = LOCI_NO_MODULE,
 		.size_bytes = loci_ref_word_bytes(descriptor),
@@ -80,13 +92,13 @@ static int learn(struct loci_attribution *a, uint64_t descriptor, bool writes_on
 
 	if (!descriptor) {
 		known->address--;
-		site.op = writes_only ? LOCI_OP_STORE : LOCI_OP_LOAD;
+		site.op = code->writes_only ? LOCI_OP_STORE : LOCI_OP_LOAD;
 	}
 	module = loci_code_module_at(&a->code, known->address);
 	if (module) {
 		pthread_mutex_lock(a->symbols_lock);
 		r = descriptor ? ask_site(a, module, known, err)
-			       : ask_behind(a, module, writes_only, &site, known, err);
+			       : ask_behind(a, module, code, &site, known, err);
 		pthread_mutex_unlock(a->symbols_lock);
 		site.module = module->symbol_module;
 		known->module = module->id;
@@ -98,26 +110,56 @@ static int learn(struct loci_attribution *a, uint64_t descriptor, bool writes_on
 	return r;
 }
 
-int loci_watch_site(struct loci_watch_places *places, struct loci_attribution *a, uint64_t address,
-	uint64_t descriptor, bool writes_only, struct loci_watch_site *ret, struct loci_err *err)
+int loci_watch_site(struct loci_watch_places *places, struct loci_attribution *a,
+	const struct loci_watch_code *code, struct loci_watch_site *ret, struct loci_err *err)
 {
-	uint32_t i = loci_keymap_get(&places->site_ids, address, descriptor);
+	uint64_t which = code->descriptor ? code->descriptor : 1ull << 63 | code->object;
+	uint32_t i = loci_keymap_get(&places->site_ids, code->address, which);
 	int r;
 
 	if (i != LOCI_KEYMAP_NONE) {
 		*ret = places->site[i];
 		return 0;
 	}
-	*ret = (struct loci_watch_site){ .address = address, .module = LOCI_NO_MODULE };
-	r = learn(a, descriptor, writes_only, ret, err);
+	*ret = (struct loci_watch_site){ .address = code->address, .module = LOCI_NO_MODULE };
+	r = learn(a, code, ret, err);
 	if (r < 0)
 		return r;
 	i = (uint32_t)places->n_sites;
 	if (loci_grow(&places->site, &places->site_cap, i + 1, sizeof(*ret)) < 0 ||
-		loci_keymap_put(&places->site_ids, address, descriptor, i) < 0)
+		loci_keymap_put(&places->site_ids, code->address, which, i) < 0)
 		return loci_err_nomem(err);
 	places->site[places->n_sites++] = *ret;
 	return 0;
+}
+
+/* Functions of `loci cc` stand twice in the program, so that a call of the source has two
+ * addresses, or more: the first that is met stands for all. */
+static int call_of(struct loci_watch_places *places, struct loci_attribution *a,
+	const struct loci_code_call *made, uint32_t *ret, struct loci_err *err)
+{
+	const struct loci_site *site = &a->code.site[made->site];
+	struct loci_digest key = { made->address, made->module };
+	struct loci_frame_name frames[LOCI_FRAMES_MAX];
+	size_t n = 0;
+	int r;
+
+	*ret = made->site;
+	if (site->module == LOCI_NO_MODULE)
+		return 0;
+	pthread_mutex_lock(a->symbols_lock);
+	r = loci_symbols_caller(
+		a->symbols, site->module, site->offset, frames, LOCI_FRAMES_MAX, &n, err);
+	pthread_mutex_unlock(a->symbols_lock);
+	if (r < 0 || !n || !frames[0].line)
+		return r;
+	for (size_t i = 0; i < n; i++)
+		key = loci_digest_word(key, (uint64_t)frames[i].line << 32 | frames[i].column);
+	*ret = loci_keymap_get(&places->call_ids, key.a, key.b);
+	if (*ret != LOCI_KEYMAP_NONE)
+		return 0;
+	*ret = made->site;
+	return loci_keymap_put(&places->call_ids, key.a, key.b, *ret) < 0 ? loci_err_nomem(err) : 0;
 }
 
 /* A function is a node if it was compiled to be watched, or nothing else can be told. */
@@ -188,8 +230,9 @@ int loci_watch_context(struct loci_watch_places *places, struct loci_attribution
 		r = loci_code_call(&a->code, back[i], &made, err);
 		if (r < 0)
 			break;
-		call = made->site;
-		r = descend(places, a, made->address, from, ret, err);
+		r = call_of(places, a, made, &call, err);
+		if (r == 0)
+			r = descend(places, a, made->address, from, ret, err);
 	}
 	return r < 0 ? r : descend(places, a, site->code, call, ret, err);
 }

@@ -17,10 +17,17 @@ struct loci_watch_site {
 	uint64_t address; /* run-time: the site, or the code */
 	uint64_t code;    /* run-time: its function's first instruction; 0: not known */
 };
-/* A site, or, where there is no descriptor, the address behind a reference: the site that it is of,
- * or one that is an address of code, a load, or a store if only these are watched. */
-int loci_watch_site(struct loci_watch_places *places, struct loci_attribution *a, uint64_t address,
-	uint64_t descriptor, bool writes_only, struct loci_watch_site *ret, struct loci_err *err);
+/* What the collector tells of code: a site, or, where there is no descriptor, the address behind a
+ * reference to an object, of which it depends which of the sites in that line is meant. */
+struct loci_watch_code {
+	uint64_t address, descriptor;
+	uint32_t object; /* 0: not known */
+	bool writes_only;
+};
+/* The site, or, if none is in that line, one that is an address of code: a load, or a store if only
+ * these are watched. */
+int loci_watch_site(struct loci_watch_places *places, struct loci_attribution *a,
+	const struct loci_watch_code *code, struct loci_watch_site *ret, struct loci_err *err);
 
 /* The context of code at a site, called by code that it returns to, innermost first. */
 int loci_watch_context(struct loci_watch_places *places, struct loci_attribution *a,

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#define GOLDEN 0.6180339887498949 /* whose multiples, modulo 1, are spread evenly */
+
 struct watched {
 	struct loci_weigh_sample sample;
 	uint32_t context; /* its number */
@@ -128,13 +130,16 @@ static int know_outcome(struct loci_weigh *weigh, const struct watched *watched,
 	return 0;
 }
 
-static int give_up(struct loci_weigh *weigh, const struct watched *watched, uint64_t count)
+/* weight: what it stood for, which others that were not reused for as long are to have; 0: they
+ * have it already. */
+static int give_up(
+	struct loci_weigh *weigh, const struct watched *watched, uint64_t count, double weight)
 {
 	struct known *known;
 
-	if (weigh->weighting != LOCI_WEIGH_KAPLAN_MEIER)
+	if (weigh->weighting != LOCI_WEIGH_KAPLAN_MEIER && !(weight > 0))
 		return 0;
-	known = know(weigh, watched, 0);
+	known = know(weigh, watched, weight);
 	if (!known)
 		return -ENOMEM;
 	known->given_up = true;
@@ -196,7 +201,7 @@ static int abandon(struct loci_weigh *weigh, uint64_t by)
 			continue;
 		watched->k = 0;
 		weigh->abandoned++;
-		return give_up(weigh, watched, watched->evicted);
+		return give_up(weigh, watched, watched->evicted, weight_of(weigh, watched));
 	}
 	return 0;
 }
@@ -217,10 +222,10 @@ static int open_watched(struct loci_weigh *weigh, struct watched *opened)
 	if (!before)
 		return abandon(weigh, opened->sample.id) < 0
 			? -ENOMEM
-			: give_up(weigh, opened, opened->sample.count);
+			: give_up(weigh, opened, opened->sample.count, 0);
 	if (!was_free &&
-		give_up(weigh, before, before->evicted ? before->evicted : opened->sample.count) <
-			0)
+		give_up(weigh, before, before->evicted ? before->evicted : opened->sample.count,
+			0) < 0)
 		return -ENOMEM;
 	opened->k = was_free ? 1 : before->k;
 	*before = *opened;
@@ -297,7 +302,7 @@ int loci_weigh_evict(
 		return 0;
 	of->k = 0;
 	weigh->abandoned++;
-	return give_up(weigh, of, count) < 0 ? loci_err_nomem(err) : 0;
+	return give_up(weigh, of, count, weight_of(weigh, of)) < 0 ? loci_err_nomem(err) : 0;
 }
 
 /* By context and distance; at the same one outcomes before what was given up. */
@@ -374,6 +379,77 @@ static uint64_t distance_of(const struct known *known, const struct loci_touch_c
 	return (uint64_t)llround(fmax(refs * rate, 1));
 }
 
+/* Whether an outcome tells of samples that were not reused until then. */
+static bool is_later(const struct known *known, const struct known *than)
+{
+	return !known->given_up && !known->outcome.in_burst &&
+		known->outcome.distance > than->outcome.distance;
+}
+
+/* Of those in one context, or in any, the weight. */
+static double later_weight(
+	const struct loci_weigh *weigh, size_t n, const struct known *than, bool in_any)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (is_later(&weigh->known[i], than) &&
+			(in_any || weigh->known[i].outcome.context == than->outcome.context))
+			sum += weigh->known[i].outcome.weight;
+	return sum;
+}
+
+/* A watch that was given up, and not for another sample, would have met its reuse later. What it
+ * stood for goes to those of its context that did (Efron 1967); where there is none it has an
+ * outcome like one of all others', taken in turn. */
+static int share_out(struct loci_weigh *weigh, size_t n, size_t given_up, double turn)
+{
+	const struct known than = weigh->known[given_up];
+	struct context *context = &weigh->context[than.outcome.context];
+	double sum = later_weight(weigh, n, &than, false), at;
+	struct known *copy;
+
+	if (sum > 0) {
+		for (size_t i = 0; i < n; i++)
+			if (is_later(&weigh->known[i], &than) &&
+				weigh->known[i].outcome.context == than.outcome.context)
+				weigh->known[i].outcome.weight *= 1 + than.outcome.weight / sum;
+		context->weight += than.outcome.weight;
+		return 0;
+	}
+	at = turn * later_weight(weigh, n, &than, true);
+	for (size_t i = 0; i < n; i++) {
+		if (!is_later(&weigh->known[i], &than))
+			continue;
+		at -= weigh->known[i].outcome.weight;
+		if (at > 0)
+			continue;
+		if (loci_grow(&weigh->known, &weigh->known_cap, weigh->n_known + 1,
+			    sizeof(*weigh->known)) < 0)
+			return -ENOMEM;
+		copy = &weigh->known[weigh->n_known++];
+		*copy = weigh->known[i];
+		copy->outcome.context = than.outcome.context;
+		copy->outcome.use = than.outcome.use;
+		copy->outcome.weight = than.outcome.weight;
+		context->weight += than.outcome.weight;
+		context->has_outcome = true;
+		return 0;
+	}
+	return 0;
+}
+
+static int share_out_all(struct loci_weigh *weigh)
+{
+	size_t n = weigh->n_known, times = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (weigh->known[i].given_up && weigh->known[i].outcome.weight > 0 &&
+			share_out(weigh, n, i, fmod(0.5 + (double)times++ * GOLDEN, 1)) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
 /* What contexts without outcome leave to the others. */
 static double pool(const struct loci_weigh *weigh, struct loci_weigh_result *ret)
 {
@@ -398,13 +474,15 @@ int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *c
 	};
 	if (finish_watched(weigh) < 0)
 		return loci_err_nomem(err);
-	weigh->outcome = calloc(weigh->n_known + 1, sizeof(*weigh->outcome));
-	if (!weigh->outcome)
-		return loci_err_nomem(err);
 	for (size_t i = 0; i < weigh->n_known; i++)
 		weigh->known[i].outcome.distance = distance_of(&weigh->known[i], clock);
 	if (weigh->weighting == LOCI_WEIGH_KAPLAN_MEIER)
 		survive(weigh);
+	else if (share_out_all(weigh) < 0)
+		return loci_err_nomem(err);
+	weigh->outcome = calloc(weigh->n_known + 1, sizeof(*weigh->outcome));
+	if (!weigh->outcome)
+		return loci_err_nomem(err);
 	shared = pool(weigh, ret);
 	for (size_t i = 0; i < weigh->n_known; i++) {
 		struct loci_weigh_outcome outcome = weigh->known[i].outcome;

@@ -16,8 +16,8 @@
  * watched. Kaplan-Meier: survival by context, what was given up being censored then. Plain: every
  * outcome for its own sample.
  *
- * A watch that is given up and not taken by another sample (its page was too hot) is free; its
- * sample counts as one whose watch was taken. */
+ * A watch that is given up and not taken by another sample (its page was too hot) is free. What its
+ * sample stood for goes to those that were watched for longer (Efron 1967). */
 #ifndef LOCI_ANALYSE_WEIGH_H
 #define LOCI_ANALYSE_WEIGH_H
 

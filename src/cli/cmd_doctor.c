@@ -106,6 +106,20 @@ static void examine_gcc(struct loci_launch *launch, struct loci_doctor_row *row)
 		snprintf(row->words, sizeof(row->words), "%s", err.text);
 }
 
+static void examine_watch(struct loci_launch *launch, struct loci_doctor_row *row)
+{
+	struct loci_err err = { "" };
+
+	(void)launch;
+	row->works = loci_probe_registers(&err) == 0;
+	if (row->works)
+		snprintf(row->words, sizeof(row->words),
+			"loci record -m watch, of code compiled with loci cc: a debug register can "
+			"be had");
+	else
+		snprintf(row->words, sizeof(row->words), "%s", err.text);
+}
+
 static void examine_import(struct loci_launch *launch, struct loci_doctor_row *row)
 {
 	size_t used = (size_t)snprintf(row->words, sizeof(row->words), "loci analyse reads");
@@ -126,7 +140,7 @@ static const struct {
 	{ "any", "any binary, through Valgrind", true, examine_any },
 	{ "cc", "code compiled with loci cc", true, examine_cc },
 	{ "gcc", "code compiled with loci gcc or gfortran", true, examine_gcc },
-	{ "watch", "any binary, by debug registers", true, NULL },
+	{ "watch", "code compiled with loci cc, by debug registers", false, examine_watch },
 	{ "pmu", "any binary, by the processor's counters", true, NULL },
 	{ "step", "a running process", true, NULL },
 	{ "import", "traces of other tools", false, examine_import },

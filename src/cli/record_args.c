@@ -319,7 +319,7 @@ static int parse_run(int option, struct loci_record_args *args, struct loci_err 
 		r = parse_name("-m", optarg, modes, MODES, &which, err);
 		run->count = r == 0 && which == MODE_COUNT;
 		args->sample.wanted = r == 0 && which == MODE_SAMPLE;
-		args->watching.wanted = r == 0 && which == MODE_WATCH;
+		args->watching.wanted |= r == 0 && which == MODE_WATCH;
 		return r;
 	case OPT_LIGHT:
 		args->watching.wanted = true;

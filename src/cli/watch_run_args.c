@@ -145,10 +145,10 @@ static void fill(struct loci_record_args *args)
 	watch->run.overhead = args->sample.period ? 0 : (uint32_t)(overhead * OVERHEAD_UNITS + 0.5);
 	watch->watch.analyse.period = watch->run.period;
 	watch->watch.analyse.seed = watch->run.seed;
+	watch->watch.analyse.writes_only = watch->run.writes_only;
+	watch->watch.analyse.by = watch->by == LOCI_CONTROL_PAGES ? "pages" : "registers";
 	args->run.watching = &watch->run;
 	args->analyse.watching = &watch->watch.analyse;
-	args->analyse.attribute = false;
-	args->analyse.pairs = LOCI_PAIRS_NONE;
 }
 
 int loci_watch_run_settle(struct loci_record_args *args, struct loci_err *err)
@@ -190,6 +190,14 @@ void loci_watch_run_note(const struct loci_watch_run_args *args,
 
 	if (!took)
 		return;
+	loci_analysis_watch_cost(analysis,
+		&(struct loci_analyse_watch_cost){ .traps = took->traps,
+			.false_faults = took->false_faults,
+			.steps = took->steps,
+			.syscalls = took->syscalls,
+			.burst_ns = took->burst_ns,
+			.trap_ns = took->trap_ns,
+			.lost = took->lost });
 	if (args->lacks_registers)
 		loci_analysis_note(analysis,
 			"watched by pages: no debug register can be had here (see loci doctor)");

@@ -272,6 +272,15 @@ static int get(struct loci_coherent *coherent, uint32_t number, struct loci_cohe
 	return 0;
 }
 
+static uint64_t n_set(const uint8_t *is, size_t n)
+{
+	uint64_t set = 0;
+
+	for (size_t i = 0; i < n; i++)
+		set += is[i];
+	return set;
+}
+
 static int feed_turn(struct loci_coherent *coherent, uint32_t number,
 	const struct loci_coherent_touches *t, size_t from, size_t to, struct loci_err *err)
 {
@@ -297,8 +306,7 @@ static int feed_turn(struct loci_coherent *coherent, uint32_t number,
 			.ret_kind = t->ret_kind + from,
 			.ret_lost_to = t->ret_lost_to ? t->ret_lost_to + from : NULL };
 		member->tally->touches += n;
-		for (size_t i = 0; i < n; i++)
-			member->tally->writes += piece.is_write[i];
+		member->tally->writes += n_set(piece.is_write, n);
 		coherent->kernel(coherent, member, &piece);
 	}
 	return 0;

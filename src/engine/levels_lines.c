@@ -95,73 +95,113 @@ static uint8_t dirty_of(const struct loci_level *level, uint32_t slot)
 	return is_inside(level, slot) ? 0 : level->stamp[slot] & LOCI_LEVELS_DIRTY;
 }
 
-static int by_block(const void *a, const void *b)
-{
-	const struct loci_levels_line *x = a, *y = b;
+struct dated {
+	uint64_t time;
+	uint32_t line;
+};
 
-	return (x->block > y->block) - (x->block < y->block);
+#define DIGIT_BITS 11
+
+/* By time, digit by digit from the lowest on. Returns where they are then. */
+static struct dated *sort(struct dated *from, struct dated *to, size_t n)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all |= from[i].time;
+	for (unsigned shift = 0; shift < 64 && all >> shift; shift += DIGIT_BITS) {
+		size_t start[(1 << DIGIT_BITS) + 1] = { 0 };
+		struct dated *swap = from;
+
+		for (size_t i = 0; i < n; i++)
+			start[(from[i].time >> shift) % (1 << DIGIT_BITS) + 1]++;
+		for (unsigned k = 1; k < 1 << DIGIT_BITS; k++)
+			start[k] += start[k - 1];
+		for (size_t i = 0; i < n; i++)
+			to[start[(from[i].time >> shift) % (1 << DIGIT_BITS)]++] = from[i];
+		from = to;
+		to = swap;
+	}
+	return from;
 }
 
-static int by_time(const void *a, const void *b)
+/* Lines of all levels in the order of their times, those of one block united: all levels know the
+ * same last touch of it. Returns how many there are. */
+static size_t put_in_order(struct loci_levels_line *to, const struct loci_levels_line *line,
+	const struct dated *dated, size_t n)
 {
-	const struct loci_levels_line *x = a, *y = b;
+	size_t n_to = 0;
 
-	return (x->time > y->time) - (x->time < y->time);
-}
-
-/* Lines of the same block become one. */
-static size_t unite(struct loci_levels_line *line, size_t n)
-{
-	size_t to = 0;
-
-	qsort(line, n, sizeof(*line), by_block);
 	for (size_t i = 0; i < n; i++) {
-		if (!to || line[to - 1].block != line[i].block) {
-			line[to++] = line[i];
+		const struct loci_levels_line *from = &line[dated[i].line];
+
+		if (!n_to || to[n_to - 1].time != from->time) {
+			to[n_to++] = *from;
 			continue;
 		}
-		line[to - 1].levels |= line[i].levels;
-		line[to - 1].dirty |= line[i].dirty;
-		line[to - 1].bytes |= line[i].bytes;
-		line[to - 1].owner |= line[i].owner; /* only one has it */
+		to[n_to - 1].levels |= from->levels;
+		to[n_to - 1].dirty |= from->dirty;
+		to[n_to - 1].bytes |= from->bytes;
+		to[n_to - 1].owner |= from->owner; /* only one has it */
 	}
-	return to;
+	return n_to;
 }
 
-int loci_levels_lines(const struct loci_levels *levels, uint8_t wanted,
-	struct loci_levels_line **ret, size_t *ret_n)
+static size_t n_lines(const struct loci_levels *levels)
 {
-	struct loci_levels_line *line;
-	size_t n = 0, to = 0;
+	size_t n = 0;
 
 	for (unsigned i = 0; i < levels->n; i++)
-		n += levels->level[i].n_slots;
-	line = malloc((n + 1) * sizeof(*line));
-	if (!line)
-		return -ENOMEM;
-	n = 0;
+		for (uint32_t slot = 0; slot < levels->level[i].n_slots; slot++)
+			n += levels->level[i].stamp[slot] != 0;
+	return n;
+}
+
+static void collect(
+	const struct loci_levels *levels, struct loci_levels_line *line, struct dated *dated)
+{
+	uint32_t n = 0;
+
 	for (unsigned i = 0; i < levels->n; i++) {
 		const struct loci_level *level = &levels->level[i];
 
-		for (uint32_t slot = 0; slot < level->n_slots; slot++)
-			if (level->stamp[slot])
-				line[n++] = (struct loci_levels_line){
-					.block = level->block[slot],
-					.time = time_of(levels, i, level->block[slot], slot),
-					.levels = level->bit,
-					.dirty = dirty_of(level, slot),
-					.owner = i ? 0 : levels->owner[slot],
-					.bytes = i ? 0 : levels->bytes[slot],
-				};
+		for (uint32_t slot = 0; slot < level->n_slots; slot++) {
+			if (!level->stamp[slot])
+				continue;
+			line[n] = (struct loci_levels_line){
+				.block = level->block[slot],
+				.time = time_of(levels, i, level->block[slot], slot),
+				.levels = level->bit,
+				.dirty = dirty_of(level, slot),
+				.owner = i ? 0 : levels->owner[slot],
+				.bytes = i ? 0 : levels->bytes[slot],
+			};
+			dated[n] = (struct dated){ line[n].time, n };
+			n++;
+		}
 	}
-	n = unite(line, n);
-	for (size_t i = 0; i < n; i++)
-		if (line[i].levels & wanted)
-			line[to++] = line[i];
-	qsort(line, to, sizeof(*line), by_time);
-	*ret = line;
-	*ret_n = to;
-	return 0;
+}
+
+int loci_levels_lines(
+	const struct loci_levels *levels, struct loci_levels_line **ret, size_t *ret_n)
+{
+	size_t n = n_lines(levels);
+	struct loci_levels_line *line = malloc((n + 1) * sizeof(*line));
+	struct loci_levels_line *ordered = malloc((n + 1) * sizeof(*ordered));
+	struct dated *dated = malloc((2 * n + 1) * sizeof(*dated));
+	int r = -ENOMEM;
+
+	if (line && ordered && dated) {
+		collect(levels, line, dated);
+		*ret_n = put_in_order(ordered, line, sort(dated, dated + n, n), n);
+		*ret = ordered;
+		ordered = NULL;
+		r = 0;
+	}
+	free(line);
+	free(ordered);
+	free(dated);
+	return r;
 }
 
 static void set_dirty(
@@ -180,24 +220,36 @@ static void set_dirty(
 		level->stamp[slot] |= line->dirty & level->dominion;
 }
 
-void loci_levels_restore(struct loci_levels *levels, const struct loci_levels_line *line, size_t n)
+#define TOGETHER 256 /* lines that are fed at once */
+
+static void feed(struct loci_levels *levels, const struct loci_levels_line *line, size_t n)
 {
-	static const uint8_t no_write;
+	static const uint8_t no_write[TOGETHER];
+	uint64_t block[TOGETHER], bytes[TOGETHER];
+	uint32_t owner[TOGETHER];
+	uint8_t missed[TOGETHER], dirty[TOGETHER];
+	struct loci_levels_eviction evicted[TOGETHER];
+	struct loci_levels_batch batch = { .block = block,
+		.is_write = no_write,
+		.bytes = bytes,
+		.owner = owner,
+		.n = n,
+		.ret_missed = missed,
+		.ret_dirty = dirty,
+		.ret_evicted = evicted };
 
 	for (size_t i = 0; i < n; i++) {
-		struct loci_levels_eviction evicted;
-		uint8_t missed, dirty;
-		struct loci_levels_batch batch = { .block = &line[i].block,
-			.is_write = &no_write,
-			.bytes = &line[i].bytes,
-			.owner = &line[i].owner,
-			.n = 1,
-			.ret_missed = &missed,
-			.ret_dirty = &dirty,
-			.ret_evicted = &evicted };
-
-		loci_levels_feed(levels, &batch);
+		block[i] = line[i].block;
+		bytes[i] = line[i].bytes;
+		owner[i] = line[i].owner;
 	}
+	loci_levels_feed(levels, &batch);
+}
+
+void loci_levels_restore(struct loci_levels *levels, const struct loci_levels_line *line, size_t n)
+{
+	for (size_t i = 0; i < n; i += TOGETHER)
+		feed(levels, line + i, n - i < TOGETHER ? n - i : TOGETHER);
 	for (size_t i = 0; i < n; i++)
 		for (unsigned k = 0; k < levels->n; k++)
 			if (!levels->level[k].held)

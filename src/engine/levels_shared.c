@@ -235,28 +235,46 @@ int loci_levels_shared_feed(struct loci_levels_shared *shared,
 	return r;
 }
 
+/* The lines of a part's levels. Returns how many there are. */
+static size_t lines_of(const struct loci_shared_part *part, const struct loci_levels_line *all,
+	size_t n_all, struct loci_levels_line *line)
+{
+	unsigned wanted = ((1u << part->n) - 1) << part->first;
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_all; i++) {
+		if (!(all[i].levels & wanted))
+			continue;
+		line[n] = all[i];
+		line[n++].dirty = (uint8_t)((all[i].dirty & wanted) >> part->first);
+	}
+	return n;
+}
+
 int loci_levels_shared_adopt(struct loci_levels_shared *shared, uint32_t member,
 	const struct loci_levels *plain, struct loci_err *err)
 {
+	loci_autofree struct loci_levels_line *all = NULL, *line = NULL;
+	size_t n_all, n;
 	int r = begin(shared, member, err);
 
 	if (r == 0 && (shared->has_touches || plain->n != shared->n_levels))
 		r = loci_err_set(err, EINVAL, "these caches cannot be taken over");
+	if (r < 0)
+		return r;
+	if (loci_levels_lines(plain, &all, &n_all) < 0)
+		return loci_err_nomem(err);
+	line = malloc((n_all + 1) * sizeof(*line));
+	if (!line)
+		return loci_err_nomem(err);
 	for (unsigned i = 0; r == 0 && i < shared->n_parts; i++) {
 		const struct loci_shared_part *part = &shared->part[i];
 		uint32_t group = loci_shared_group(part, member);
-		uint8_t wanted = (uint8_t)(((1u << part->n) - 1) << part->first);
-		struct loci_levels_line *line;
-		size_t n;
 
-		if (loci_levels_lines(plain, wanted, &line, &n) < 0)
-			return loci_err_nomem(err);
-		for (size_t k = 0; k < n; k++)
-			line[k].dirty = (uint8_t)((line[k].dirty & wanted) >> part->first);
+		n = lines_of(part, all, n_all, line);
 		loci_levels_restore(part->group[group].levels, line, n);
 		if (part->threads != LOCI_SHARED_BY_ALL)
 			r = loci_shared_add_holders(shared, i, group, line, n, err);
-		free(line);
 	}
 	shared->has_touches = true;
 	return r;

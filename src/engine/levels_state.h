@@ -119,10 +119,9 @@ struct loci_levels_line {
 	uint32_t owner;
 	uint64_t bytes;
 };
-/* All lines, in the order of their last touches, for others to free. Levels that are not among
- * those wanted do not count. 0 or -ENOMEM. */
-int loci_levels_lines(const struct loci_levels *levels, uint8_t wanted,
-	struct loci_levels_line **ret, size_t *ret_n);
+/* All lines, in the order of their last touches, for others to free. 0 or -ENOMEM. */
+int loci_levels_lines(
+	const struct loci_levels *levels, struct loci_levels_line **ret, size_t *ret_n);
 /* As if they had been touched in their order. line->levels and dirty are those of these levels, the
  * first being bit 0. Only before anything is fed. */
 void loci_levels_restore(struct loci_levels *levels, const struct loci_levels_line *line, size_t n);

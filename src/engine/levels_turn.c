@@ -138,37 +138,51 @@ static bool concerns_others(
 		(runs->is_write[k] && member->known[loci_shared_known_at(block)] != block);
 }
 
-#define AHEAD 32 /* runs whose entries are asked for */
+#define AHEAD 32 /* runs whose entries are asked for; divides a chunk of the map */
 
+static int look_at_run(struct loci_levels_shared *shared, uint32_t number, size_t k,
+	const struct loci_levels_shared_batch *batch)
+{
+	const struct loci_shared_runs *runs = &shared->runs;
+	struct loci_shared_look look = { .block = runs->block[k],
+		.member = number,
+		.is_write = runs->is_write[k],
+		.missed = runs->missed[k] };
+
+	if (loci_shared_look(shared, &look) < 0)
+		return -ENOMEM;
+	batch->ret_coherence[runs->first[k]] = look.coherence;
+	if (look.is_write)
+		batch->ret_transfer[runs->write[k]] = look.transfer;
+	return 0;
+}
+
+/* Who is known at the beginning of some runs is so to their end: nobody else touches anything. */
 static int look_at_runs(struct loci_levels_shared *shared, uint32_t number,
 	const struct loci_levels_shared_batch *batch, struct loci_err *err)
 {
 	const struct loci_shared_member *member = shared->member[number];
 	const struct loci_shared_runs *runs = &shared->runs;
 
-	for (size_t k = 0; k < runs->n; k++) {
-		struct loci_shared_look look = { .block = runs->block[k],
-			.member = number,
-			.is_write = runs->is_write[k],
-			.missed = runs->missed[k] };
+	for (size_t from = 0; from < runs->n; from += AHEAD) {
+		size_t to = runs->n - from < AHEAD ? runs->n : from + AHEAD, concerned[AHEAD];
+		size_t n = 0;
 
-		if (k % AHEAD == 0)
-			for (size_t i = k; i < k + AHEAD && i < runs->n; i++)
-				if (concerns_others(shared, member, i))
-					loci_shared_expect(shared, runs->block[i]);
-		if (k % shared->map.chunk == 0) {
+		for (size_t k = from; k < to; k++)
+			if (concerns_others(shared, member, k)) {
+				loci_shared_expect(shared, runs->block[k]);
+				concerned[n++] = k;
+			}
+		if (from % shared->map.chunk == 0) {
 			int r = loci_shared_make_room(shared, err);
 
 			if (r < 0)
 				return r;
 		}
-		if (!concerns_others(shared, member, k))
-			continue;
-		if (loci_shared_look(shared, &look) < 0)
-			return loci_err_nomem(err);
-		batch->ret_coherence[runs->first[k]] = look.coherence;
-		if (look.is_write)
-			batch->ret_transfer[runs->write[k]] = look.transfer;
+		for (size_t i = 0; i < n; i++)
+			if (concerns_others(shared, member, concerned[i]) &&
+				look_at_run(shared, number, concerned[i], batch) < 0)
+				return loci_err_nomem(err);
 	}
 	return 0;
 }

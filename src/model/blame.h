@@ -140,8 +140,9 @@ enum loci_blame_cause {
 /* What takes a closer look: made for the rows that are shown. */
 struct loci_blame_detail {
 	enum loci_blame_cause cause;
-	uint64_t far_blocks; /* median distance of the reuses that the chosen level is too small
-				for, as the cache that would hold it; 0: there are none */
+	uint64_t far_blocks; /* median of the reuses that the chosen level is too small for: the
+				cache that would just hold it, or the least that its bin has where
+				that is wider than one block; 0: there are none */
 	uint64_t effective_blocks; /* the smallest cache that holds what any cache does hold; 0:
 				      nothing is reused, or nothing is known */
 	bool has_stride;

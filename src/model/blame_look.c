@@ -161,8 +161,9 @@ static int merge_spot(const struct loci_blame *blame, const struct loci_blame_ro
 	return r;
 }
 
-/* The median of the reuses of at least `from` blocks, whose weight is given, as the cache that
- * would hold it. Within a bin reuses are thought to be spread evenly. */
+/* The median of the reuses of at least `from` blocks, whose weight is given: the cache that would
+ * just hold it where its bin has one distance, else the least it can be. Anything within a wider
+ * bin would look more precise than it is, and might lie above the size that holds all of it. */
 static uint64_t median_beyond(const struct loci_hist *hist, uint64_t from, double weight)
 {
 	double left = weight / 2;
@@ -178,7 +179,7 @@ static uint64_t median_beyond(const struct loci_hist *hist, uint64_t from, doubl
 			low = from;
 		}
 		if (own >= left)
-			return low + (uint64_t)ceil((double)(high - low) * left / own);
+			return high - low > 1 ? low : high;
 		left -= own;
 	}
 	return 0;

@@ -204,7 +204,7 @@ static const struct column sampling_columns[] = {
 	COLUMN(sampling, "analysed_refs", U64, analysed_refs),
 	COLUMN(sampling, "refs", U64, refs),
 	COLUMN(sampling, "effective", REAL, effective),
-	COLUMN(sampling, "watched_by", TEXT, watched_by, LATER),
+	COLUMN(sampling, "watched_by", WORD_0, watched_by, LATER),
 	COLUMN(sampling, "in_burst", U64_NULL, in_burst, LATER),
 	COLUMN(sampling, "by_watch", U64_NULL, by_watch, LATER),
 	COLUMN(sampling, "never", U64_NULL, never, LATER),

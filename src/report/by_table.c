@@ -544,8 +544,7 @@ static void print_footnotes(
 
 	if (is_shown[DISTANCE]) {
 		snprintf(line, sizeof(line),
-			"distance: median of the reuses that %s is too small for, or the main "
-			"cause",
+			"distance: median of what %s is too small for, at least; or the main cause",
 			level);
 		loci_text_paragraph(text, LOCI_STYLE_DIM, 2, line);
 	}

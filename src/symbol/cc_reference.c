@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+
 enum { OP_LOAD = 0, OP_STORE = 1 }; /* of enum loci_op, which are fixed */
 
 static const struct loci_cc_known *defined_at(
@@ -38,21 +40,38 @@ static bool is_same_file(const char *a, const char *b)
 	return !a || !b || !strcmp(base_name(a), base_name(b));
 }
 
+/* Whether a reference is to the variable, as its text says ("a", "a[]", "a.x"), or to one at all.
+ */
+static bool is_to(const char *text, const char *variable, bool *ret_is_variable)
+{
+	size_t n = text ? strspn(text, NAME) : 0;
+
+	*ret_is_variable = n && !text[n];
+	return n && variable && strspn(variable, NAME) == n && !strncmp(text, variable, n);
+}
+
 /* How well a site fits to where the code is; 0: not at all. */
 static unsigned fitness(const struct loci_symbol_module *module, const struct loci_cc_known *known,
-	const struct loci_cc_site *site, const struct loci_frame_name *at, bool prefer_stores)
+	uint32_t index, const struct loci_frame_name *at, const struct loci_reference_hint *hint)
 {
-	if ((site->op != OP_LOAD && site->op != OP_STORE) || !site->line ||
-		site->line != at->line ||
+	struct loci_cc_site site = loci_cc_site(known, index);
+	bool is_variable,
+		is_it = is_to(
+			loci_cc_variable(&module->cc, known, index), hint->variable, &is_variable);
+
+	if ((site.op != OP_LOAD && site.op != OP_STORE) || !site.line || site.line != at->line ||
 		!is_same_file(at->file,
-			loci_cc_scope_text(&module->cc, known, site->scope, LOCI_CC_SCOPE_FILE)))
+			loci_cc_scope_text(&module->cc, known, site.scope, LOCI_CC_SCOPE_FILE)))
 		return 0;
-	return 1 + 2 * (at->column && site->column == at->column) +
-		((site->op == OP_STORE) == prefer_stores);
+	if (is_variable && hint->variable && !is_it)
+		return 1;
+	return 2 + 4 * is_it + 2 * (at->column && site.column == at->column) +
+		((site.op == OP_STORE) == hint->stores);
 }
 
 int loci_symbols_reference(struct loci_symbols *symbols, uint32_t number, uint64_t behind,
-	bool prefer_stores, struct loci_symbol_reference *ret, struct loci_err *err)
+	const struct loci_reference_hint *hint, struct loci_symbol_reference *ret,
+	struct loci_err *err)
 {
 	struct loci_frame_name frames[LOCI_FRAMES_MAX];
 	struct loci_symbol_module *module;
@@ -71,7 +90,7 @@ int loci_symbols_reference(struct loci_symbols *symbols, uint32_t number, uint64
 	ret->code = known->code;
 	for (uint32_t i = 0; i < known->header.n_sites; i++) {
 		struct loci_cc_site site = loci_cc_site(known, i);
-		unsigned fits = fitness(module, known, &site, &frames[0], prefer_stores);
+		unsigned fits = fitness(module, known, i, &frames[0], hint);
 
 		if (fits <= best)
 			continue;

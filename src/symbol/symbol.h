@@ -68,18 +68,24 @@ int loci_symbols_code(struct loci_symbols *symbols, uint32_t module, uint64_t ad
 	uint64_t *ret_code, struct loci_err *err);
 
 /* The site that an address of code stands for which is just behind a reference, as far as lines
- * tell: of the sites of its function that stand in the same line, at the same column if there are
- * such, the first; stores come before loads if they are preferred, loads before stores if not. */
+ * tell: of the sites of its function that stand in the same line, the first of those that fit best.
+ * What is of the preferred kind fits better than others, better yet what stands at the same column,
+ * and best what refers to the variable given; what refers to another one fits least. */
 struct loci_symbol_reference {
 	uint64_t site, code; /* code: as of a site */
 	uint32_t size_bytes;
 	uint16_t flags;
 	uint8_t op;
 };
+struct loci_reference_hint {
+	bool stores;          /* are preferred; else loads */
+	const char *variable; /* where the memory is; NULL: not known */
+};
 /* 1: found; 0: not, and *ret is all zero but code, which is 0 only where the function is not of
  * `loci cc`. */
 int loci_symbols_reference(struct loci_symbols *symbols, uint32_t module, uint64_t behind,
-	bool prefer_stores, struct loci_symbol_reference *ret, struct loci_err *err);
+	const struct loci_reference_hint *hint, struct loci_symbol_reference *ret,
+	struct loci_err *err);
 /* 1: a function that was compiled by `loci cc` begins at the address; 0: none. */
 int loci_symbols_is_defined(
 	struct loci_symbols *symbols, uint32_t module, uint64_t code, struct loci_err *err);

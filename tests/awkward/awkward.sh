@@ -7,7 +7,8 @@
 #
 # PROGRAMS is the folder they were built in; the program's command line is appended to COMMAND.
 # NAME is a pattern. With PROFILE set to a path that COMMAND writes a profile to, there must be one
-# after every run. LEAVE has patterns of those to leave out, separated by blanks.
+# after every run. LEAVE has patterns of those to leave out, separated by blanks; PARTS has what is
+# compared (out err status).
 set -u
 programs=$(realpath "$1")
 shift
@@ -54,7 +55,7 @@ try() {
 	}
 	[ -z "${PROFILE-}" ] || rm -f "$PROFILE"
 	run_to watched "${command[@]}" "$@"
-	for part in out err status; do
+	for part in ${PARTS:-out err status}; do
 		if ! cmp -s native.$part watched.$part; then
 			echo "FAIL $name: $part differs"
 			diff -a native.$part watched.$part | head -n 10 | sed 's/^/	/'

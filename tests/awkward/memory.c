@@ -16,7 +16,7 @@ int main(void)
 	long sum = 0;
 	int fd;
 
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0; i < 4000; i++) {
 		size_t n = (size_t)(i * 37 % 5000) + 1;
 		int k = i * 13 % 64;
 

@@ -210,6 +210,13 @@ static void blocked(void)
 	change(SIG_UNBLOCK, SIGTRAP);
 	raise(SIGTRAP);
 	show("ignored");
+	change(SIG_BLOCK, SIGTRAP);
+	kill(getpid(), SIGTRAP);
+	raise(SIGTRAP);
+	signal(SIGTRAP, SIG_IGN);
+	install(SIGTRAP, 0, 0);
+	change(SIG_UNBLOCK, SIGTRAP);
+	show("forgotten");
 }
 
 /* A handler of another signal that blocks all. */

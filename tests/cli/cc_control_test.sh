@@ -2,6 +2,7 @@
 # Classes, exceptions, longjmp and a coroutine, built by loci cc and recorded: what each function
 # referred to and who called it, counted by hand in tests/counted/classes.cpp. make check-long:
 # every level with every clang.
+# Not under sanitizers: cc_figures_test is.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/clangs.sh"
 classes=$SRC/tests/counted/classes.cpp

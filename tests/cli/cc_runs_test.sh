@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Loops that are told by one marker or reference by reference (LOCI_RUNS=0): the same profile, every
 # row of every table. Programs of tests/pass are recorded in both ways.
+# Not under sanitizers: repeat_stream_test is.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/toolchains.sh"
 

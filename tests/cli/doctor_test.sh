@@ -14,7 +14,7 @@ has out "apt install valgrind"
 [ "$(verdict import)" = yes ] || fail "import does not work"
 has out lackey
 narrow
-for collector in cc gcc watch pmu step mpi; do
+for collector in cc gcc pmu step mpi; do
 	[ "$(verdict $collector)" = no ] || fail "$collector works"
 done
 has out "not in this version"

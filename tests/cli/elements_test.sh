@@ -38,7 +38,7 @@ hist() {
 
 expect 0 loci report --no-color --by object -b 8 walk.loci
 grep -q 'L1 16K@8' out || fail "$(head -n 3 out)"
-grep -q 'matrix .*~16.4 k  *99.6  *16.4 k  *30 KiB' out || fail "$(cat out)"
+grep -q 'matrix .*~16.4 k  *99.6  *16.4 k  *28 KiB' out || fail "$(cat out)"
 expect 0 loci report --no-color --by object walk.loci
 grep -q 'matrix .* 2.05 k' out || fail "by lines: $(cat out)"
 expect 0 loci report --no-color --by line -b 8 --json walk.loci
@@ -46,7 +46,7 @@ python3 - <<'PY' || fail "JSON: $(cat out)"
 import json
 p = json.load(open("out"))["profiles"][0]
 row = p["rows"][0]
-assert row["misses"] == 16384 and row["touches"] == 16384 and row["distance_bytes"] == 30720, row
+assert row["misses"] == 16384 and row["touches"] == 16384 and row["distance_bytes"] == 28672, row
 PY
 expect 0 loci report --no-color -b 8 walk.loci
 grep -q 'would miss 16 KiB of single 8-byte' out || fail "$(cat out)"

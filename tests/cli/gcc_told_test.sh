@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs of tests/gcc, built by loci gcc, g++ and gfortran and recorded: as many references as their
 # source has, function by function, and every report says that they are an approximation.
+# Not under sanitizers: gcc_figures_test is.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/toolchains.sh"
 need_gcc gcc g++ gfortran

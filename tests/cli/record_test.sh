@@ -7,13 +7,13 @@
 expect 2 loci record
 has err "which program?"
 expect 2 loci record -b 48 touch ran
-expect 2 loci record -m watch touch ran
-has err "not in this version; exact, count and sample are"
+expect 1 loci record -m watch touch ran
+has err "touch was built without loci cc; build it again"
 expect 1 loci record -m sample touch ran
 has err "touch was built without loci cc"
 expect 2 loci record -m nonsense touch ran
 expect 2 loci record --collector pmu touch ran
-has err "not in this version; any, cc and gcc are"
+has err "not in this version; write any, cc or gcc"
 expect 1 loci record -m count touch ran
 has err "touch was built without loci cc or loci gcc; build it again with CC='loci cc'"
 expect 1 loci record -m count --collector any touch ran

@@ -70,6 +70,7 @@ content() {
 }
 
 for level in -O0 -O2 '-O3 -march=native'; do
+	[ -n "$long" ] || [ $version != 14 ] || [ "${level#-O3}" = "$level" ] || continue # 19 does
 	[ "$level" = -O0 ] && most=(4 20) || most=(2 10)
 	for debug in -g ''; do
 		# Without line tables nothing but the number of sites can be wrong.

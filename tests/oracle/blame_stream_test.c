@@ -516,7 +516,7 @@ int main(void)
 
 	if (!mkdtemp(dir) || chdir(dir) < 0)
 		return 1;
-	for (uint64_t seed = 1; seed <= 4; seed++)
+	for (uint64_t seed = 1; seed <= check_turns(4); seed++)
 		for (int pairs = 0; pairs < 3; pairs++)
 			check_program(seed, (enum loci_analyse_pairs)pairs);
 	rmdir(dir);

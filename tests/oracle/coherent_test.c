@@ -319,7 +319,7 @@ static void check_patterns(void)
 {
 	static struct stream s;
 
-	for (unsigned round = 0; round < 400; round++)
+	for (unsigned round = 0; round < check_turns(400); round++)
 		for (size_t pattern = 0; pattern < LOCI_ARRAY_SIZE(patterns); pattern++) {
 			bool is_long = round % 40 == 0;
 			uint32_t n_members = is_long ? 1 + (uint32_t)rnd(3)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Random programs whose loops are told by RUN, against the same with every address written out, and
- * against engines that hear of every touch: the profiles are the same to the last row. */
+ * against engines that hear of every touch: the profiles are the same to the last row. Every second
+ * program has three threads. */
 #include "attribution.h"
 
 #include <sqlite3.h>
@@ -27,6 +28,7 @@ struct program {
 	uint64_t heap[N_OBJECTS]; /* 0: none */
 	uint64_t sequence;
 	uint64_t bulk; /* times that RUN told */
+	unsigned n_threads;
 };
 
 static uint64_t object_bytes(unsigned i)
@@ -159,7 +161,7 @@ static void function(struct program *p, unsigned f, unsigned depth)
 		} else if (what < 9 && depth < 3) {
 			function(p, below(N_FUNCTIONS), depth + 1);
 		} else {
-			both(p, loci_mark_word(LOCI_MARK_SWITCH, 0, 0));
+			both(p, loci_mark_word(LOCI_MARK_SWITCH, 0, below(p->n_threads)));
 		}
 	}
 	if (f == 1)
@@ -242,7 +244,7 @@ static void check_program(unsigned seed)
 	struct loci_analyse_options options = {
 		.no_sets = true, .attribute = true, .levels = levels, .n_levels = 2
 	};
-	struct program p = { .stack = 0x7ffe0000 };
+	struct program p = { .stack = 0x7ffe0000, .n_threads = seed % 2 ? 1 : 3 };
 	char path[64], *want;
 
 	state = seed * 0x9e3779b97f4a7c15ull + 1;

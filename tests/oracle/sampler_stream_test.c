@@ -298,7 +298,8 @@ int main(void)
 
 	for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
 		for (uint32_t threads = 1; threads <= THREADS; threads += 3)
-			for (size_t i = 0; i < (threads == 1 || getenv("LONG") ? 3u : 1u); i++)
+			for (size_t i = 0;
+				i < (threads == 1 || getenv("LONG") ? check_turns(3) : 1); i++)
 				check_stream((enum pattern)pattern, threads, periods[i]);
 	CHECK(all_agreements / n_agreements > 0.95);
 	return check_status();

@@ -392,6 +392,7 @@ static void check_streams(void)
 	for (unsigned i = 0; i < LOCI_ARRAY_SIZE(streams); i++) {
 		touches.n = 0;
 		streams[i].make(&touches);
+		touches.n = check_turns(touches.n); /* the list takes long */
 		expect(&touches, touches.n, &want);
 		expect(&touches, touches.n / 2, &want_half);
 		for (unsigned j = 0; j < LOCI_ARRAY_SIZE(isas); j++)
@@ -523,7 +524,7 @@ static void check_product(void)
 /* Too long for the list: the instruction sets must agree in every bin and every distance. */
 static void check_agreement(void)
 {
-	enum { TOUCHES = 3000000, PIECE = 100000 };
+	enum { PIECES = 30, PIECE = 100000 };
 	uint64_t *block = malloc(PIECE * sizeof(*block)), *distance[3], start = state;
 	uint8_t *is_write = malloc(PIECE);
 	struct loci_stack_result result[3];
@@ -538,7 +539,7 @@ static void check_agreement(void)
 		CHECK(loci_stack_new(&options, &stack[i], NULL) == 0);
 	}
 	state = start;
-	for (unsigned done = 0; done < TOUCHES; done += PIECE) {
+	for (unsigned done = 0; done < check_turns(PIECES) * PIECE; done += PIECE) {
 		for (unsigned i = 0; i < PIECE; i++) {
 			unsigned kind = (unsigned)rnd(4);
 

@@ -236,7 +236,7 @@ static void test_arrivals(uint64_t seed, unsigned arrivals)
 
 int main(void)
 {
-	for (uint64_t seed = 1; seed <= 100 && check_failures < 10; seed++)
+	for (uint64_t seed = 1; seed <= check_turns(100) && check_failures < 10; seed++)
 		test_arrivals(seed, 12);
 	return check_status();
 }

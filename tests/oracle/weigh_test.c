@@ -355,6 +355,44 @@ static void check_bases(void)
 	loci_weigh_free(weigh);
 }
 
+/* What stood for a watch that was given up at an age goes to outcomes of later ages that a watch
+ * met: of its own context, or an outcome like one of all. */
+static void check_given_up(void)
+{
+	const double weight[] = { 1, 2, 1 };
+	struct loci_weigh_result result;
+	struct loci_weigh *weigh;
+
+	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	OPEN(1, 0, 1, 0);
+	OPEN(2, 0, 1, 1);
+	OPEN(3, 0, 1, 2);
+	OPEN(4, 0, 1, LOCI_WATCH_BURST);
+	OPEN(5, 0, 2, 3);
+	CHECK(fired(weigh, 2, 5, 9) == 0);
+	CHECK(loci_weigh_evict(weigh, 1, 10, 0, NULL) == 0);
+	CHECK(fired(weigh, 3, 50, 9) == 0);
+	CHECK(fired(weigh, 4, 60, 9) == 0);
+	CHECK(fired(weigh, 5, 8, 9) == 0);
+	OPEN(6, 100, 2, 0);
+	CHECK(loci_weigh_evict(weigh, 6, 130, 0, NULL) == 0); /* none of context 2 is later */
+	OPEN(7, 100, 2, 0);
+	CHECK(loci_weigh_evict(weigh, 7, 300, 0, NULL) == 0); /* and none at all */
+	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+	CHECK_U64(result.abandoned, 3);
+	CHECK_U64(result.n, 5);
+	for (size_t i = 0; i < 3; i++) /* 5, 50, 60: of context 1 */
+		CHECK_NEAR(result.outcome[i].weight, weight[i], 1e-12);
+	CHECK_U64(result.outcome[1].distance, 50);
+	/* of context 2: 8, and 50 as in context 1, each for half of three samples */
+	CHECK_U64(result.outcome[3].distance, 8);
+	CHECK_NEAR(result.outcome[3].weight, 1.5, 1e-12);
+	CHECK_U64(result.outcome[4].distance, 50);
+	CHECK_U64(result.outcome[4].context, 2);
+	CHECK_NEAR(result.outcome[4].weight, 1.5, 1e-12);
+	loci_weigh_free(weigh);
+}
+
 /* Distances in touches: told, or references times the touches that samples saw in between; half of
  * what a count may be too low; of another thread apart. */
 static void check_touches(void)
@@ -403,6 +441,7 @@ static void check_touches(void)
 int main(void)
 {
 	check_bases();
+	check_given_up();
 	check_touches();
 	check_adaptive();
 	check_by_hand();

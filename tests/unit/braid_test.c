@@ -623,7 +623,7 @@ int main(int argc, char **argv)
 	check_held_back(false);
 	check_held_back(true);
 	check_cut();
-	for (unsigned i = 0; i < 40 * times; i++)
+	for (unsigned i = 0; i < check_turns(40) * times; i++)
 		check_killed(i * 397 % 20000, i % 4 == 1);
 	loci_rundir_free(dir);
 	return check_status();

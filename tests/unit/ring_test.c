@@ -505,7 +505,7 @@ int main(int argc, char **argv)
 	check_fork();
 	check_misuse();
 	check_rundir();
-	check_kill_producer(150 * factor);
-	check_kill_consumer(60 * factor);
+	check_kill_producer((unsigned)check_amount(150) * factor);
+	check_kill_consumer((unsigned)check_amount(60) * factor);
 	return check_status();
 }

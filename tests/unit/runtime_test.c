@@ -745,7 +745,8 @@ int main(void)
 	test_dynamic();
 	program = TRACED_STATIC;
 	is_static = true;
-	test_program();
+	if (check_turns(2) == 2) /* what a sanitizer watches reads the same words */
+		test_program();
 	forget_references();
 	return check_status();
 }

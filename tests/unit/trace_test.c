@@ -155,7 +155,7 @@ static void check_random(void)
 {
 	static const size_t frames[] = { 0, 1, 7, 100, 1000, 5000 };
 
-	for (uint64_t seed = 1; seed <= 60; seed++) {
+	for (uint64_t seed = 1; seed <= check_turns(60); seed++) {
 		struct random_stream s;
 		struct loci_source *source;
 		struct loci_err err = { "" };

@@ -28,7 +28,7 @@ __attribute__((noinline)) void plain(volatile long *p) {
 #line 29 "watch_blame_test.c"
 enum { LOAD_101, STORE_102, LOAD_102, STORE_103, SITES };
 
-#define SITE(op, line) ".long 8\n.byte " #op ", 0\n.short 0\n.long " #line "\n.short 0, 0\n.long 0, 0\n"
+#define SITE(op, line, variable) ".long 8\n.byte " #op ", 0\n.short 0\n.long " #line "\n.short 0, 0\n.long " variable ", 0\n"
 #define BLOCK(first, n, flags) ".long " #first "\n.short " #n "\n.byte " #flags ", 0\n.long -1, 0\n"
 #define DEFINITION(name, sites)                                                                  \
 	__asm__(".section loci_def, \"a\", @progbits\n.balign 8\n.globl def_" #name "\n"         \
@@ -36,10 +36,11 @@ enum { LOAD_101, STORE_102, LOAD_102, STORE_103, SITES };
 		".long 1, 4, 1, 0, 0\n.long " #name " - .\n.long 9f - .\n.long 0\n.zero 20\n"    \
 		BLOCK(0, 4, 0) sites                                                             \
 		".long 9f - .\n.long 0\n.long 8f - .\n.long 100, 0\n.short 0, 0xffff\n"          \
-		".section .rodata\n9: .string \"" #name "\"\n8: .string \"/fixed.c\"\n.text\n"); \
+		".section .rodata\n9: .string \"" #name "\"\n8: .string \"/fixed.c\"\n"         \
+		"7: .string \"v[]\"\n6: .string \"w[]\"\n.text\n"); \
 	extern const char def_##name[];
-DEFINITION(code_1, SITE(0, 101) SITE(1, 102) SITE(0, 102) SITE(1, 103))
-DEFINITION(code_2, SITE(0, 1) SITE(0, 2) SITE(0, 3) SITE(0, 4))
+DEFINITION(code_1, SITE(0, 101, "0") SITE(1, 102, "7f - .") SITE(0, 102, "6f - .") SITE(1, 103, "0"))
+DEFINITION(code_2, SITE(0, 1, "0") SITE(0, 2, "0") SITE(0, 3, "0") SITE(0, 4, "0"))
 /* clang-format on */
 
 static uint64_t bias;
@@ -112,6 +113,45 @@ static uint64_t behind_line(unsigned line)
 	return 0;
 }
 
+/* Which of two in one line it is: the variable tells, else the kind that is preferred. */
+static void check_reference(void)
+{
+	static const struct {
+		struct loci_reference_hint hint;
+		unsigned site;
+	} all[] = {
+		{ { false, NULL }, LOAD_102 },
+		{ { true, NULL }, STORE_102 },
+		{ { false, "v" }, STORE_102 },
+		{ { true, "w" }, LOAD_102 },
+		{ { false, "vw" }, LOAD_102 },
+		{ { true, "x" }, STORE_102 },
+	};
+	struct loci_symbol_reference got;
+	struct loci_symbols *symbols = NULL;
+	uint64_t behind = behind_line(102) - bias;
+	uint32_t module;
+
+	CHECK(loci_symbols_new(&symbols, NULL) == 0);
+	CHECK(loci_symbols_module(symbols, own_path(), NULL, 0, &module, NULL) == 0);
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(all); i++) {
+		CHECK(loci_symbols_reference(symbols, module, behind, &all[i].hint, &got, NULL) ==
+			1);
+		CHECK_U64(got.site, site(all[i].site) - bias);
+		CHECK_U64(got.code, (uint64_t)(uintptr_t)code_1 - bias);
+	}
+	/* code that nobody watches, and a watched function's line without a site */
+	CHECK(loci_symbols_reference(
+		      symbols, module, within(plain) - bias, &all[0].hint, &got, NULL) == 0);
+	CHECK_U64(got.code, 0);
+	CHECK(loci_symbols_reference(
+		      symbols, module, within(code_2) - bias, &all[0].hint, &got, NULL) == 0);
+	CHECK_U64(got.code, (uint64_t)(uintptr_t)code_2 - bias);
+	CHECK(loci_symbols_is_defined(symbols, module, got.code, NULL) == 1);
+	CHECK(loci_symbols_is_defined(symbols, module, got.code + 1, NULL) == 0);
+	loci_symbols_free(symbols);
+}
+
 #define A 0x100000ull
 #define B 0x200000ull
 #define C 0x300000ull
@@ -147,7 +187,7 @@ static struct words made(void)
 	open_sample(&w, 1, A, LOAD_101, LOCI_WATCH_BURST, 0);
 	mark(&w, LOCI_MARK_STACK, 0, 1, within(code_2));
 	fire(&w, 1, A, 1004, site(STORE_102), descriptor(STORE_102), 1, 5, 0);
-	mark(&w, LOCI_MARK_STACK, 0, 1, within(code_2));
+	mark(&w, LOCI_MARK_STACK, 0, 1, within(code_2) - 1); /* the same line: one call */
 	/* A watch met it; between the calls is code that nobody watches. */
 	open_sample(&w, 2, A, STORE_103, 0, 0);
 	mark(&w, LOCI_MARK_STACK, 0, 1, within(code_2));
@@ -263,6 +303,9 @@ static void check(void)
 	CHECK_U64(n_pair, LOCI_ARRAY_SIZE(expected));
 	for (size_t i = 0; i < LOCI_ARRAY_SIZE(expected); i++)
 		check_pair(profile, &expected[i]);
+	for (size_t i = 0; i < n_pair; i++)
+		if (!strcmp(pair[i].kind, "WAR"))
+			CHECK(pair[i].use_context_id == pair[i].reuse_context_id);
 	CHECK_U64(site_at(profile, site(LOAD_101) - bias, "load")->refs, 2000);
 	CHECK_U64(site_at(profile, site(LOAD_101) - bias, "load")->line, 101);
 	CHECK_U64(site_at(profile, site(STORE_103) - bias, "store")->refs, 2000);
@@ -291,6 +334,7 @@ int main(void)
 {
 	dl_iterate_phdr(find_bias, NULL);
 	plain((volatile long[6]){ 0 });
+	check_reference();
 	check();
 	return check_status();
 }

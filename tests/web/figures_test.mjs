@@ -13,7 +13,7 @@ import { log2Rows, missRatio } from "../../web/hist.js";
 import { formatHierarchy, parseHierarchy } from "../../web/units.js";
 import { documentOf, json, near, randomNumbers } from "./page_data.mjs";
 
-const CACHES = Number(process.env.CACHES ?? 50);
+const CACHES = 50;
 const paths = process.env.PROFILES.split(":");
 const profiles = new Map(paths.map((path) => [path, documentOf(path).profiles[0]]));
 

@@ -68,8 +68,7 @@ static void take(struct rt_thread *thread, const struct rt_burst_ref *ref)
 		.descriptor = ref->descriptor,
 		.frame = frame_of(burst),
 		.touches = n - 1 - chosen,
-		.n_blocks = n,
-		.is_new = true };
+		.n_blocks = n };
 	sample->address = chosen ? sample->block << shift() : ref->address;
 	sample->n_back = rt_call_stack_list(&burst->calls, sample->back);
 	burst->n_followed++;

@@ -5,8 +5,9 @@
  *
  * How wrong it can be: code whose callee began the burst goes on counting until its next loop goes
  * round or it calls, and handlers only count. Such references are known by their number alone,
- * after the words they stand among. A sample among these words is lost; a reuse says how many there
- * were. */
+ * after the words they stand among, and are taken to stand behind them: a sample that is one of
+ * them is lost, and any other reference is one as often as it should be. A reuse says how many
+ * there were. */
 #ifndef LOCI_COLLECT_RUNTIME_BURST_H
 #define LOCI_COLLECT_RUNTIME_BURST_H
 
@@ -30,7 +31,6 @@ struct rt_burst_sample {
 	uint64_t site, descriptor, frame;
 	uint64_t touches;  /* of blocks since */
 	uint32_t n_blocks; /* that it touches */
-	bool is_new;       /* taken among the words that are being read */
 	bool has_reuse;
 	struct rt_burst_ref reuse;
 	uint64_t reuse_count, reuse_frame;

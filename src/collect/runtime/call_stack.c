@@ -20,7 +20,7 @@ static bool is_readable(uintptr_t address)
 void rt_call_stack_walk(struct rt_call_stack *stack, uintptr_t pointer, uintptr_t inside)
 {
 	struct rt_call found[RT_CALLS];
-	uintptr_t known = 1, below = 0; /* a page that can be read */
+	uintptr_t known = UINTPTR_MAX, below = 0; /* a page that can be read */
 	unsigned n = 0;
 
 	while (n < RT_CALLS && pointer && !(pointer & 15) &&

@@ -6,6 +6,7 @@
 #include "collect/runtime/level.h"
 #include "collect/runtime/own_signals.h"
 #include "collect/runtime/sync.h"
+#include "collect/runtime/watching.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
 
@@ -71,8 +72,10 @@ static void in_child(void)
 	if (rt.samples || rt.watches)
 		rt_sample_fork(self);
 	is_watched = begin_child();
-	if (!is_watched)
+	if (!is_watched) {
+		rt_watch_end();
 		rt_go_off();
+	}
 	if (self && is_watched) {
 		rt_thread_again(self);
 		rt_marks_again(self);

@@ -11,10 +11,11 @@
  * and set; signals to a thread that it blocks, and later takes or waits for.
  * Nearly: one to the process goes to the thread that the kernel chose; if that one blocks it, to
  * the next that unblocks it or waits for it. A call of the kernel's may be interrupted by a signal
- * that is blocked. siglongjmp with a mask unblocks them. A handler sees our alternate stack in its
- * context where it has none of its own.
- * Not: signalfd never has them, and neither has a mask that is set without the C library, or in
- * older ways (sighold, sigblock): then the kernel does block them, and what is ours is missed. */
+ * that is blocked. siglongjmp with a mask restores what was blocked when the handler came that it
+ * leaves, and otherwise leaves them as they are. A handler sees our alternate stack in its context
+ * where it has none of its own. What popen and system start does not find them blocked or ignored.
+ * Not: signalfd never has them. A mask that is set without the C library, or in older ways
+ * (sighold, sigblock), blocks them in the kernel, and what is ours is missed meanwhile. */
 #ifndef LOCI_COLLECT_RUNTIME_OWN_SIGNALS_H
 #define LOCI_COLLECT_RUNTIME_OWN_SIGNALS_H
 

@@ -31,6 +31,7 @@
 #define RT_ENDLESS    ((int64_t)1 << 62) /* a budget */
 #define RT_LOOK_REFS  10000              /* between looks whether a window has begun */
 #define RT_SINK_WORDS 128
+#define RT_SINK_MOST  1024
 
 enum rt_mode {
 	RT_UNKNOWN = 0, /* nobody has looked yet */
@@ -90,7 +91,7 @@ struct rt_thread {
 	uint64_t window_refs; /* of the thread when it began */
 	uint64_t ahead;       /* references in this window, as others see them */
 	uint32_t is_stuck;    /* others do not wait for it until it comes again */
-	uint64_t sink[RT_SINK_WORDS + LOCI_CC_ROOM_WORDS];
+	uint64_t sink[RT_SINK_MOST + LOCI_CC_ROOM_WORDS];
 	/* Watching: */
 	struct rt_burst *burst;                /* NULL: it takes no samples */
 	const struct loci_cc_thread *counting; /* its __loci_thread */

@@ -20,8 +20,6 @@
 #define OWN_FRAMES  3
 #define STUB_BYTES  128
 
-#pragma weak rt_watch_pages
-
 /* A sample that has a watch. */
 struct armed {
 	uint64_t id, count, block;
@@ -79,7 +77,7 @@ static void begin_process(void)
 	for (unsigned i = 0; i < LOCI_RESERVOIR; i++)
 		watching.armed[i] = (struct armed){ 0 };
 	watching.ops = shared()->by == LOCI_CONTROL_PAGES ? &rt_watch_pages : &rt_watch_registers;
-	watching.n = watching.ops ? watching.ops->begin(shared()->watches, &failed) : 0;
+	watching.n = watching.ops->begin(shared()->watches, &failed);
 	if (!watching.n)
 		__atomic_store_n(&shared()->failed, (uint32_t)failed, __ATOMIC_RELAXED);
 	watching.reservoir = (struct loci_reservoir){ .n = watching.n,
@@ -157,13 +155,19 @@ static uint64_t take_id(void)
 	return __atomic_add_fetch(&rt.control->taken, 1, __ATOMIC_RELAXED);
 }
 
+/* Which events of memory were before. */
+static uint64_t last_sequence(void)
+{
+	return __atomic_load_n(&rt.sequence, __ATOMIC_SEQ_CST);
+}
+
 static void tell_open(const struct rt_thread *thread, const struct rt_burst_sample *sample,
 	uint64_t id, uint32_t watch)
 {
 	uint64_t raw[] = { sample->address, sample->count, sample->site, sample->descriptor, watch,
 		sample->frame, sample->mean, thread->id, sample->n_blocks,
 		(sample->has_reuse ? sample->reuse_count : thread->burst->count) - sample->count,
-		sample->touches };
+		sample->touches, last_sequence() };
 
 	rt_process_mark(LOCI_MARK_SAMPLE_OPEN, id, sizeof(raw) / sizeof(*raw), raw);
 	tell_stack(sample->back, sample->n_back);
@@ -174,8 +178,8 @@ static void tell_reuse(
 {
 	uint64_t id = take_id();
 	uint64_t raw[] = { sample->reuse.address, sample->reuse_count, sample->reuse.site,
-		sample->reuse.descriptor, thread->id, sample->reuse_frame, sample->touches,
-		unseen };
+		sample->reuse.descriptor, thread->id, sample->reuse_frame, sample->touches, unseen,
+		last_sequence() };
 
 	tell_open(thread, sample, id, LOCI_WATCH_BURST);
 	rt_process_mark(LOCI_MARK_SAMPLE_FIRE, id, sizeof(raw) / sizeof(*raw), raw);
@@ -243,24 +247,11 @@ static void settle(struct rt_thread *thread, uint64_t unseen, bool all)
 	burst->n_followed = n;
 }
 
-/* Among words that do not hold all that was counted it is not known which reference it was. */
-static void drop_new(struct rt_burst *burst, uint64_t unseen)
+/* They were somewhere among the words that were read. */
+static void pass_unseen(struct rt_burst *burst, uint64_t unseen)
 {
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < burst->n_followed; i++) {
-		struct rt_burst_sample *sample = &burst->followed[i];
-
-		if (sample->is_new && unseen)
-			continue;
-		sample->touches += sample->has_reuse ? 0 : unseen;
-		sample->is_new = false;
-		if (i != n)
-			burst->followed[n] = *sample;
-		n++;
-	}
-	rt_watch_lose(burst->n_followed - n);
-	burst->n_followed = n;
+	for (unsigned i = 0; i < burst->n_followed; i++)
+		burst->followed[i].touches += burst->followed[i].has_reuse ? 0 : unseen;
 }
 
 /* A sample that was run over is lost. */
@@ -303,7 +294,7 @@ static void read_words(struct rt_thread *thread, bool all)
 		burst->count = count;
 	}
 	unseen = count - burst->count;
-	drop_new(burst, unseen);
+	pass_unseen(burst, unseen);
 	burst->count = count;
 	skip_lost(thread, count);
 	settle(thread, unseen, all);
@@ -377,19 +368,20 @@ static uint64_t look_refs(const struct rt_thread *thread, uint64_t count)
 	return refs;
 }
 
-/* How many references loops have that are told by RUNs: the longest, of late. Where there are such
- * loops few words are many references, and each may be the last. */
-static unsigned sink_words(struct rt_thread *thread, uint64_t count)
+/* Where loops are told by RUNs few words are many references, and each may be the last; the longest
+ * of them, of late, is remembered. */
+static unsigned sink_words(struct rt_thread *thread, uint64_t count, uint64_t due)
 {
 	uint64_t refs = count - thread->rested;
 
 	thread->rested = count;
-	if (__loci_thread.budget < 0 || refs <= RT_SINK_WORDS + LOCI_CC_ROOM_WORDS)
-		return RT_SINK_WORDS;
-	thread->run_refs -= thread->run_refs / 16;
-	if (thread->run_refs < refs)
-		thread->run_refs = refs < RUN_MOST ? refs : RUN_MOST;
-	return 0;
+	if (__loci_thread.budget >= 0 && refs > RT_SINK_MOST + LOCI_CC_ROOM_WORDS) {
+		thread->run_refs -= thread->run_refs / 16;
+		if (thread->run_refs < refs)
+			thread->run_refs = refs < RUN_MOST ? refs : RUN_MOST;
+		return 0;
+	}
+	return due > 4 * RT_SINK_MOST ? RT_SINK_MOST : RT_SINK_WORDS;
 }
 
 /* No sample is due. */
@@ -399,10 +391,15 @@ static void rest(struct rt_thread *thread)
 	uint64_t due = thread->next_sample - count; /* until its sample */
 	uint64_t refs = due > thread->margin ? due - thread->margin : 1;
 
-	rt_sample_quiet(thread, sink_words(thread, count));
+	rt_pace_rest(thread, __loci_thread.budget >= 0);
+	rt_sample_quiet(thread, sink_words(thread, count, due));
 	keep_runs_off(thread, due < 2 * thread->run_refs || look < thread->run_refs);
 	refs = refs < look ? refs : look;
-	rt_thread_set_budget(thread, thread->burst ? (int64_t)refs - 1 : RT_ENDLESS);
+	/* what is left of it says how far behind the count can be */
+	if (!thread->burst)
+		rt_thread_set_budget(thread, RT_ENDLESS);
+	else if (__loci_thread.budget < 0 || (uint64_t)__loci_thread.budget >= refs)
+		rt_thread_set_budget(thread, (int64_t)refs - 1);
 }
 
 /* With signals blocked. */
@@ -478,13 +475,19 @@ static bool is_armed(unsigned watch, uintptr_t address)
 		address >> shared()->block_shift == watching.armed[watch].block;
 }
 
+/* A fault is at the instruction that touched the block, a trap is behind it. */
+static uintptr_t behind(uintptr_t code)
+{
+	return code + (shared()->by == LOCI_CONTROL_PAGES);
+}
+
 /* The frame pointer is that of the code, if that keeps one. */
 void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context)
 {
 	const greg_t *gregs = context->uc_mcontext.gregs;
 	uintptr_t site = (uintptr_t)gregs[REG_RIP];
 	struct armed *armed = &watching.armed[watch];
-	uint64_t raw[8] = { address, 0, site, 0 }, back[RT_CALLS];
+	uint64_t raw[9] = { address, 0, behind(site), 0 }, back[RT_CALLS];
 	static struct rt_call_stack calls; /* the lock is held */
 	struct rt_thread *self = rt_self;
 	uint64_t begun = rt_now_ns();
@@ -496,7 +499,8 @@ void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context
 		raw[4] = self ? self->id : 0;
 		rt_call_stack_walk(&calls, (uintptr_t)gregs[REG_RBP], site);
 		raw[5] = calls.n ? calls.call[calls.n - 1].frame : 0;
-		rt_process_mark(LOCI_MARK_SAMPLE_FIRE, armed->id, 8, raw);
+		raw[8] = last_sequence();
+		rt_process_mark(LOCI_MARK_SAMPLE_FIRE, armed->id, 9, raw);
 		tell_stack(back, rt_call_stack_list(&calls, back));
 		__atomic_store_n(&armed->thread, NULL, __ATOMIC_RELAXED);
 		loci_reservoir_release(&watching.reservoir, watch);

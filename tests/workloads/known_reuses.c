@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What `loci record -m watch` has to get right, by name of the part to run: reuses whose time
+ * distances are known. Every access is one reference, of a word of its own. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MANY 400000
+#define FEW  8
+
+static volatile long words[2][MANY], few[FEW];
+
+/* Each word again after n references. */
+static long sweep(volatile long *from, long n, long rounds)
+{
+	long sum = 0;
+
+	for (long r = 0; r < rounds; r++)
+		for (long i = 0; i < n; i++)
+			sum += from[i];
+	return sum;
+}
+
+/* Wang et al.'s first listing: a reuse that takes long, among many that do not. Of nine references
+ * one comes again after 9 n, the others after 9. */
+static long among_short(long n, long rounds)
+{
+	long sum = 0;
+
+	for (long r = 0; r < rounds; r++)
+		for (long i = 0; i < n; i++) {
+			sum += words[0][i];
+			for (int k = 0; k < FEW; k++)
+				sum += few[k];
+		}
+	return sum;
+}
+
+/* Their second: as many of the one as of the other, after 2 and 2 n. */
+static long half_short(long n, long rounds)
+{
+	long sum = 0;
+
+	for (long r = 0; r < rounds; r++)
+		for (long i = 0; i < n; i++) {
+			sum += words[0][i];
+			sum += few[0];
+		}
+	return sum;
+}
+
+static __attribute__((noinline)) long one(volatile long *word)
+{
+	return *word;
+}
+
+/* By calls from two places. */
+static long by_calls(long n, long rounds)
+{
+	long sum = 0;
+
+	for (long r = 0; r < rounds; r++)
+		for (long i = 0; i < n; i++) {
+			sum += one(&words[0][i]);
+			sum += one(&words[1][i]);
+		}
+	return sum;
+}
+
+static void *sweep_own(void *data)
+{
+	sweep(words[(long)data], 30000, 100);
+	return NULL;
+}
+
+static void threads(void)
+{
+	pthread_t thread[2];
+
+	for (long i = 0; i < 2; i++)
+		if (pthread_create(&thread[i], NULL, sweep_own, (void *)i))
+			abort();
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static volatile long alarms;
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	alarms++;
+	sweep(words[1], 1000, 1);
+}
+
+static void interrupted(void)
+{
+	struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { { 0, 0 }, { 0, 0 } };
+
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &often, NULL);
+	sweep(words[0], 3000, 3000);
+	setitimer(ITIMER_REAL, &never, NULL);
+}
+
+static void forked(void)
+{
+	pid_t child = fork();
+
+	sweep(words[0], 30000, 100);
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *part = argc > 1 ? argv[1] : "";
+	long sum = 0;
+
+	for (long i = 0; i < MANY; i++)
+		words[0][i] = words[1][i] = i;
+	if (!strcmp(part, "short"))
+		sum = sweep(words[0], 500, 20000);
+	else if (!strcmp(part, "long"))
+		sum = sweep(words[0], 50000, 200);
+	else if (!strcmp(part, "among"))
+		sum = among_short(40000, 30);
+	else if (!strcmp(part, "half"))
+		sum = half_short(100000, 50);
+	else if (!strcmp(part, "calls"))
+		sum = by_calls(20000, 100);
+	else if (!strcmp(part, "threads"))
+		threads();
+	else if (!strcmp(part, "interrupted"))
+		interrupted();
+	else if (!strcmp(part, "fork"))
+		forked();
+	else
+		return 2;
+	printf("%ld\n", sum);
+	return 3;
+}
