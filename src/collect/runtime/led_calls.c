@@ -525,6 +525,7 @@ bool rt_led_call(int signal, siginfo_t *info, ucontext_t *context)
 		return false;
 	rt_pages_lock();
 	__atomic_fetch_add(&rt.control->watching.syscalls, 1, __ATOMIC_RELAXED);
+	rt_page_self.n_last = 0;
 	end_vfork();
 	rt_wait_drop_left(context);
 	if (!rt_pages.is_on || info->si_arch != ARCH_X86_64)

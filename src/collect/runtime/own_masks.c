@@ -89,6 +89,8 @@ static uint64_t in_kernel(int how, uint64_t mask)
 {
 	uint64_t before = 0;
 
+	if (how == SIG_BLOCK)
+		mask = rt_blockable(mask);
 	loci_syscall6(SYS_RT_SIGPROCMASK, how, (long)&mask, (long)&before, SIGSET_BYTES, 0, 0);
 	return before;
 }

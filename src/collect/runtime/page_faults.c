@@ -223,8 +223,10 @@ static bool try_again(struct rt_page *page, uintptr_t address, ucontext_t *conte
 	self->last_at = at;
 	if (++self->n_last < OPEN_FAULTS)
 		return true;
-	rt_pages_give_up(rt_page_bit(page));
-	page->address = 0;
+	if (page) {
+		rt_pages_give_up(rt_page_bit(page));
+		page->address = 0;
+	}
 	return false;
 }
 
@@ -236,15 +238,24 @@ static bool is_near_stack(const struct rt_page *page, ucontext_t *context)
 		page->address + RT_PAGE_BYTES > stack - STACK_BELOW;
 }
 
-static bool allows(const struct rt_page *page, greg_t error)
+static bool allows(int protection, greg_t error)
 {
 	if (error & ERROR_FETCH)
 		return false;
-	return page->own & (error & ERROR_WRITE ? PROT_WRITE : PROT_READ);
+	return protection & (error & ERROR_WRITE ? PROT_WRITE : PROT_READ);
+}
+
+/* The thread may have waited long since its fault, and the page be forgotten. */
+static bool is_over(uintptr_t address, greg_t error)
+{
+	struct rt_mapping mapping;
+
+	return rt_mapping_of(address, &mapping) && allows(mapping.protection, error);
 }
 
 static void meet(struct rt_page *page, uintptr_t address, ucontext_t *context, struct fired *fired)
 {
+	rt_page_self.n_last = 0;
 	if (rt_pages_in_runtime(context) || is_near_stack(page, context)) {
 		rt_pages_give_up(rt_page_bit(page));
 		return;
@@ -261,6 +272,7 @@ static bool leave_it(ucontext_t *context)
 {
 	const struct rt_wait *wait = last_wait();
 
+	rt_page_self.n_last = 0;
 	if (wait && wait->is_step) {
 		if (!wait->had_trap)
 			registers(context)[REG_EFL] &= ~TRAP_FLAG;
@@ -272,6 +284,7 @@ static bool leave_it(ucontext_t *context)
 bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)
 {
 	uintptr_t address = (uintptr_t)info->si_addr;
+	greg_t error = registers(context)[REG_ERR];
 	struct fired fired = { 0 };
 	bool is_ours = true;
 	struct rt_page *page;
@@ -281,10 +294,11 @@ bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)
 		return false;
 	rt_pages_lock();
 	rt_wait_drop_left(context);
-	page = info->si_code == SEGV_ACCERR ? rt_page_at(address) : NULL;
-	if (!page || !allows(page, registers(context)[REG_ERR]))
+	page = rt_page_at(address);
+	if (info->si_code != SEGV_ACCERR ||
+		(page ? !allows(page->own, error) : !is_over(address, error)))
 		is_ours = leave_it(context);
-	else if (page->is_closed)
+	else if (page && page->is_closed)
 		meet(page, address, context, &fired);
 	else
 		is_ours = try_again(page, address, context);

@@ -152,7 +152,9 @@ static inline enum rt_mode rt_mode(void)
 /* system.c: signals and the lock. Whoever holds it has blocked all signals. */
 uint64_t rt_block(void); /* returns the signals blocked before */
 void rt_unblock(uint64_t mask);
-void rt_keep_unblocked(uint64_t signals); /* by rt_block, from here on */
+/* By rt_block, from here on; those of them that may be blocked. */
+void rt_keep_unblocked(uint64_t signals);
+uint64_t rt_blockable(uint64_t signals);
 void rt_lock(void);
 void rt_unlock(void);
 uint64_t rt_now_ns(void);

@@ -16,6 +16,11 @@ void rt_keep_unblocked(uint64_t signals)
 	all &= ~signals;
 }
 
+uint64_t rt_blockable(uint64_t signals)
+{
+	return signals & all;
+}
+
 uint64_t rt_block(void)
 {
 	uint64_t before = 0;

@@ -82,15 +82,18 @@ static bool protect(const struct rt_page *page, int protection)
 /* What it is to be like, from what is known of it. */
 static void settle(struct rt_page *page)
 {
-	bool closes = page->watches && !page->openers;
+	bool closes = page->watches && !page->openers, changes = closes != page->is_closed;
 
-	if (closes == page->is_closed || !page->address)
+	if (!page->address)
 		return;
 	page->is_closed = closes;
-	if (!closes)
+	if (changes && !closes)
 		protect(page, page->own);
-	else if (!protect(page, rt_pages.writes_only ? page->own & ~PROT_WRITE : PROT_NONE))
+	else if (changes &&
+		!protect(page, rt_pages.writes_only ? page->own & ~PROT_WRITE : PROT_NONE))
 		rt_pages_give_up(rt_page_bit(page)); /* the kernel has no room for it */
+	if (!page->watches && !page->openers)
+		page->address = 0;
 }
 
 #define FOR_PAGES(set, page)                                                                \
@@ -335,13 +338,10 @@ static unsigned begin(unsigned n, int *failed)
 	return n < LOCI_RESERVOIR ? n : LOCI_RESERVOIR;
 }
 
-/* An entry that is not used; those that were used lately are kept for a while. */
 static struct rt_page *new_page(uintptr_t address)
 {
-	static unsigned next;
-
 	for (unsigned i = 0; i < RT_PAGES; i++) {
-		struct rt_page *page = &rt_pages.page[next++ % RT_PAGES];
+		struct rt_page *page = &rt_pages.page[i];
 		struct rt_mapping mapping;
 
 		if (page->watches || page->openers)
@@ -369,10 +369,6 @@ static bool arm_locked(struct rt_page_watch *watch, uintptr_t address)
 	if (!rt_pages.is_on || rt_pages.n_vforks || is_own(start) ||
 		rt_is_refused(start, RT_PAGE_BYTES) || rt_is_reached(start))
 		return false;
-	if (page && !page->watches && !page->openers) {
-		page->address = 0; /* what it was like before */
-		page = NULL;
-	}
 	if (!page)
 		page = new_page(address);
 	if (!page || !can_be_watched(page->own))

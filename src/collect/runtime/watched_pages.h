@@ -32,8 +32,7 @@ typedef uint64_t rt_page_set; /* a bit for each page */
 _Static_assert(RT_PAGES <= 64, "a page has a bit");
 
 struct rt_page {
-	uintptr_t address; /* 0: none. It stays when the page is not watched any more: a fault that
-			      was on its way is not the program's */
+	uintptr_t address; /* 0: none */
 	int own;           /* protection that the program gave it */
 	bool is_closed;
 	uint32_t watches, openers;
@@ -109,7 +108,7 @@ extern __thread struct rt_page_thread rt_page_self __attribute__((tls_model("ini
 /* watch_pages.c. All but the lock itself, telling and leading with the lock held. */
 void rt_pages_lock(void);
 void rt_pages_unlock(void);
-struct rt_page *rt_page_at(uintptr_t address);          /* NULL: never watched */
+struct rt_page *rt_page_at(uintptr_t address);          /* NULL: not watched */
 rt_page_set rt_pages_in(uintptr_t start, size_t bytes); /* watched ones */
 rt_page_set rt_pages_all(void);
 static inline rt_page_set rt_page_bit(const struct rt_page *page)
