@@ -83,8 +83,8 @@ chmod +x script
 printf '#!%s/streams with\n' "$programs" >interpreted
 chmod +x interpreted
 
-for test in signals:143 jumps:3 coroutines:0 forks:0 exec_chain:17 threads:0 recursion:0 dynamic:0 \
-	accesses:0 memory:0 stripped:0 static:0 fixed:3 exceptions:0; do
+for test in signals:143 jumps:3 fault_jumps:0 coroutines:0 forks:0 exec_chain:17 threads:0 recursion:0 \
+	dynamic:0 accesses:0 memory:0 stripped:0 static:0 fixed:3 exceptions:0; do
 	try "${test%:*}" "${test#*:}" "$programs/${test%:*}"
 done
 for test in return:11 abort:134 kill:137 _exit:5 segfault:139 divide:136 thread:23 main-gone:23; do

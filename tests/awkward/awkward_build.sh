@@ -18,7 +18,8 @@ make() {
 }
 
 flags=$*
-for name in signals jumps coroutines forks exec_chain threads dynamic accesses memory ending streams traps; do
+for name in signals jumps fault_jumps coroutines forks exec_chain threads dynamic accesses memory ending \
+	streams traps; do
 	make $name $name.c
 done
 make recursion recursion.c -fno-optimize-sibling-calls

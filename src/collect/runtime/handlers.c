@@ -299,6 +299,7 @@ void rt_handlers_leave(uintptr_t target, bool with_mask)
 {
 	struct rt_thread *thread = rt_self;
 	uintptr_t low = (uintptr_t)__builtin_frame_address(0);
+	uint64_t blocked;
 	uint32_t depth;
 
 	if (!thread || rt_mode() == RT_OFF || !thread->depth)
@@ -312,7 +313,9 @@ void rt_handlers_leave(uintptr_t target, bool with_mask)
 	}
 	if (depth == thread->depth)
 		return;
+	blocked =
+		thread->level[depth + 1].own_blocked; /* a signal may come as soon as it is left */
 	land(thread, depth);
 	if (with_mask)
-		rt_own_block_only(thread->level[depth + 1].own_blocked);
+		rt_own_block_only(blocked);
 }
