@@ -18,6 +18,8 @@
 #define COUNTED_LEAST  2048         /* references of which the time says something, .. */
 #define TRACED_LEAST   256          /* .. and in a tracing copy, which comes often */
 #define FORGET         64           /* the quickest becomes slower by this part each time */
+#define SLOWER         1024 /* a reference in a tracing copy, in 2^-10 ns, until it is known */
+#define LOOK_NS        100
 #define KERNEL_TRAP_NS 9000
 #define BEFORE_NS      6000 /* of it, before the handler */
 
@@ -69,6 +71,14 @@ static void counted(struct rt_thread *thread)
 		learn(&pace->counting, rt_now_ns() - pace->since_ns, refs);
 }
 
+/* What a reference takes longer in a tracing copy. */
+static uint64_t slower(const struct rt_pace *pace)
+{
+	if (!pace->counting || !pace->tracing)
+		return SLOWER;
+	return pace->tracing > pace->counting ? pace->tracing - pace->counting : 0;
+}
+
 static void traced(struct rt_thread *thread)
 {
 	struct rt_pace *pace = &thread->pace;
@@ -76,18 +86,19 @@ static void traced(struct rt_thread *thread)
 
 	if (refs >= TRACED_LEAST)
 		learn(&pace->tracing, rt_now_ns() - pace->since_ns, refs);
-	if (pace->counting && pace->tracing > pace->counting)
-		add(&pace->spent_ns, times(pace->tracing - pace->counting, refs));
+	add(&pace->spent_ns, times(slower(pace), refs));
 }
 
 /* Who comes from a tracing copy has been there since it was last seen; who comes twice from a
  * counting copy was in no other in between. */
-void rt_pace_rest(struct rt_thread *thread, bool is_tracing)
+void rt_pace_rest(struct rt_thread *thread, bool is_tracing, uint64_t words)
 {
-	if (is_tracing)
+	if (is_tracing) {
 		traced(thread);
-	else
+	} else {
 		counted(thread);
+		add(&thread->pace.spent_ns, LOOK_NS + times(slower(&thread->pace), words));
+	}
 	look_from_here(thread, !is_tracing);
 }
 

@@ -26,8 +26,9 @@ void rt_pace_begin(struct rt_thread *thread);
 /* Around a burst. */
 void rt_pace_burst(struct rt_thread *thread);
 void rt_pace_burst_over(struct rt_thread *thread);
-/* It comes without a sample from a tracing copy; or it may come from a counting one. */
-void rt_pace_rest(struct rt_thread *thread, bool is_tracing);
+/* It comes without a sample from a tracing copy; or it may come from a counting one. words: that it
+ * has appended since it was seen, to nobody. */
+void rt_pace_rest(struct rt_thread *thread, bool is_tracing, uint64_t words);
 void rt_pace_trap(struct rt_thread *thread, uint64_t ns); /* in its handler */
 /* The thread's time since it was last seen, without its traps; and until a trap whose handler began
  * then. */

@@ -13,9 +13,9 @@
 #define RUN_REFS    (1u << 16) /* of a loop that is told by a RUN, until more is known */
 #define RUN_MOST    (1u << 26)
 /* While one of its samples is watched a thread looks after so many references, or this part of the
- * sample's age: by that the count in memory may be behind, and no more. */
+ * sample's age: by that the count in memory may be behind, and time is the judge in between. */
 #define LOOK_REFS   4096
-#define LOOK_PART   16
+#define LOOK_PART   4
 /* Frames between rt_room and the code: its own, the stub's, that of loci.ready or loci.cross. */
 #define OWN_FRAMES  3
 #define STUB_BYTES  128
@@ -448,6 +448,14 @@ static unsigned sink_words(struct rt_thread *thread, uint64_t count, uint64_t du
 	return due > 4 * RT_SINK_MOST ? RT_SINK_MOST : RT_SINK_WORDS;
 }
 
+/* That it has appended since it was last told to rest. */
+static uint64_t rested_words(const struct rt_thread *thread)
+{
+	uint64_t words = (uint64_t)(thread->level->quiet.cursor - thread->sink);
+
+	return words <= RT_SINK_MOST + LOCI_CC_ROOM_WORDS ? words : 0;
+}
+
 /* No sample is due. */
 static void rest(struct rt_thread *thread)
 {
@@ -455,7 +463,7 @@ static void rest(struct rt_thread *thread)
 	uint64_t due = thread->next_sample - count; /* until its sample */
 	uint64_t refs = due > thread->margin ? due - thread->margin : 1;
 
-	rt_pace_rest(thread, __loci_thread.budget >= 0);
+	rt_pace_rest(thread, __loci_thread.budget >= 0, rested_words(thread));
 	rt_sample_quiet(thread, sink_words(thread, count, due));
 	keep_runs_off(thread, due < 2 * thread->run_refs || look < thread->run_refs);
 	refs = refs < look ? refs : look;
