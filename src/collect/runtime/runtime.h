@@ -119,6 +119,7 @@ struct rt_image {
 	bool samples;     /* windows are where threads have samples */
 	bool watches;     /* samples are watched, and no words go to the recorder (watching.h) */
 	uint64_t salt;    /* of the generators of this process */
+	uint64_t forks;   /* children so far: each samples other references */
 	struct loci_control *control;
 	uint64_t sequence;
 	uint64_t n_strings;
