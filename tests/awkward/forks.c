@@ -6,6 +6,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* A function: code may be recorded from one on only. */
+static __attribute__((noinline)) int result(int i)
+{
+	int *v = malloc(1000 * sizeof(*v)), r = 0;
+
+	for (int k = 0; k < 1000; k++)
+		v[k] = k * i;
+	for (int k = 0; k < 1000; k++)
+		r += v[k];
+	return (r + i) % 97;
+}
+
 int main(void)
 {
 	long sum = 0;
@@ -15,15 +27,8 @@ int main(void)
 
 	for (int i = 0; i < 50; i++) {
 		pid = fork();
-		if (pid == 0) {
-			int *v = malloc(1000 * sizeof(*v)), r = 0;
-
-			for (int k = 0; k < 1000; k++)
-				v[k] = k * i;
-			for (int k = 0; k < 1000; k++)
-				r += v[k];
-			_exit((r + i) % 97);
-		}
+		if (pid == 0)
+			_exit(result(i));
 	}
 	while (wait(&status) > 0)
 		sum += WEXITSTATUS(status);

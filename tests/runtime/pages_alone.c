@@ -36,6 +36,12 @@ void rt_watch_given_up(unsigned watch, uintptr_t address)
 	add(given_up, &n_given_up, watch, address);
 }
 
+uint64_t rt_own_taken; /* no signal waits */
+void rt_own_release_due(void);
+void rt_own_release_due(void)
+{
+}
+
 static rt_own_handler *own[65];
 void (*programs[65])(int, siginfo_t *, void *);
 

@@ -27,6 +27,7 @@ static void before(void)
 {
 	mask = rt_block();
 	is_forking = true;
+	__atomic_fetch_add(&rt.forks, 1, __ATOMIC_RELAXED);
 }
 
 static void after(void)

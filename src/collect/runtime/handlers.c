@@ -313,8 +313,7 @@ void rt_handlers_leave(uintptr_t target, bool with_mask)
 	}
 	if (depth == thread->depth)
 		return;
-	blocked =
-		thread->level[depth + 1].own_blocked; /* a signal may come as soon as it is left */
+	blocked = thread->level[depth + 1].own_blocked; /* which the next handler to come has */
 	land(thread, depth);
 	if (with_mask)
 		rt_own_block_only(blocked);

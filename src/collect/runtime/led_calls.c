@@ -528,6 +528,7 @@ bool rt_led_call(int signal, siginfo_t *info, ucontext_t *context)
 	rt_page_self.n_last = 0;
 	end_vfork();
 	rt_wait_drop_left(context);
+	rt_pages_look_at_stack(context);
 	if (!rt_pages.is_on || info->si_arch != ARCH_X86_64)
 		stop(&call);
 	else

@@ -234,6 +234,8 @@ bool rt_refuse_thread(void)
 	__asm__("movq %%fs:0, %0" : "=r"(tcb));
 	if (!rt_mapping_of(stack, &mapping))
 		return false;
+	rt_page_self.stack = mapping.start;
+	rt_page_self.stack_bytes = mapping.end - mapping.start;
 	start = stack - mapping.start > LARGEST_STACK ? stack - LARGEST_STACK : mapping.start;
 	if (!mapping.is_special &&
 		!rt_refused_add(start, tcb > stack && tcb < mapping.end ? tcb : mapping.end))
@@ -243,4 +245,14 @@ bool rt_refuse_thread(void)
 		!rt_refused_add((uintptr_t)other.ss_sp, (uintptr_t)other.ss_sp + other.ss_size))
 		return false;
 	return refuse_tcb(tcb);
+}
+
+/* The first stack may have grown. */
+bool rt_is_known_stack(uintptr_t pointer)
+{
+	struct rt_mapping mapping;
+
+	return pointer - rt_page_self.stack < rt_page_self.stack_bytes ||
+		rt_is_refused(pointer, 1) ||
+		(rt_mapping_of(pointer, &mapping) && mapping.is_special);
 }

@@ -27,7 +27,7 @@ uint64_t rt_own_blocked(void)
 	return blocked;
 }
 
-static void release(void)
+void rt_own_release_due(void)
 {
 	if (rt_own_parked() & ~blocked)
 		rt_own_release(~blocked);
@@ -36,7 +36,13 @@ static void release(void)
 void rt_own_block_only(uint64_t mask)
 {
 	__atomic_store_n(&blocked, mask & rt_own_taken, __ATOMIC_RELAXED);
-	release();
+	rt_own_release_due();
+}
+
+/* Of the signals that nobody else may block. SIGSYS is what returning from a handler may need. */
+void rt_own_hold(uint64_t signals)
+{
+	loci_syscall6(SYS_RT_SIGPROCMASK, SIG_BLOCK, (long)&signals, 0, SIGSET_BYTES, 0, 0);
 }
 
 void rt_own_block_instead(uint64_t mask)
@@ -71,8 +77,10 @@ void rt_own_masks_leave(ucontext_t *context)
 	if (!rt_own_taken)
 		return;
 	rt_set_be(set, word & ~rt_own_taken);
-	if (rt_own_parked() & ~word)
+	if (rt_own_parked() & ~word) {
 		rt_block(); /* they come when it has returned */
+		rt_own_hold(rt_own_parked() & ~word & ~RT_SIGNAL_BIT(SIGSYS));
+	}
 	rt_own_block_only(word);
 }
 
@@ -104,7 +112,7 @@ void rt_own_masks_close(void)
 void rt_own_masks_open(void)
 {
 	in_kernel(SIG_UNBLOCK, rt_own_taken);
-	release();
+	rt_own_release_due();
 }
 
 void rt_own_masks_show(void)

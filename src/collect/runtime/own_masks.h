@@ -36,6 +36,9 @@ void rt_own_masks_leave(ucontext_t *context);
 bool rt_own_is_blocked(int signal);
 uint64_t rt_own_blocked(void);
 void rt_own_block_only(uint64_t mask); /* those of it that are taken; what waited may come */
+void rt_own_release_due(void);         /* it may, if it is not blocked */
+/* In the kernel, until the handler returns in which this is. */
+void rt_own_hold(uint64_t signals);
 /* The same for the time of a call, and as it was. */
 void rt_own_block_instead(uint64_t mask);
 void rt_own_block_again(uint64_t mask);

@@ -108,30 +108,35 @@ bool rt_own_fetch(int signal, siginfo_t *info)
 
 /* One that waits for the thread and for the process comes twice: when the handler of the first
  * returns this is asked again. */
-static void send(uint64_t mask)
+static void take(uint64_t mask, struct parked *ret)
 {
+	ret->mask = 0;
 	for (int i = 0; i < RT_OWN_SIGNALS; i++) {
-		int signal = rt_own_signal_of(i);
-		uint64_t bit = RT_SIGNAL_BIT(signal) & mask;
+		uint64_t bit = RT_SIGNAL_BIT(rt_own_signal_of(i)) & mask;
 		struct parked *from = mine.mask & bit ? &mine : &ours;
 
 		if (from->mask & bit)
-			rt_own_send(signal, &from->info[i]);
+			put(ret, rt_own_signal_of(i), &from->info[i]);
 		forget(from, bit);
 	}
 }
 
+/* They may come at once: the lock is not held then. */
 void rt_own_release(uint64_t mask)
 {
+	struct parked due;
 	uint64_t before;
 
 	if (!(rt_own_parked() & mask))
 		return;
 	before = rt_block();
 	rt_lock();
-	send(mask);
+	take(mask, &due);
 	rt_unlock();
-	rt_unblock(before);
+	rt_unblock_only(before);
+	for (int i = 0; i < RT_OWN_SIGNALS; i++)
+		if (due.mask & RT_SIGNAL_BIT(rt_own_signal_of(i)))
+			rt_own_send(rt_own_signal_of(i), &due.info[i]);
 }
 
 void rt_own_waiter_begin(uint64_t mask)

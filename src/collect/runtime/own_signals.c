@@ -150,16 +150,33 @@ static void give_to_program(int signal, siginfo_t *info, ucontext_t *context)
 		on_program(signal, info, context);
 }
 
-static void on_own(int signal, siginfo_t *info, void *context)
+static void give(int signal, siginfo_t *info, ucontext_t *context)
 {
-	if (rt_own_is_wake(info) || own[rt_own_slot(signal)].handler(signal, info, context))
-		return;
-	if (!rt_own_is_blocked(signal))
-		give_to_program(signal, info, context);
-	else if (is_forced(signal, info))
+	bool is_blocked = rt_own_is_blocked(signal);
+
+	if (is_forced(signal, info) && is_blocked)
 		die(signal, info);
+	else if (is_forced(signal, info) ||
+		(!is_blocked && !rt_is_closed(rt_set_word(&context->uc_sigmask))))
+		give_to_program(signal, info, context);
 	else
 		rt_own_park(signal, info);
+}
+
+/* While the runtime has all others blocked, and perhaps its lock, ours may come, but are not given
+ * to the program before that is over. */
+static void on_own(int signal, siginfo_t *info, void *data)
+{
+	ucontext_t *context = data;
+	uint64_t waiting;
+
+	if (!rt_own_is_wake(info) && !own[rt_own_slot(signal)].handler(signal, info, context))
+		give(signal, info, context);
+	waiting = rt_own_parked() & ~rt_own_blocked();
+	if (waiting && !rt_is_closed(rt_set_word(&context->uc_sigmask))) {
+		rt_own_hold(waiting);
+		rt_own_release(waiting);
+	}
 }
 
 /* A call of the kernel's that the signal interrupts is begun again if the program's action says so,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/runtime/own_waits.h"
 #include "collect/runtime/own_masks.h"
+#include "collect/runtime/watched_pages.h"
 
 #include <errno.h>
 
@@ -17,6 +18,8 @@ const sigset_t *rt_own_mask_instead(struct rt_own_instead *to, const sigset_t *m
 	to->before = rt_own_blocked();
 	to->is_needed = (word & rt_own_taken) != to->before;
 	if (to->is_needed) {
+		if (to->before & ~word)
+			rt_pages_leave_signals();
 		rt_own_masks_close();
 		rt_own_block_instead(word);
 	}
@@ -57,6 +60,7 @@ static int wait_closed(
 	__attribute__((cleanup(end), unused)) int nothing = 0;
 	int r;
 
+	rt_pages_leave_signals();
 	rt_own_masks_close();
 	rt_own_waiter_begin(expected);
 	rt_own_release(expected);

@@ -294,6 +294,7 @@ bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)
 		return false;
 	rt_pages_lock();
 	rt_wait_drop_left(context);
+	rt_pages_look_at_stack(context);
 	page = rt_page_at(address);
 	if (info->si_code != SEGV_ACCERR ||
 		(page ? !allows(page->own, error) : !is_over(address, error)))

@@ -119,6 +119,7 @@ struct rt_image {
 	bool samples;     /* windows are where threads have samples */
 	bool watches;     /* samples are watched, and no words go to the recorder (watching.h) */
 	uint64_t salt;    /* of the generators of this process */
+	uint64_t forks;   /* children so far: each samples other references */
 	struct loci_control *control;
 	uint64_t sequence;
 	uint64_t n_strings;
@@ -151,8 +152,16 @@ static inline enum rt_mode rt_mode(void)
 
 /* system.c: signals and the lock. Whoever holds it has blocked all signals. */
 uint64_t rt_block(void); /* returns the signals blocked before */
+/* And what came meanwhile of the signals that the runtime took, and is the program's. */
 void rt_unblock(uint64_t mask);
-/* By rt_block, from here on; those of them that may be blocked. */
+void rt_unblock_only(uint64_t mask);
+/* Only the runtime, and the C library in moments of its own, block the signals that the library
+ * keeps for itself. */
+static inline bool rt_is_closed(uint64_t mask)
+{
+	return (mask >> 31 & 3) == 3;
+}
+/* By rt_block, from here on: these and no others; those that may be blocked. */
 void rt_keep_unblocked(uint64_t signals);
 uint64_t rt_blockable(uint64_t signals);
 void rt_lock(void);

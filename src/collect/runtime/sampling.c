@@ -77,7 +77,7 @@ void rt_sample_begin(struct rt_thread *thread)
 
 void rt_sample_fork(const struct rt_thread *thread)
 {
-	rt.salt += 0x9e3779b97f4a7c15u + (thread ? thread->random : 0);
+	rt.salt += 0x9e3779b97f4a7c15u * rt.forks + (thread ? thread->random : 0);
 }
 
 static bool is_due(const struct rt_thread *thread)

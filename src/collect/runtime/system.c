@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "collect/runtime/own_masks.h"
 #include "collect/runtime/runtime.h"
 #include "stream/ring_x86_64.h"
 
@@ -13,7 +14,7 @@ static uint64_t all = ~0ull;
 
 void rt_keep_unblocked(uint64_t signals)
 {
-	all &= ~signals;
+	all = ~signals;
 }
 
 uint64_t rt_blockable(uint64_t signals)
@@ -30,9 +31,16 @@ uint64_t rt_block(void)
 	return before;
 }
 
-void rt_unblock(uint64_t mask)
+void rt_unblock_only(uint64_t mask)
 {
 	loci_syscall6(SYS_RT_SIGPROCMASK, SIG_SETMASK_NR, (long)&mask, 0, SIGSET_BYTES, 0, 0);
+}
+
+void rt_unblock(uint64_t mask)
+{
+	rt_unblock_only(mask);
+	if (rt_own_taken && !rt_is_closed(mask))
+		rt_own_release_due();
 }
 
 /* 0: free, 1: held, 2: held, and someone waits. */

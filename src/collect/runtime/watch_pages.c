@@ -6,8 +6,10 @@
  * touches for a system call, which is no reference in other ways of recording either; and a
  * reference that begins beside the block and reaches into it (page_faults.c knows a few). What is
  * refused: pages with code, stacks, and memory that the kernel uses on its own. Once asynchronous
- * calls (io_uring) or a filter of system calls are set up nothing is watched any more. In a static
- * program, where the runtime's calls of the kernel are not in a range of their own, nothing is. */
+ * calls (io_uring) or a filter of system calls are set up, a thread is on a stack that the program
+ * made, or it waits for one of the signals that are needed here, nothing is watched any more. In a
+ * static program, where the runtime's calls of the kernel are not in a range of their own, nothing
+ * is. */
 #include "collect/runtime/own_signals.h"
 #include "collect/runtime/watch.h"
 #include "collect/runtime/watched_pages.h"
@@ -186,6 +188,12 @@ void rt_pages_stop(void)
 	let_pass();
 }
 
+void rt_pages_look_at_stack(const ucontext_t *context)
+{
+	if (rt_pages.is_on && !rt_is_known_stack((uintptr_t)context->uc_mcontext.gregs[REG_RSP]))
+		rt_pages_stop();
+}
+
 /* Permissions were copied. */
 void rt_pages_forget(void)
 {
@@ -211,8 +219,6 @@ bool rt_pages_is_own_code(uintptr_t address)
 	return address >= rt_pages.text && address < rt_pages.text_end;
 }
 
-/* Only the runtime, and the C library in moments of its own, block the signals that the library
- * keeps for itself. */
 bool rt_pages_in_runtime(const ucontext_t *context)
 {
 	const struct rt_page_thread *self = &rt_page_self;
@@ -222,17 +228,14 @@ bool rt_pages_in_runtime(const ucontext_t *context)
 	memcpy(&mask, &context->uc_sigmask, SIGSET_BYTES);
 	if (wait && wait->is_step)
 		mask = wait->mask;
-	return (mask & RT_PAGES_SIGNAL(32) && mask & RT_PAGES_SIGNAL(33)) ||
+	return rt_is_closed(mask) ||
 		rt_pages_is_own_code((uintptr_t)context->uc_mcontext.gregs[REG_RIP]);
 }
 
-/* It is told later if nobody can listen now. */
-void rt_pages_tell(const ucontext_t *context)
+static void tell(void)
 {
 	uintptr_t block[LOCI_RESERVOIR] = { 0 };
 
-	if (!__atomic_load_n(&rt_pages.given_up, __ATOMIC_RELAXED) || rt_pages_in_runtime(context))
-		return;
 	rt_pages_lock();
 	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
 		if (!(rt_pages.given_up >> i & 1))
@@ -245,6 +248,29 @@ void rt_pages_tell(const ucontext_t *context)
 	for (unsigned i = 0; i < LOCI_RESERVOIR; i++)
 		if (block[i])
 			rt_watch_given_up(i, block[i]);
+}
+
+/* It is told later if nobody can listen now. */
+void rt_pages_tell(const ucontext_t *context)
+{
+	if (__atomic_load_n(&rt_pages.given_up, __ATOMIC_RELAXED) && !rt_pages_in_runtime(context))
+		tell();
+}
+
+/* For a program that waits for one of them: before its call does, the kernel must keep it. */
+void rt_pages_leave_signals(void)
+{
+	uint64_t mask;
+
+	if (rt_blockable(RT_PAGES_SIGNALS) == RT_PAGES_SIGNALS)
+		return;
+	mask = rt_block();
+	rt_pages_lock();
+	rt_pages_stop();
+	rt_pages_unlock();
+	tell();
+	rt_keep_unblocked(0);
+	rt_unblock(mask);
 }
 
 /* Where the runtime lies, by the headers of its file: all of it, and the code. */
@@ -367,6 +393,7 @@ static bool arm_locked(struct rt_page_watch *watch, uintptr_t address)
 	struct rt_page *page = rt_page_at(address);
 
 	if (!rt_pages.is_on || rt_pages.n_vforks || is_own(start) ||
+		!rt_is_known_stack((uintptr_t)__builtin_frame_address(0)) ||
 		rt_is_refused(start, RT_PAGE_BYTES) || rt_is_reached(start))
 		return false;
 	if (!page)

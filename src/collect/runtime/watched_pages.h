@@ -60,6 +60,8 @@ struct rt_page_thread {
 	bool is_led;   /* its system calls are */
 	bool is_vfork; /* its child uses our memory; the pages are open for it */
 	rt_page_set vfork_pages;
+	uintptr_t stack; /* the mapping that it began in */
+	size_t stack_bytes;
 	unsigned n_waits;
 	struct rt_wait wait[RT_WAITS];
 	uintptr_t last_address, last_at; /* of a fault on a page that is open */
@@ -123,6 +125,8 @@ void rt_pages_give_up(rt_page_set pages);
 void rt_pages_gone(rt_page_set pages);
 /* The program's permission is another one now. */
 void rt_page_changed(struct rt_page *page, int own);
+/* Does so in a program that has stacks of its own making (coroutines). */
+void rt_pages_look_at_stack(const ucontext_t *context);
 /* No page is watched in this process any more, and the kernel is called as ever. */
 void rt_pages_stop(void);
 void rt_pages_forget(void); /* in a child: they are the parent's */
@@ -130,7 +134,9 @@ bool rt_pages_is_own_code(uintptr_t address);
 /* The runtime was interrupted, which may hold its lock. */
 bool rt_pages_in_runtime(const ucontext_t *context);
 void rt_pages_tell(const ucontext_t *context); /* what was given up, unless it was the runtime */
-bool rt_pages_lead(void);                      /* the calls of this thread; false: cannot be */
+/* No page is watched any more, so that the signals for it can be blocked. */
+void rt_pages_leave_signals(void);
+bool rt_pages_lead(void); /* the calls of this thread; false: cannot be */
 
 /* What the kernel is told of a handler. */
 struct rt_pages_action {
@@ -179,5 +185,9 @@ void rt_refused_drop(void); /* this thread ends */
 void rt_refused_clear(void);
 bool rt_is_refused(uintptr_t start, size_t bytes);
 bool rt_refuse_thread(void);
+/* One of the thread's own, or that the kernel was told of: not one in memory of the program's,
+ * which is watched like any other, where the kernel would end the process for a page that is
+ * closed. */
+bool rt_is_known_stack(uintptr_t pointer);
 
 #endif
