@@ -211,6 +211,14 @@ static bool may_return(const struct copying *copying, uint32_t target)
 	return loop == LOCI_FLOW_NONE || copying->flow->loop[loop].depth <= 2;
 }
 
+/* Whether the tracing copy asks for the budget where it goes round. An innermost loop that calls
+ * nothing has no other way to change it than to run out of room, which it comes to soon enough. */
+static bool asks_budget(const struct copying *copying, uint32_t target)
+{
+	return may_change_budget(copying, target) ||
+		!copying->flow->loop[copying->flow->block[target].loop].is_innermost;
+}
+
 static LLVMBasicBlockRef block_before(struct loci_emit *emit, LLVMBasicBlockRef block)
 {
 	return LLVMInsertBasicBlockInContext(emit->context, block, "");
@@ -292,7 +300,7 @@ static void cross(struct copying *copying, uint32_t target, uint32_t gate)
 	resume(copying, &crossing, target, hoisted);
 	if (leaves)
 		leave_counting(copying, &crossing, gate);
-	leave_tracing(emit, &crossing, crossing.returns && may_change_budget(copying, target));
+	leave_tracing(emit, &crossing, crossing.returns && asks_budget(copying, target));
 }
 
 static void cross_all(struct copying *copying)

@@ -90,12 +90,12 @@ static void find_short(struct loci_flow *flow, struct loci_ir_loops *loops)
 {
 	/* Those within stand later. */
 	for (size_t i = 0; i < flow->n_loops; i++) {
-		flow->loop[i].is_short = true;
+		flow->loop[i].is_innermost = true;
 		if (flow->loop[i].parent != LOCI_FLOW_NONE)
-			flow->loop[flow->loop[i].parent].is_short = false;
+			flow->loop[flow->loop[i].parent].is_innermost = false;
 	}
 	for (size_t i = 0; i < flow->n_loops; i++) {
-		if (!flow->loop[i].is_short)
+		if (!flow->loop[i].is_innermost)
 			continue;
 		uint32_t turns = loci_ir_loop_turns_max(loops, i);
 		flow->loop[i].is_short = turns > 0 && turns <= SHORT_TURNS_MAX;

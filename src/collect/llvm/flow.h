@@ -20,7 +20,8 @@ struct loci_flow_block {
 struct loci_flow_loop {
 	uint32_t header, parent;
 	uint16_t depth; /* from 1 */
-	bool is_short;  /* no loop is within, and it does not go round often */
+	bool is_innermost;
+	bool is_short; /* .. and does not go round often */
 };
 
 struct loci_flow {

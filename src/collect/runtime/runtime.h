@@ -99,9 +99,11 @@ struct rt_thread {
 	uint64_t run_refs; /* of the longest loop that is told by a RUN .. */
 	bool is_near;    /* .. which are not allowed now: it has a sample ahead, or one too young */
 	uint64_t rested; /* its count when it came last and had no sample */
-	uint64_t *counters;          /* of executions; NULL: none yet */
-	uintptr_t new_site;          /* of an operator new that is on its way to malloc */
-	char path[2][RT_PATH_BYTES]; /* stacks may be small */
+	uint64_t tail_refs, tail_now; /* references in its tracing copy when a look or burst was
+					 over: of late, and so far */
+	uint64_t *counters;           /* of executions; NULL: none yet */
+	uintptr_t new_site;           /* of an operator new that is on its way to malloc */
+	char path[2][RT_PATH_BYTES];  /* stacks may be small */
 	struct loci_marking_thread marks;
 	struct rt_level level[RT_LEVELS];
 };

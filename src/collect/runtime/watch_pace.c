@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A sample costs what its burst took beyond what the same references take in a counting copy, what
- * code is slower after it that cannot leave its tracing copy at once, and its trap. A burst's time
- * is the thread's own. What code takes in either copy is seen too often for that, by a clock that
- * runs also while others have the processor: there the quickest of late counts. What the kernel
- * does before and after a handler cannot be measured from within: it is a constant. */
+/* A sample costs its burst, its trap, and what code is slower that cannot leave its tracing copy at
+ * once, after the burst and whenever the thread looks because the sample is watched. What it costs
+ * is taken too high rather than too low: a burst would take some time without samples, too, and a
+ * reference in a tracing copy is taken to be slower by a constant. */
 #include "collect/runtime/watching.h"
 #include "stream/ring_x86_64.h"
 
@@ -11,17 +10,15 @@
 
 #define SYS_CLOCK_GETTIME 228
 
-#define SHARE_UNITS    10000
-#define LEAST_PERIOD   10000
-#define MOST_PERIOD    (1ull << 25) /* lest too few samples correct a wrong guess */
-#define KEPT_SAMPLES   64           /* of late */
-#define COUNTED_LEAST  2048         /* references of which the time says something, .. */
-#define TRACED_LEAST   256          /* .. and in a tracing copy, which comes often */
-#define FORGET         64           /* the quickest becomes slower by this part each time */
-#define SLOWER         1024 /* a reference in a tracing copy, in 2^-10 ns, until it is known */
-#define LOOK_NS        100
-#define KERNEL_TRAP_NS 9000
-#define BEFORE_NS      6000 /* of it, before the handler */
+#define SHARE_UNITS  10000
+#define LEAST_PERIOD 10000
+#define MOST_PERIOD  (1ull << 28) /* lest too few samples correct a wrong guess */
+#define KEPT_SAMPLES 64           /* of late */
+#define SLOWER_NS    1
+#define LOOK_NS      100
+
+/* As measured on a virtual machine; rt_watch_room measures anew. */
+struct rt_pace_kernel rt_pace_kernel = { 6000, 3000 };
 
 static void add(uint64_t *sum, uint64_t n)
 {
@@ -36,14 +33,8 @@ static uint64_t own_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t times(uint64_t rate, uint64_t refs)
+static void look_from_here(struct rt_thread *thread)
 {
-	return (uint64_t)((unsigned __int128)rate * refs >> 10);
-}
-
-static void look_from_here(struct rt_thread *thread, bool is_counting)
-{
-	thread->pace.is_counting = is_counting;
 	thread->pace.traps_ns = 0;
 	thread->pace.since_ns = rt_now_ns();
 	thread->pace.since_refs = rt_thread_count(thread);
@@ -51,80 +42,45 @@ static void look_from_here(struct rt_thread *thread, bool is_counting)
 
 void rt_pace_begin(struct rt_thread *thread)
 {
-	thread->pace = (struct rt_pace){ .period = rt.control->period };
-	look_from_here(thread, true);
+	thread->pace = (struct rt_pace){ .period = rt.control->period,
+		.last_ns = own_ns(),
+		.last_refs = rt_thread_count(thread) };
+	look_from_here(thread);
 }
 
-static void learn(uint64_t *rate, uint64_t ns, uint64_t refs)
+void rt_pace_rest(struct rt_thread *thread, uint64_t words)
 {
-	uint64_t seen = (ns << 10) / refs, slower = *rate + *rate / FORGET + 1;
-
-	*rate = *rate && slower < seen ? slower : seen;
-}
-
-static void counted(struct rt_thread *thread)
-{
-	struct rt_pace *pace = &thread->pace;
-	uint64_t refs = rt_thread_count(thread) - pace->since_refs;
-
-	if (pace->is_counting && refs >= COUNTED_LEAST)
-		learn(&pace->counting, rt_now_ns() - pace->since_ns, refs);
-}
-
-/* What a reference takes longer in a tracing copy. */
-static uint64_t slower(const struct rt_pace *pace)
-{
-	if (!pace->counting || !pace->tracing)
-		return SLOWER;
-	return pace->tracing > pace->counting ? pace->tracing - pace->counting : 0;
-}
-
-static void traced(struct rt_thread *thread)
-{
-	struct rt_pace *pace = &thread->pace;
-	uint64_t refs = rt_thread_count(thread) - pace->since_refs;
-
-	if (refs >= TRACED_LEAST)
-		learn(&pace->tracing, rt_now_ns() - pace->since_ns, refs);
-	add(&pace->spent_ns, times(slower(pace), refs));
-}
-
-/* Who comes from a tracing copy has been there since it was last seen; who comes twice from a
- * counting copy was in no other in between. */
-void rt_pace_rest(struct rt_thread *thread, bool is_tracing, uint64_t words)
-{
-	if (is_tracing) {
-		traced(thread);
-	} else {
-		counted(thread);
-		add(&thread->pace.spent_ns, LOOK_NS + times(slower(&thread->pace), words));
-	}
-	look_from_here(thread, !is_tracing);
+	add(&thread->pace.spent_ns, LOOK_NS + SLOWER_NS * words);
+	look_from_here(thread);
 }
 
 void rt_pace_burst(struct rt_thread *thread)
 {
-	counted(thread);
-	thread->pace.burst_ns = own_ns();
-	thread->pace.burst_refs = rt_thread_count(thread);
+	struct rt_pace *pace = &thread->pace;
+	uint64_t refs = rt_thread_count(thread);
+
+	pace->burst_ns = own_ns();
+	pace->own_ns += pace->burst_ns - pace->last_ns;
+	pace->refs += refs - pace->last_refs;
+	pace->last_ns = pace->burst_ns;
+	pace->last_refs = refs;
 }
 
 void rt_pace_burst_over(struct rt_thread *thread)
 {
-	struct rt_pace *pace = &thread->pace;
-	uint64_t ns = own_ns() - pace->burst_ns;
-	uint64_t usual = times(pace->counting, rt_thread_count(thread) - pace->burst_refs);
+	uint64_t ns = own_ns() - thread->pace.burst_ns;
 
 	add(&rt.control->watching.burst_ns, ns);
-	add(&pace->spent_ns, ns > usual ? ns - usual : 0);
-	look_from_here(thread, false);
+	add(&thread->pace.spent_ns, ns);
+	look_from_here(thread);
 }
 
 void rt_pace_trap(struct rt_thread *thread, uint64_t ns)
 {
-	add(&rt.control->watching.trap_ns, ns + KERNEL_TRAP_NS);
-	add(&thread->pace.spent_ns, ns + KERNEL_TRAP_NS);
-	add(&thread->pace.traps_ns, ns + KERNEL_TRAP_NS);
+	ns += rt_pace_kernel.before_ns + rt_pace_kernel.after_ns;
+	add(&rt.control->watching.trap_ns, ns);
+	add(&thread->pace.spent_ns, ns);
+	add(&thread->pace.traps_ns, ns);
 }
 
 static uint64_t less(uint64_t a, uint64_t b)
@@ -139,7 +95,7 @@ uint64_t rt_pace_since(const struct rt_thread *thread)
 
 uint64_t rt_pace_until(const struct rt_thread *thread, uint64_t ns)
 {
-	return less(ns, thread->pace.since_ns + thread->pace.traps_ns + BEFORE_NS);
+	return less(ns, thread->pace.since_ns + thread->pace.traps_ns + rt_pace_kernel.before_ns);
 }
 
 static uint64_t between(uint64_t n, uint64_t low, uint64_t high)
@@ -150,10 +106,10 @@ static uint64_t between(uint64_t n, uint64_t low, uint64_t high)
 /* With c for a sample, t for a reference and the share s: one sample in c / (s t) references. */
 static uint64_t wanted(const struct rt_pace *pace)
 {
-	unsigned __int128 period = (unsigned __int128)pace->spent_ns * SHARE_UNITS << 10;
+	unsigned __int128 period = (unsigned __int128)pace->spent_ns * SHARE_UNITS * pace->refs;
 
 	period /= (unsigned __int128)pace->samples * rt.control->watching.overhead *
-		(pace->counting + 1);
+		(pace->own_ns + 1);
 	return period < MOST_PERIOD ? (uint64_t)period : MOST_PERIOD;
 }
 
@@ -165,7 +121,7 @@ uint64_t rt_pace_period(struct rt_thread *thread)
 
 	if (!rt.control->watching.overhead)
 		return period;
-	if (pace->samples && pace->counting) {
+	if (pace->samples) {
 		period = between(
 			(period + wanted(pace)) / 2, period - period / 4, period + period / 2);
 		pace->period = between(period, LEAST_PERIOD, MOST_PERIOD);
@@ -173,6 +129,8 @@ uint64_t rt_pace_period(struct rt_thread *thread)
 	if (++pace->samples >= KEPT_SAMPLES) {
 		pace->samples /= 2;
 		pace->spent_ns /= 2;
+		pace->own_ns /= 2;
+		pace->refs /= 2;
 	}
 	__atomic_store_n(&rt.control->watching.last_period, pace->period, __ATOMIC_RELAXED);
 	return pace->period;

@@ -4,21 +4,25 @@
 #ifndef LOCI_COLLECT_RUNTIME_WATCH_PACE_H
 #define LOCI_COLLECT_RUNTIME_WATCH_PACE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct rt_pace {
 	uint64_t period;
 	/* Of late, for sums are halved now and then: */
-	uint64_t samples, spent_ns; /* for these and their traps */
-	/* What a reference takes when nothing else has the processor, in 2^-10 ns; 0: not known. */
-	uint64_t counting, tracing;
-	/* When it was last seen, and whether it went on in a counting copy then. */
+	uint64_t samples, spent_ns; /* for these, their looks and traps */
+	uint64_t own_ns, refs;      /* the thread's own time, and what it did in that */
+	uint64_t last_ns, last_refs;
+	uint64_t burst_ns; /* when its burst began: of its own time */
+	/* When it was last seen. */
 	uint64_t since_ns, since_refs;
 	uint64_t traps_ns; /* in handlers since then */
-	bool is_counting;
-	uint64_t burst_ns, burst_refs; /* when its burst began: of its own time */
 };
+
+/* What the kernel takes for a trap before and after its handler. */
+struct rt_pace_kernel {
+	uint64_t before_ns, after_ns;
+};
+extern struct rt_pace_kernel rt_pace_kernel;
 
 struct rt_thread;
 
@@ -26,9 +30,8 @@ void rt_pace_begin(struct rt_thread *thread);
 /* Around a burst. */
 void rt_pace_burst(struct rt_thread *thread);
 void rt_pace_burst_over(struct rt_thread *thread);
-/* It comes without a sample from a tracing copy; or it may come from a counting one. words: that it
- * has appended since it was seen, to nobody. */
-void rt_pace_rest(struct rt_thread *thread, bool is_tracing, uint64_t words);
+/* It comes without a sample. words: that it has appended since it was seen, to nobody. */
+void rt_pace_rest(struct rt_thread *thread, uint64_t words);
 void rt_pace_trap(struct rt_thread *thread, uint64_t ns); /* in its handler */
 /* The thread's time since it was last seen, without its traps; and until a trap whose handler began
  * then. */

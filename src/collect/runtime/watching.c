@@ -15,7 +15,11 @@
 /* While one of its samples is watched a thread looks after so many references, or this part of the
  * sample's age: by that the count in memory may be behind, and time is the judge in between. */
 #define LOOK_REFS   4096
-#define LOOK_PART   4
+#define LOOK_PART   1
+/* After a look code may stay in its tracing copy for a while: it is not to be there most of the
+ * time.
+ */
+#define TAIL_PART   64
 /* Frames between rt_room and the code: its own, the stub's, that of loci.ready or loci.cross. */
 #define OWN_FRAMES  3
 #define STUB_BYTES  128
@@ -50,7 +54,12 @@ static struct {
 	int32_t n_near;      /* threads that have a sample ahead, or are in a burst */
 	uint32_t generation; /* of code: changes when some is unloaded */
 	uint32_t unloading;
+	/* Of the kernel's part of a trap: */
+	bool is_measured;
+	uint64_t begun_ns, over_ns; /* of the handler that met `probe` */
 } watching;
+
+static uint64_t probe __attribute__((aligned(4096)));
 
 static struct loci_control_watching *shared(void)
 {
@@ -119,7 +128,7 @@ void rt_watch_thread_begin(struct rt_thread *thread)
 	thread->margin = MARGIN_REFS;
 	thread->run_refs = RUN_REFS;
 	thread->is_near = false;
-	thread->rested = 0;
+	thread->rested = thread->tail_refs = thread->tail_now = 0;
 	rt_sample_seed(thread);
 	rt_pace_begin(thread);
 	rt_watch_draw(thread);
@@ -427,6 +436,7 @@ static uint64_t look_refs(const struct rt_thread *thread, uint64_t count)
 			continue;
 		part = (count - armed->count) / LOOK_PART;
 		part = part > LOOK_REFS ? part : LOOK_REFS;
+		part = part > TAIL_PART * thread->tail_refs ? part : TAIL_PART * thread->tail_refs;
 		refs = refs < part ? refs : part;
 	}
 	return refs;
@@ -456,14 +466,27 @@ static uint64_t rested_words(const struct rt_thread *thread)
 	return words <= RT_SINK_MOST + LOCI_CC_ROOM_WORDS ? words : 0;
 }
 
+/* Who comes with some budget left was in its tracing copy all the time. */
+static void learn_tail(struct rt_thread *thread, uint64_t count, uint64_t words)
+{
+	if (__loci_thread.budget >= 0) {
+		thread->tail_now += count - thread->rested;
+		return;
+	}
+	thread->tail_refs = (3 * thread->tail_refs + thread->tail_now + words) / 4;
+	thread->tail_now = 0;
+}
+
 /* No sample is due. */
 static void rest(struct rt_thread *thread)
 {
-	uint64_t count = rt_thread_count(thread), look = look_refs(thread, count);
+	uint64_t count = rt_thread_count(thread), words = rested_words(thread), look;
 	uint64_t due = thread->next_sample - count; /* until its sample */
 	uint64_t refs = due > thread->margin ? due - thread->margin : 1;
 
-	rt_pace_rest(thread, __loci_thread.budget >= 0, rested_words(thread));
+	learn_tail(thread, count, words);
+	look = look_refs(thread, count);
+	rt_pace_rest(thread, words);
 	rt_sample_quiet(thread, sink_words(thread, count, due));
 	keep_runs_off(thread, due < 2 * thread->run_refs || look < thread->run_refs);
 	refs = refs < look ? refs : look;
@@ -491,6 +514,36 @@ static void go_on(struct rt_thread *thread, uintptr_t pointer)
 		give_room(burst);
 }
 
+/* The first trap waits for pages of the kernel that later ones find there. */
+static void measure_kernel(void)
+{
+	struct rt_pace_kernel least = { UINT64_MAX, UINT64_MAX };
+
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t mask = rt_block(), from, to;
+		bool is_armed;
+
+		rt_lock();
+		is_armed = watching.n && rt_mode() != RT_OFF && !watching.armed[0].thread &&
+			watching.ops->arm(0, (uintptr_t)&probe);
+		watching.over_ns = 0;
+		rt_unlock();
+		rt_unblock(mask);
+		if (!is_armed)
+			return;
+		from = rt_now_ns();
+		*(volatile uint64_t *)&probe = i;
+		to = rt_now_ns();
+		if (!watching.over_ns)
+			return;
+		if (i && watching.begun_ns - from < least.before_ns)
+			least.before_ns = watching.begun_ns - from;
+		if (i && to - watching.over_ns < least.after_ns)
+			least.after_ns = to - watching.over_ns;
+	}
+	rt_pace_kernel = least;
+}
+
 /* With signals blocked. */
 static void look_back(struct rt_thread *thread)
 {
@@ -504,6 +557,8 @@ void rt_watch_room(struct rt_thread *thread, uintptr_t frame)
 {
 	struct rt_burst *burst = thread->burst;
 
+	if (!__atomic_exchange_n(&watching.is_measured, true, __ATOMIC_RELAXED))
+		measure_kernel();
 	if (__atomic_load_n(&watching.n_met, __ATOMIC_RELAXED)) {
 		uint64_t mask = rt_block();
 
@@ -600,6 +655,11 @@ void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context
 	struct rt_thread *self = rt_self;
 	uint64_t begun = rt_now_ns();
 
+	if (address == (uintptr_t)&probe) {
+		watching.begun_ns = begun;
+		watching.over_ns = rt_now_ns();
+		return;
+	}
 	__atomic_fetch_add(&shared()->traps, 1, __ATOMIC_RELAXED);
 	rt_lock();
 	if (is_armed(watch, address))
