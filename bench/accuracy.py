@@ -68,6 +68,8 @@ def measure(bench, subject, item):
     options = ["-b", item.block, "--seed", str(item.round)] + item.options
     period = item.period or (item.samples and max(1, refs // item.samples))
     options += ["-c", str(period)] if period else []
+    if period and period < 4096:  # not too many at once
+        options += ["--burst", str(period)]
     ways = list(item.beside) + ["watched"]
     ran = {}
     for way in ways if item.round % 2 == 0 else reversed(ways):

@@ -4,9 +4,15 @@
 
 import { atLeast, binLow, binOf, medianBeyond, medianIn, newHist, total } from "./hist.js";
 import { learnBins, predictCache } from "./predict.js";
-import { cacheBlocks, cacheSets, count } from "./units.js";
+import { bytes, cacheBlocks, cacheSets, count, percent } from "./units.js";
 
 export const COARSE_BINS = 256;
+
+export function cacheName(profile, cache) {
+	const room = profile.isObject ? `${count(cache.size_bytes)} objects` : bytes(cache.size_bytes);
+
+	return `${cache.name} (${room})`;
+}
 
 // What one cache sees of a profile: the misses of any row of any table.
 export class Lens {
@@ -24,7 +30,7 @@ export class Lens {
 		else if (this.level < 0 && profile.hasSites && !profile.knowsOwners)
 			this.fault = "of code and data the profile has no stack distances: their misses are not known";
 		this.isEstimate = this.level < 0;
-		if (this.isEstimate && !this.fault) this.share = learnBins(cache, "coarse", COARSE_BINS);
+		if (this.isEstimate && !this.fault) this.inBin = learnBins(cache, "coarse", COARSE_BINS);
 	}
 
 	find(cache) {
@@ -36,15 +42,35 @@ export class Lens {
 		);
 	}
 
-	// Misses as text.
+	// Misses as text: whole ones, and "~" where they are estimated.
 	text(misses) {
-		return this.fault ? "\u2013" : count(misses);
+		return this.fault || Number.isNaN(misses) ? "\u2013" : `${this.mark}${count(Math.round(misses))}`;
+	}
+
+	// A share of misses as text.
+	share(misses, all) {
+		return this.fault || !(all > 0) || Number.isNaN(misses) ? "\u2013" : `${this.mark}${percent(misses / all)}`;
+	}
+
+	// What the overview says of the cache.
+	get result() {
+		this.foreseen ??= this.profile.predict([this.cache])[0];
+		return this.foreseen;
+	}
+
+	get mark() {
+		return this.isEstimate ? "~" : "";
+	}
+
+	// The cache as a sentence names it: "L1 (32 KiB)".
+	get name() {
+		return this.cache ? cacheName(this.profile, this.cache) : "the cache";
 	}
 
 	ofHist(hist) {
 		let misses = hist.cold + hist.coherence;
 
-		for (let i = 0; i < hist.weight.length; i++) misses += hist.weight[i] * this.share[i];
+		for (let i = 0; i < hist.weight.length; i++) misses += hist.weight[i] * this.inBin[i];
 		return misses;
 	}
 
@@ -66,7 +92,7 @@ export class Lens {
 		for (let i = 0; i < table.n; i++) {
 			let sum = cold[i] + coherence[i];
 
-			for (let k = start[i]; k < start[i + 1]; k++) sum += weights[k] * this.share[bins[k]];
+			for (let k = start[i]; k < start[i + 1]; k++) sum += weights[k] * this.inBin[bins[k]];
 			misses[i] = sum;
 		}
 		return misses;

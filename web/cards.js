@@ -4,6 +4,8 @@
 import { el } from "./dom.js";
 import { sizeText } from "./chart.js";
 import { accessesOf, causeOf, walkOf } from "./blame.js";
+import { nextSize } from "./headline.js";
+import { atLeast } from "./hist.js";
 import { histOf, treeOf } from "./tree.js";
 import { causeText, strideText } from "./phrases.js";
 import { bytes, percent } from "./units.js";
@@ -51,7 +53,7 @@ export class Cards {
 			el(
 				"span",
 				{ class: "card-text" },
-				`${percent(node.misses / all)} of ${lens.cache.name} misses; ${causeText(profile, lens, cause, distance)}`,
+				`${lens.share(node.misses, all)} of ${lens.name} misses are made at this line; ${causeText(profile, lens, cause, distance)}`,
 			),
 		);
 	}
@@ -68,7 +70,6 @@ export class Cards {
 			accessesOf(profile, "site", node.rows).filter((row) => profile.accesses.object[row] === worst.object),
 			lens,
 		);
-		const share = lens.misses("objects")[worst.object] / lens.whole("objects");
 
 		return el(
 			"button",
@@ -84,9 +85,9 @@ export class Cards {
 				"span",
 				{ class: "card-text" },
 				[
-					`${percent(share)} of ${lens.cache.name} misses`,
-					strideText(own),
-					own.spatial === null ? "" : `${percent(own.spatial)} of each fetched block is used`,
+					`${lens.share(lens.misses("objects")[worst.object], lens.whole("objects"))} of ${lens.name} misses are of it, at all lines`,
+					strideText(own) && `${strideText(own)} at that line`,
+					own.spatial === null ? "" : `${percent(own.spatial)} of the bytes fetched are used`,
 				]
 					.filter(Boolean)
 					.join("; "),
@@ -94,40 +95,40 @@ export class Cards {
 		);
 	}
 
+	// The next size at which misses fall, from the cache that is looked at.
 	sizeCard() {
-		const { profile } = this.app;
+		const { profile, lens, hierarchy } = this.app;
+		const next = nextSize(profile, lens.cache);
 		const text = (blocks) =>
 			`${sizeText(profile, blocks, profile.block)}${profile.isObject ? " objects" : ""}`;
-		const { verdict } = profile.report;
-		const { next, near } = verdict;
-		const what = profile.noun;
-
-		if (!next)
-			return el(
+		const { result } = lens;
+		const ratio = result.fault
+			? "how much it misses is not known"
+			: `${result.basis === "exact" ? "" : "~"}${percent(result.miss_ratio)}`;
+		const mark = profile.stack.model || profile.isSampled ? "~" : "";
+		const card = (name, words) =>
+			el(
 				"div",
 				{ class: "card" },
 				el("span", { class: "card-title" }, "The cache size"),
-				el("span", { class: "card-name" }, near ? text(near.blocks) : "none"),
-				el(
-					"span",
-					{ class: "card-text" },
-					near
-						? `holds ${percent(near.share)} of the ${what}; a larger one gains little`
-						: "nothing is used twice: no cache of any size helps",
-				),
+				el("span", { class: "card-name" }, name),
+				el("span", { class: "card-text" }, words),
 			);
-		const holder = next.fits ? `; ${next.fits} is that large` : "; no cache of this machine is that large";
 
-		return el(
-			"div",
-			{ class: "card" },
-			el("span", { class: "card-title" }, "The cache size"),
-			el("span", { class: "card-name" }, text(next.blocks)),
-			el(
-				"span",
-				{ class: "card-text" },
-				`holds ${percent(next.share)} more of the ${what} than ${near.level ?? text(near.blocks)} does${holder}`,
-			),
+		if (!(atLeast(profile.stack, 0).sum > 0))
+			return card("none", "nothing is used twice: no cache of any size helps");
+		if (!next)
+			return card(
+				profile.isObject ? text(lens.cache.size_bytes) : bytes(lens.cache.size_bytes),
+				`${ratio} of ${profile.noun} miss ${lens.cache.name}; a larger cache gains little`,
+			);
+		const holder = hierarchy.find(
+			(cache) => !cache.is_tlb && cache.size_bytes >= next.blocks * profile.block,
+		);
+
+		return card(
+			text(next.blocks),
+			`${ratio} \u2192 ${mark}${percent(next.ratio)} of ${profile.noun} miss, from ${lens.name} to a cache of this size that is fully associative (has enough ways); ${holder ? `${holder.name} is that large` : "no cache of this machine is that large"}`,
 		);
 	}
 }

@@ -8,9 +8,10 @@ import { sizeText } from "./chart.js";
 import { accessesOf } from "./blame.js";
 import { TREES, childrenOf, distanceOf, ratioOf, restNode, sortedNodes, treeOf } from "./tree.js";
 import { finder } from "./search.js";
+import { missesText } from "./phrases.js";
 import { MetricsPane } from "./metrics.js";
 import { SourcePane } from "./source.js";
-import { cacheLabel, count, percent } from "./units.js";
+import { cacheLabel, count } from "./units.js";
 
 const SORTS = ["name", "misses", "refs", "ratio", "distance"];
 
@@ -29,27 +30,28 @@ export class CodeView {
 					key: "share",
 					title: "%",
 					number: true,
+					hint: "of all misses of the cache",
 					fill: (cell, node) =>
 						heatCell(
 							cell,
 							this.all > 0 ? node.misses / this.all : 0,
-							this.all > 0 ? percent(node.misses / this.all) : "\u2013",
+							app.lens.share(node.misses, this.all),
 						),
 				},
 				{
 					key: "ratio",
-					title: "ratio",
+					title: "miss ratio",
 					number: true,
 					sort: true,
-					hint: "misses of all touches made here",
-					text: (node) => (app.lens.fault ? "\u2013" : percent(ratioOf(node))),
+					hint: "misses, as a share of the references made here",
+					text: (node) => app.lens.share(ratioOf(node), 1),
 				},
 				{
 					key: "distance",
 					title: "distance",
 					number: true,
 					sort: true,
-					hint: "median of the reuses that the cache is too small for",
+					hint: "median of the reuses that the cache is too small for: the least it can be, as it is kept to a quarter of a power of two",
 					text: (node) => this.distance(node),
 				},
 				{ key: "refs", title: app.profile.noun, number: true, sort: true, text: (node) => count(node.refs) },
@@ -132,10 +134,18 @@ export class CodeView {
 				"span",
 				{ class: "note" },
 				lens.fault ||
-					`${count(this.all)} misses of ${cacheLabel(lens.cache, profile.isObject)}${lens.isEstimate ? `, estimated from ${profile.isSampled ? "a sample" : "histograms"}` : ""}${query ? `; names with \u201c${query}\u201d` : ""}`,
+					`${lens.text(this.all)} misses of ${cacheLabel(lens.cache, profile.isObject)}${lens.isEstimate ? `, the sum of what is estimated from ${profile.isSampled ? "a sample" : "each owner's distances"}${this.wholeText()}` : ""}${query ? `; names with \u201c${query}\u201d` : ""}`,
 			),
 		);
 		this.sortAll();
+	}
+
+	// What the overview says of the same cache: it knows finer distances, or sets, where owners do not.
+	wholeText() {
+		const { lens } = this.app;
+		const text = lens.result.fault ? lens.text(this.all) : missesText(lens.result);
+
+		return text === lens.text(this.all) ? "" : `; of the whole run ${text}, as in the overview`;
 	}
 
 	// Down the calls as long as one of them has most of the misses.

@@ -110,7 +110,7 @@ export class DataView extends Listing {
 					facts([
 						[
 							`misses of ${lens.cache?.name ?? "?"}`,
-							`${lens.isEstimate && !lens.fault ? "~" : ""}${lens.text(row.misses)}${this.all > 0 ? `, ${percent(row.misses / this.all)} of all` : ""}`,
+							`${lens.text(row.misses)}${this.all > 0 ? `, ${lens.share(row.misses, this.all)} of its misses` : ""}`,
 						],
 						cause ? ["why", causeText(profile, lens, cause, distance)] : null,
 						...profile.levels.map((level, k) => [
@@ -118,7 +118,7 @@ export class DataView extends Listing {
 							`${count(objects.misses[k][row.id])} misses`,
 						]),
 						["size", objects.size_bytes[row.id] ? bytes(objects.size_bytes[row.id]) : "unknown"],
-						[profile.noun, `${count(row.refs)}, ${percent(row.refs / profile.run.references)} of all`],
+						[profile.noun, `${count(row.refs)}, ${percent(row.refs / profile.run.references)} of all ${profile.noun}`],
 						strideText(walk) ? ["walked with", strideText(walk)] : null,
 						objects.true_sharing?.[row.id] || objects.false_sharing?.[row.id]
 							? [
@@ -237,7 +237,7 @@ export class DataView extends Listing {
 						fields.type[i] ?? "",
 						bytes(fields.offset_bytes[i]),
 						lens.text(misses[i]),
-						row.misses > 0 ? percent(misses[i] / row.misses) : "\u2013",
+						lens.share(misses[i], row.misses),
 						count(refs.get(i) ?? 0),
 						distance ? sizeText(profile, distance, profile.ownerBlock) : "\u2013",
 					];

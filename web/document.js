@@ -285,7 +285,33 @@ export class Profile {
 		if (id < 0) return "(in no loop)";
 		const line = this.place(this.loops.source[id], this.loops.line[id]);
 
-		return [line, this.functionName(this.loops.function[id])].filter(Boolean).join(" ") || "loop";
+		return [line, this.functionName(this.loopFunctions[id])].filter(Boolean).join(" ") || "loop";
+	}
+
+	// The functions whose source the loops stand in; the profile has those whose machine code they are
+	// part of, which may be that into which they were inlined. Of those that references within a
+	// loop's lines belong to, the last that begins above it.
+	get loopFunctions() {
+		const { sites, loops, functions } = this;
+
+		if (this.ownFunctions) return this.ownFunctions;
+		this.ownFunctions = Float64Array.from(loops.function ?? []);
+		const own = this.ownFunctions;
+		const begin = (id, loop) =>
+			id >= 0 && functions.source[id] === loops.source[loop] && functions.line[id] <= loops.line[loop]
+				? functions.line[id]
+				: 0;
+
+		for (let i = 0; i < sites.n; i++)
+			for (let loop = sites.loop[i]; loop >= 0; loop = loops.parent[loop])
+				if (
+					sites.source[i] === loops.source[loop] &&
+					sites.line[i] >= loops.line[loop] &&
+					sites.line[i] <= loops.last_line[loop] &&
+					begin(sites.function[i], loop) > begin(own[loop], loop)
+				)
+					own[loop] = sites.function[i];
+		return own;
 	}
 
 	objectName(id) {

@@ -7,14 +7,28 @@ import { bytes, cacheFault, count, formatHierarchy, parseSize, percent, size } f
 
 const HINTS = {
 	"hits here": "what the levels inside miss and this one has",
-	first: "of all: blocks that were never touched before",
-	capacity: "of all: what a fully associative cache of this size misses, too",
-	conflict: "of all: what its sets cost; less than nothing where sets do better than full associativity",
-	shared: "of all: blocks that another thread's write took away",
+	"miss ratio": "misses, as a share of all references",
+	first: "of all references: blocks that were never touched before",
+	capacity: "of all references: what a fully associative cache of this size misses, too",
+	conflict: "of all references: what its sets cost; below 0 where they do better than full associativity",
+	shared: "of all references: blocks that another thread's write took away",
 	moved: "blocks fetched and written back, in bytes",
 };
 
+const NEGATIVE = "conflict below 0: the sets keep part of a loop that LRU over the whole cache loses";
 const UNKNOWN = "\u2013";
+
+// How far the miss ratio may be off, where it may.
+function rangeText(result) {
+	return result.basis === "exact" ? "" : `${percent(result.range[0])} to ${percent(result.range[1])}`;
+}
+
+// What a level hits is what those inside it miss, less what it misses.
+function restsOnEstimate(results, i) {
+	return results
+		.slice(0, i + 1)
+		.some((result) => result.fault || result.hits_estimated || result.basis !== "exact");
+}
 
 export class LevelTable {
 	constructor(app) {
@@ -36,7 +50,7 @@ export class LevelTable {
 			app.profile.shares.length ? "each for" : null,
 			"hits here",
 			"misses",
-			"ratio",
+			"miss ratio",
 			"first",
 			"capacity",
 			"conflict",
@@ -87,7 +101,7 @@ export class LevelTable {
 					el(
 						"tbody",
 						null,
-						results.map((result, i) => this.levelRow(result, i, shared)),
+						results.map((result, i) => this.levelRow(result, i, shared, restsOnEstimate(results, i))),
 					),
 				),
 			),
@@ -107,6 +121,7 @@ export class LevelTable {
 					`loci cache --cache ${formatHierarchy(app.hierarchy, app.profile.isObject)}`,
 				),
 			),
+			results.some((result) => result.conflict < 0) ? el("p", { class: "note" }, `${NEGATIVE}.`) : null,
 			app.profile.grains.length > 1
 				? el(
 						"p",
@@ -137,38 +152,37 @@ export class LevelTable {
 		);
 	}
 
-	levelRow(result, i, shared) {
+	levelRow(result, i, shared, hitsEstimated) {
 		const { app } = this;
 		const { cache } = result;
 		const n = 8 + (shared ? 1 : 0) + 2;
 		const cells = result.fault
 			? [el("td", { colspan: String(n - 1), class: "fault" }, result.fault)]
 			: [
-					[count(result.hits), result.hits_estimated],
-					[count(result.misses)],
-					[percent(result.miss_ratio)],
+					[count(Math.round(result.hits)), hitsEstimated],
+					[count(Math.round(result.misses))],
+					[percent(result.miss_ratio), false, rangeText(result)],
 					[percent(result.cold / result.accesses)],
 					[percent(result.capacity / result.accesses)],
-					[percent(result.conflict / result.accesses)],
+					[percent(result.conflict / result.accesses), false, "", result.conflict < 0 ? NEGATIVE : null],
 					shared ? [percent(result.coherence / result.accesses)] : null,
 					[app.profile.isObject || result.moved_bytes === null ? UNKNOWN : bytes(result.moved_bytes)],
-					[result.writebacks === null ? UNKNOWN : count(result.writebacks)],
+					[result.writebacks === null ? UNKNOWN : count(Math.round(result.writebacks))],
 				]
 					.filter(Boolean)
-					.map(([text, estimated]) =>
+					.map(([text, estimated, range, title]) =>
 						el(
 							"td",
-							{ class: "number" },
+							{ class: "number", title },
 							text !== UNKNOWN && (estimated || result.basis !== "exact") ? `~${text}` : text,
+							range ? el("span", { class: "range" }, range) : null,
 						),
 					)
 					.concat(
 						el(
 							"td",
 							{ title: BASES[result.basis].note },
-							result.basis === "exact"
-								? "exact"
-								: `${result.basis} \u00b1${result.error_points.toPrecision(2)} points`,
+							result.basis,
 						),
 					);
 

@@ -5,7 +5,7 @@ import { el, replace } from "./dom.js";
 import { Grid, heatCell } from "./grid.js";
 import { Orders } from "./order.js";
 import { chosenId } from "./state.js";
-import { cacheLabel, count, percent } from "./units.js";
+import { cacheLabel, count } from "./units.js";
 
 export const SHARE = Symbol("the column of shares");
 
@@ -49,11 +49,12 @@ export class Listing {
 			key: "share",
 			title: "%",
 			number: true,
+			hint: "of all misses of the cache",
 			fill: (cell, row) =>
 				heatCell(
 					cell,
 					this.all > 0 ? row.misses / this.all : 0,
-					this.all > 0 ? percent(row.misses / this.all) : "\u2013",
+					this.app.lens.share(row.misses, this.all),
 				),
 		};
 	}

@@ -5,7 +5,7 @@ import { el, facts, replace } from "./dom.js";
 import { smallHistogram } from "./chart.js";
 import { accessesOf, causeOf, pairsOf, walkOf, worstRows } from "./blame.js";
 import { histOf, ratioOf } from "./tree.js";
-import { causeText, strideText } from "./phrases.js";
+import { carrierText, causeText, strideText } from "./phrases.js";
 import { cacheLabel, count, percent } from "./units.js";
 
 const PAIRS_SHOWN = 5;
@@ -55,16 +55,16 @@ export class MetricsPane {
 			facts([
 				[
 					`misses of ${lens.cache?.name ?? "?"}`,
-					`${lens.isEstimate && !lens.fault ? "~" : ""}${lens.text(node.misses)}${all > 0 ? `, ${percent(node.misses / all)} of all` : ""}`,
+					`${lens.text(node.misses)}${all > 0 ? `, ${lens.share(node.misses, all)} of its misses` : ""}`,
 				],
 				cause ? ["why", causeText(profile, lens, cause, distance)] : null,
 				...levels.map((misses, k) => [
 					cacheLabel(profile.levels[k], profile.isObject),
 					`${count(misses)} misses`,
 				]),
-				lens.fault ? null : ["miss ratio", percent(ratioOf(node))],
+				lens.fault ? null : ["miss ratio", `${lens.share(ratioOf(node), 1)} of the ${profile.noun} made here`],
 				writebacks === null ? null : ["write-backs", count(writebacks)],
-				[profile.noun, `${count(node.refs)}, ${percent(node.refs / profile.run.references)} of all`],
+				[profile.noun, `${count(node.refs)}, ${percent(node.refs / profile.run.references)} of all ${profile.noun}`],
 				strideText(walk) ? ["walks with", strideText(walk)] : null,
 				walk.spatial === null ? null : ["spatial use", `${percent(walk.spatial)} of the bytes fetched`],
 			]),
@@ -164,7 +164,7 @@ export class MetricsPane {
 		if (node.kind === "object")
 			return `${profile.objects.origin[node.id]}${profile.objects.type[node.id] ? `, ${profile.objects.type[node.id]}` : ""}`;
 		if (node.kind === "context")
-			return `with all that it calls${lens.fault ? "" : `; ${count(node.own)} misses are its own`}`;
+			return `with all that it calls${lens.fault ? "" : `; ${lens.text(node.own)} misses are its own`}`;
 		if (node.kind === "spot") return `at ${profile.objectName(node.object)}`;
 		return node.kind;
 	}
@@ -194,7 +194,7 @@ export class MetricsPane {
 							},
 							profile.objectName(entry.object),
 						),
-						` ${lens.fault ? "" : `${count(entry.misses)} misses, `}${count(entry.refs)} ${profile.noun}`,
+						` ${lens.fault ? "" : `${lens.text(entry.misses)} misses, `}${count(entry.refs)} ${profile.noun}`,
 					),
 				),
 			),
@@ -223,7 +223,7 @@ export class MetricsPane {
 							{ type: "button", class: "link", onclick: () => show({ view: "pairs", sel: `pair:${i}` }) },
 							`${profile.siteName(pairs.use[i])} \u2192 ${profile.siteName(pairs.reuse[i])}`,
 						),
-						` ${profile.objectName(pairs.object[i])}, ${lens.fault ? `${count(pairs.refs[i])} reuses` : `${count(misses[i])} misses`}`,
+						` ${profile.objectName(pairs.object[i])}, ${pairs.kind[i]}, ${carrierText(profile, i)}: ${lens.fault ? `${count(pairs.refs[i])} reuses` : `${lens.text(misses[i])} misses`}`,
 					),
 				),
 			),

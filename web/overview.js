@@ -5,9 +5,12 @@
 import { choice, el, facts, replace } from "./dom.js";
 import { distanceChart, sizeText } from "./chart.js";
 import { Cards } from "./cards.js";
+import { headline } from "./headline.js";
 import { LevelTable } from "./levels.js";
 import { BASES } from "./predict.js";
 import { bytes, cacheBlocks, cacheLabel, cacheSets, count, formatHierarchy, percent } from "./units.js";
+
+const SIZE_MIN = 1024; // no cache is smaller
 
 const COLLECTORS = {
 	any: "by loci's Valgrind tool",
@@ -79,7 +82,7 @@ export class OverviewView {
 				el("code", null, run.command ?? profile.name),
 				` \u2014 ${count(run.references)} ${profile.noun}, ${touched}`,
 			),
-			el("h2", { class: "headline" }, report.verdict.text),
+			el("h2", { class: "headline" }, headline(profile, this.app.lens)),
 			run.note || !run.complete
 				? el(
 						"p",
@@ -116,7 +119,7 @@ export class OverviewView {
 					"miss ratio by cache size",
 				],
 			],
-			label: `distances of reuses and miss ratio by cache size: ${profile.report.verdict.text}`,
+			label: `distances of reuses and miss ratio by cache size: ${headline(profile, app.lens)}`,
 			onmove: (level, blocks, steps, event) =>
 				event ? this.drag(level, event) : this.move(level, blocks, steps),
 		});
@@ -184,7 +187,10 @@ export class OverviewView {
 
 	effective() {
 		const { profile } = this.app;
-		const sizes = profile.report.effective_sizes;
+		const { effective_sizes: all } = profile.report;
+		const isTiny = (entry) => !profile.isObject && entry.bytes < SIZE_MIN;
+		const sizes = all.filter((entry) => !isTiny(entry));
+		const tiny = all.filter(isTiny).reduce((sum, entry) => sum + entry.share, 0);
 		const most = Math.max(...sizes.map((entry) => entry.share), 1e-9);
 
 		return el(
@@ -194,7 +200,7 @@ export class OverviewView {
 			el(
 				"p",
 				null,
-				"Sizes at which the miss ratio takes a step: between them, a larger cache gains nothing.",
+				`Sizes at which the miss ratio of a fully associative cache takes a step, and by how much of all ${profile.noun}: between them, a larger cache gains nothing.`,
 			),
 			sizes.length
 				? el(
@@ -215,6 +221,9 @@ export class OverviewView {
 						),
 					)
 				: el("p", null, "There is no such step: the curve falls slowly, or nothing is reused."),
+			tiny > 0
+				? el("p", { class: "note" }, `${percent(tiny)} fit in less than ${bytes(SIZE_MIN)}, as any cache has.`)
+				: null,
 		);
 	}
 

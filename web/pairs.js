@@ -6,7 +6,8 @@ import { el, empty, facts, replace } from "./dom.js";
 import { smallHistogram, sizeText } from "./chart.js";
 import { medianOf, sumHists } from "./blame.js";
 import { Listing, SHARE } from "./listing.js";
-import { count, percent } from "./units.js";
+import { carrierText } from "./phrases.js";
+import { count } from "./units.js";
 
 const KINDS = {
 	RAR: "read, then read again",
@@ -34,6 +35,13 @@ export class PairsView extends Listing {
 					text: (row) => profile.objectName(pairs.object[row.id]),
 				},
 				{ key: "kind", title: "kind", text: (row) => pairs.kind[row.id] },
+				{
+					key: "loop",
+					title: "carried by",
+					class: "middle",
+					hint: "the loop from whose one round to a later one the data is kept",
+					text: (row) => carrierText(profile, row.id),
+				},
 				{
 					key: "distance",
 					title: "distance",
@@ -194,17 +202,15 @@ export class PairsView extends Listing {
 						"carried by",
 						loop >= 0
 							? `the loop at ${profile.loopName(loop)}`
-							: this.common >= 0
-								? `no loop; both lie within ${profile.contextName(this.common)}`
-								: "unknown",
+							: `${this.common >= 0 ? "no loop; both lie " : ""}${carrierText(profile, row.id)}`,
 					],
 					[
 						"distance",
-						`${this.distanceText(row)}${this.far(row.id) ? `, the median of those that ${lens.cache.name} is too small for` : this.distance(row.id) ? ", the median of all" : ""}`,
+						`${this.distanceText(row)}${this.far(row.id) ? ` or further, the median of those that ${lens.cache.name} is too small for` : this.distance(row.id) ? ", the median of all" : ""}`,
 					],
 					[
 						"weight",
-						`${count(row.refs)} reuses, ${lens.isEstimate && !lens.fault ? "~" : ""}${lens.text(row.misses)} misses${this.all > 0 ? `, ${percent(row.misses / this.all)} of all` : ""}`,
+						`${count(row.refs)} reuses, ${lens.text(row.misses)} misses${this.all > 0 ? `, ${lens.share(row.misses, this.all)} of all misses of ${lens.cache.name}` : ""}`,
 					],
 				]),
 				smallHistogram({

@@ -2,7 +2,7 @@
 // Findings in words, as several views say them.
 
 import { sizeText } from "./chart.js";
-import { stride } from "./units.js";
+import { count, stride } from "./units.js";
 
 export function causeText(profile, lens, cause, distance) {
 	const { name } = lens.cache ?? { name: "the cache" };
@@ -19,6 +19,19 @@ export function causeText(profile, lens, cause, distance) {
 		default:
 			return "";
 	}
+}
+
+// The misses of a whole cache.
+export function missesText(result) {
+	return `${result.basis === "exact" ? "" : "~"}${count(Math.round(result.misses))}`;
+}
+
+// What lies around both ends of a pair.
+export function carrierText(profile, pair) {
+	const { loop, common_context: common } = profile.pairs;
+
+	if (loop[pair] >= 0) return `loop ${profile.loopName(loop[pair])}`;
+	return common[pair] >= 0 ? `within ${profile.contextName(common[pair])}` : "unknown";
 }
 
 export function strideText(walk) {

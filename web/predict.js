@@ -127,6 +127,22 @@ function writeBacks(input, result) {
 	return bySet ? dirty.cold + atLeast(dirty, cache.ways).sum : reaching(dirty, cache, associative);
 }
 
+// Between which shares the miss ratio lies: the model's error around it, and no further than is
+// possible: none below or above all and, where every reuse is known, none below first touches or
+// above those with what was reused after at least as many blocks as a set has ways.
+function rangeOf(input, result) {
+	const { stack } = input;
+	const all = total(stack);
+	const isKnown = all > 0 && !input.sampled && !stack.model;
+	const { ways } = result.cache;
+	const least = isKnown ? (stack.cold + stack.coherence) / all : 0;
+	const most = isKnown && ways ? (stack.cold + stack.coherence + atLeast(stack, ways).sum) / all : 1;
+	const middle = result.accesses > 0 ? result.misses / result.accesses : 0;
+	const error = result.error_points / 100;
+
+	return [Math.max(least, middle - error), Math.min(most, middle + error)];
+}
+
 export function predictCache(input, cache) {
 	const { sharing = null } = input;
 	const result = {
@@ -142,6 +158,7 @@ export function predictCache(input, cache) {
 	result.writebacks = cache.is_tlb || input.stack.model ? null : writeBacks(input, result);
 	result.hits = result.accesses - result.misses;
 	result.hits_estimated = false;
+	result.range = rangeOf(input, result);
 	result.miss_ratio = result.accesses > 0 ? result.misses / result.accesses : 0;
 	result.moved_bytes = cache.is_tlb ? null : (result.misses + (result.writebacks ?? 0)) * cache.line_bytes;
 	return result;

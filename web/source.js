@@ -5,7 +5,6 @@ import { el } from "./dom.js";
 import { Grid, heatCell } from "./grid.js";
 import { sitesOfFile } from "./tree.js";
 import { fileName } from "./document.js";
-import { percent } from "./units.js";
 
 function newLines(profile, source) {
 	const text = profile.text.get(source);
@@ -62,7 +61,8 @@ export class SourcePane {
 					key: "share",
 					title: "%",
 					number: true,
-					text: (line) => (line.refs && this.all > 0 ? percent(line.misses / this.all) : ""),
+					hint: "of all misses of the cache",
+					text: (line) => (line.refs ? this.app.lens.share(line.misses, this.all) : ""),
 				},
 				{
 					key: "line",

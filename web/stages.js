@@ -68,8 +68,8 @@ function stageTable(app, caption, name, stages, more = []) {
 					: [el("span", { class: `swatch series-${stage.series}`, "aria-hidden": "true" }), stage.label],
 				count(stage.refs),
 				percent(stage.refs / profile.run.references),
-				`${lens.isEstimate ? "~" : ""}${count(lens.ofStage(stage))}`,
-				percent(stageRatio(stage, lens)),
+				lens.text(lens.ofStage(stage)),
+				lens.share(stageRatio(stage, lens), 1),
 				...more.map((column) => column.text(stage)),
 				...(known ? [stage.histogram ? picture(app, stage) : "\u2013"] : []),
 			]),
@@ -260,8 +260,8 @@ export class PhasesView {
 			replace(
 				this.element,
 				empty(
-					"No phases",
-					"The profile has neither: the program marks none, or nobody saw its marks.",
+					"No phases or regions",
+					"None were recorded: the program has no marks, or was recorded in a way that does not see them.",
 					'LOCI_PHASE("solve") and LOCI_BEGIN("assemble") of loci/mark.h name them; man loci-mark.',
 				),
 			);

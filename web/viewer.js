@@ -37,6 +37,23 @@ const KEYS = [
 	["?", "this"],
 ];
 
+const WORDS = [
+	[
+		"stack distance",
+		"how many other blocks were touched since this one was, as a size: what a fully associative cache must exceed to still hold it",
+	],
+	["first, cold", "the first touch of a block: no cache can have it"],
+	["pair", "a use, and the next touch of the same data: the reuse, which may miss"],
+	["RAR, RAW", "of a pair: read after read, read after write"],
+	["WAR, WAW", "write after read, write after write"],
+	["carried by", "the loop that goes round between use and reuse: where another order would help"],
+	["capacity", "misses that a fully associative cache of the size has, too"],
+	["conflict", "misses that come of the sets alone"],
+	["moved", "bytes fetched and written back"],
+	["used", "of the bytes fetched, those touched before they left"],
+	["~", "estimated, not counted"],
+];
+
 class App {
 	constructor(doc) {
 		this.doc = doc;
@@ -212,8 +229,8 @@ class App {
 				{
 					type: "button",
 					class: "quiet",
-					"aria-label": "keys",
-					title: "keys (?)",
+					"aria-label": "keys and words",
+					title: "keys and words (?)",
 					onclick: () => this.help.showModal(),
 				},
 				"?",
@@ -294,13 +311,18 @@ class App {
 		const dialog = el(
 			"dialog",
 			{ "aria-labelledby": "help-title" },
-			el("h2", { id: "help-title" }, "Keys"),
+			el("h2", { id: "help-title" }, "Keys and words"),
 			el(
 				"dl",
 				{ class: "facts" },
 				KEYS.map(([key, what]) =>
 					el("div", null, el("dt", null, el("kbd", null, key)), el("dd", null, what)),
 				),
+			),
+			el(
+				"dl",
+				{ class: "facts words" },
+				WORDS.map(([word, what]) => el("div", null, el("dt", null, word), el("dd", null, what))),
 			),
 			el(
 				"p",

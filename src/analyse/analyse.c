@@ -409,6 +409,14 @@ static void note_watched(struct loci_analysis *a)
 	const char *by = a->options->watching->by;
 	char text[280];
 
+	if (!sum->samples) {
+		snprintf(text, sizeof(text),
+			"no sample was taken of %" PRIu64
+			" references: choose a shorter period (-c)",
+			sum->references);
+		loci_analysis_add_note(a, text);
+		return;
+	}
 	snprintf(text, sizeof(text),
 		"%" PRIu64 " samples of %" PRIu64 " references, watched until their reuse: %" PRIu64
 		" reused while followed, %" PRIu64 " met by %s, %" PRIu64
@@ -582,7 +590,7 @@ int loci_analysis_write(struct loci_analysis *a, const char *path, struct loci_a
 			a->options->command ? a->options->command : "the trace",
 			(int)sizeof(a->info.origin), a->info.origin, a->note[0] ? ": " : "",
 			a->note);
-	else if (a->options->watching && !a->samples.samples)
+	else if (a->alone && a->options->watching && !a->samples.samples)
 		r = loci_err_set(err, ENODATA,
 			"no sample was taken of %" PRIu64 " references: choose a shorter period "
 			"(-c)",

@@ -89,7 +89,6 @@ static int open_sample(struct loci_watch_events *watched, const struct loci_even
 static int fire(struct loci_watch_events *watched, const struct loci_event *event)
 {
 	const struct loci_weigh_reuse reuse = { .count = event->raw[1],
-		.late = word(event, 7, 0),
 		.touches = word(event, 6, 0),
 		.thread = (uint32_t)event->raw[4],
 		.reuse = watched->n_fires++ };

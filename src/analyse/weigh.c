@@ -33,7 +33,6 @@ struct known {
 	double base;
 	uint32_t thread;
 	uint64_t from, to; /* references of the thread; of what is never reused nothing */
-	uint64_t late;
 	bool given_up;
 };
 
@@ -126,7 +125,6 @@ static int know_outcome(struct loci_weigh *weigh, const struct watched *watched,
 	known->outcome.reuse = reuse->reuse;
 	known->outcome.remote = reuse->thread != watched->sample.thread;
 	known->to = reuse->count;
-	known->late = reuse->late;
 	return 0;
 }
 
@@ -365,15 +363,14 @@ static int finish_watched(struct loci_weigh *weigh)
 	return 0;
 }
 
-/* Touches from a sample to its reuse, or to where it was given up, where they were not counted. The
- * reuse is half as late as it may be, on average. */
+/* Touches from a sample to its reuse, or to where it was given up, where they were not counted. */
 static uint64_t distance_of(const struct known *known, const struct loci_touch_clock *clock)
 {
 	double refs, rate = 1;
 
 	if (known->outcome.distance || known->to < known->from)
 		return known->outcome.distance ? known->outcome.distance : 1;
-	refs = (double)(known->to - known->from) + (double)known->late / 2;
+	refs = (double)(known->to - known->from);
 	if (clock)
 		rate = loci_touch_clock_rate(clock, known->thread, known->from, known->to);
 	return (uint64_t)llround(fmax(refs * rate, 1));

@@ -56,8 +56,7 @@ int loci_weigh_open(
 	struct loci_weigh *weigh, const struct loci_weigh_sample *sample, struct loci_err *err);
 
 struct loci_weigh_reuse {
-	uint64_t count;   /* references of the sample's thread so far .. */
-	uint64_t late;    /* .. by which it may be too low */
+	uint64_t count;   /* references of the sample's thread so far */
 	uint64_t touches; /* since the sample, itself included; 0: not known */
 	uint32_t thread;  /* whose it is */
 	uint64_t reuse;   /* any number, for the caller */

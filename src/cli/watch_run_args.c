@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OVERHEAD       0.03
-#define OVERHEAD_UNITS 10000  /* of the control file */
-#define FIRST_PERIOD   100000 /* where the overhead chooses: it is soon found */
-#define AT_ONCE        4      /* samples that are followed, on average */
+#define OVERHEAD       0.01  /* beside the few percent that counting takes */
+#define OVERHEAD_UNITS 10000 /* of the control file */
+#define FIRST_PERIOD   10000 /* where the overhead chooses: it is soon found */
+#define AT_ONCE        4     /* samples that are followed, on average */
 #define PAGE_BYTES     4096
 
 static int parse_overhead(const char *text, double *ret, struct loci_err *err)
@@ -209,9 +209,10 @@ void loci_watch_run_note(const struct loci_watch_run_args *args,
 	}
 	if (took->lost) {
 		snprintf(text, sizeof(text),
-			"%" PRIu64 " samples more were lost: code ran over them, or their "
-			"references could not be told from others",
-			took->lost);
+			"%" PRIu64 " sample%s lost beside these: code ran over %s, or nothing "
+			"tells which reference it was",
+			took->lost, took->lost == 1 ? " was" : "s were",
+			took->lost == 1 ? "it" : "them");
 		loci_analysis_note(analysis, text);
 	}
 	if (verbose)

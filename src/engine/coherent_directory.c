@@ -180,6 +180,18 @@ static void touched_by(struct loci_coherent *coherent, struct loci_coherent_reco
 	if (coherent->member[record->last])
 		not_mine(coherent->member[record->last], touch->hash);
 	record->last = member;
+	record->alone = 0;
+}
+
+/* Where a block of which there is a record is in a member's stack. */
+static uint32_t place_of(const struct loci_coherent *coherent,
+	const struct loci_coherent_member *member, uint32_t slot, uint64_t hash)
+{
+	unsigned place = member->hint[hash >> LOCI_STACK_HINT_SHIFT];
+
+	return member->key[place] == hash && member->entry[place]
+		? place
+		: loci_coherent_at(coherent, 0, slot, member->number);
 }
 
 /* Where several read a block, all that changes is who touched it last: then nobody looks through
@@ -187,18 +199,34 @@ static void touched_by(struct loci_coherent *coherent, struct loci_coherent_reco
 static bool look_at_reader(struct loci_coherent *coherent,
 	const struct loci_coherent_member *member, uint32_t slot, struct loci_coherent_touch *touch)
 {
-	unsigned place = member->hint[touch->hash >> LOCI_STACK_HINT_SHIFT];
-
 	if (touch->is_write || touch->takes)
 		return false;
-	touch->at = member->key[place] == touch->hash && member->entry[place]
-		? place
-		: loci_coherent_at(coherent, 0, slot, member->number);
+	touch->at = place_of(coherent, member, slot, touch->hash);
 	if (touch->at >= LOCI_COHERENT_LOST)
 		return false;
 	touch->kind = LOCI_COHERENT_REUSE;
 	touch->is_free = false;
 	touched_by(coherent, loci_coherent_record_of(coherent, slot), member->number, touch);
+	return true;
+}
+
+/* Where one that has taken a block from all others writes it again, there is only the write to be
+ * remembered. Who of them has ended is looked at by the next other one. */
+static bool look_at_writer(struct loci_coherent *coherent,
+	const struct loci_coherent_member *member, uint32_t *entry,
+	struct loci_coherent_touch *touch)
+{
+	struct loci_coherent_record *record = loci_coherent_record_of(coherent, *entry);
+
+	if (!touch->is_write || !touch->takes || !record->alone || record->last != member->number ||
+		record->state != LOCI_COHERENT_WRITTEN)
+		return false;
+	touch->at = place_of(coherent, member, *entry, touch->hash);
+	touch->kind = LOCI_COHERENT_REUSE;
+	touch->is_free = false;
+	loci_coherent_log_write(&coherent->pool, record, touch);
+	if (!coherent->pool.item[record->log].log.next)
+		loci_coherent_pair_up(coherent, entry, member->number);
 	return true;
 }
 
@@ -229,8 +257,10 @@ static void look_at_record(struct loci_coherent *coherent, uint32_t member, uint
 	}
 	loci_coherent_log_prune(pool, record, others.oldest);
 	if (others.oldest != UINT64_MAX || others.n_have) {
-		if (touch->takes)
+		if (touch->takes) {
 			loci_coherent_log_write(pool, record, touch);
+			record->alone = 1;
+		}
 		if (!others.own)
 			add_sharer(pool, record, member, LOCI_COHERENT_NOWHERE);
 		touch->is_free = false;
@@ -276,6 +306,7 @@ void loci_coherent_look(struct loci_coherent *coherent, struct loci_coherent_mem
 			return;
 		loci_coherent_pair_expand(coherent, entry);
 	}
-	if (!look_at_reader(coherent, member, *entry, touch))
+	if (!look_at_reader(coherent, member, *entry, touch) &&
+		!look_at_writer(coherent, member, entry, touch))
 		look_at_record(coherent, member->number, entry, touch);
 }

@@ -15,12 +15,30 @@
 
 #define AHEAD 16 /* touches whose home is asked for */
 
-/* The place of the highest hole. */
-INLINE unsigned kernel_top_hole(const struct loci_coherent_member *member)
+/* Which places have a smaller rank, a bit each. */
+INLINE uint64_t kernel_above(const uint8_t *rank, unsigned than)
 {
-	unsigned best = (unsigned)__builtin_ctzll(member->holes);
+	uint64_t above = 0;
 
-	for (uint64_t left = member->holes & (member->holes - 1); left; left &= left - 1) {
+#if defined(__AVX2__)
+	for (unsigned i = 0; i < LOCI_STACK_TOP; i += 32)
+		above |= (uint64_t)(uint32_t)_mm256_movemask_epi8(
+				 _mm256_cmpgt_epi8(_mm256_set1_epi8((char)than),
+					 _mm256_load_si256((const __m256i *)(rank + i))))
+			<< i;
+#else
+	for (unsigned i = 0; i < LOCI_STACK_TOP; i++)
+		above |= (uint64_t)(rank[i] < than) << i;
+#endif
+	return above;
+}
+
+/* The place of the highest of some holes. */
+INLINE unsigned kernel_top_hole(const struct loci_coherent_member *member, uint64_t holes)
+{
+	unsigned best = (unsigned)__builtin_ctzll(holes);
+
+	for (uint64_t left = holes & (holes - 1); left; left &= left - 1) {
 		unsigned place = (unsigned)__builtin_ctzll(left);
 
 		if (member->rank[place] < member->rank[best])
@@ -42,13 +60,15 @@ static __attribute__((noinline)) unsigned kernel_raise_over_holes(
 	struct loci_coherent_member *member, struct kernel_ranks *ranks, unsigned place)
 {
 	unsigned hole, had, hole_rank;
+	uint64_t above;
 
 	kernel_store_ranks(ranks, member->rank);
-	hole = kernel_top_hole(member);
 	had = member->rank[place];
-	hole_rank = member->rank[hole];
-	if (hole_rank > had)
+	above = member->holes & kernel_above(member->rank, had);
+	if (!above)
 		return kernel_raise(ranks, place);
+	hole = kernel_top_hole(member, above);
+	hole_rank = member->rank[hole];
 	kernel_sink_above(member, hole_rank);
 	member->rank[place] = 0;
 	member->rank[hole] = (uint8_t)had;
@@ -70,7 +90,7 @@ INLINE unsigned kernel_fill_place(struct loci_coherent_member *member, struct ke
 	unsigned place;
 
 	kernel_store_ranks(ranks, member->rank);
-	place = kernel_top_hole(member);
+	place = kernel_top_hole(member, member->holes);
 	kernel_sink_above(member, member->rank[place]);
 	member->rank[place] = 0;
 	member->holes &= ~(1ull << place);

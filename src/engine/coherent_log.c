@@ -125,7 +125,8 @@ void loci_coherent_pair_expand(struct loci_coherent *coherent, uint32_t *entry)
 		.log = log,
 		.last = (uint32_t)(stamp >> 32),
 		.state = pair.state & ~LOCI_COHERENT_PAIR,
-		.taken = 1 };
+		.taken = 1,
+		.alone = 1 };
 }
 
 void loci_coherent_pair_up(struct loci_coherent *coherent, uint32_t *entry, uint32_t member)

@@ -46,6 +46,7 @@ struct loci_coherent_record {
 	uint32_t log;
 	uint32_t last;  /* toucher */
 	uint64_t taken; /* times that a write took it away */
+	uint32_t alone; /* 1: no other member has it; known while the last toucher stays the same */
 };
 
 /* The same of a block that one has, of which the entry knows, and one has lost, since when all that

@@ -44,6 +44,12 @@ int loci_catalogue_load(
 	}
 LOCI_CATALOGUE_FINDERS(LOCI_CATALOGUE_FIND)
 
+/* The function whose source a loop stands in: its function_id is that of the machine code, into
+ * which it may have been inlined. Of the functions that references within its lines belong to, the
+ * last one that begins above it. */
+int64_t loci_catalogue_loop_function(
+	const struct loci_catalogue *catalogue, const struct loci_loop_row *loop);
+
 /* The function whose text holds the site: the innermost inlined one. 0: unknown. */
 int64_t loci_catalogue_function_of(
 	const struct loci_catalogue *catalogue, const struct loci_site_row *site);

@@ -96,7 +96,7 @@ static void put_pair(
 	if (loop) {
 		loci_json_object(json);
 		put_place(json, c, loop->source_id, loop->line);
-		put_function(json, c, loop->function_id);
+		put_function(json, c, loci_catalogue_loop_function(c, loop));
 		loci_json_object_end(json);
 	} else {
 		loci_json_string(json, NULL);
@@ -117,7 +117,7 @@ static void put_loop(
 {
 	put_place(json, c, loop->source_id, loop->line);
 	loci_pair_number(json, "last_line", loop->last_line ? loop->last_line : NAN);
-	put_function(json, c, loop->function_id);
+	put_function(json, c, loci_catalogue_loop_function(c, loop));
 	loci_pair_u64(json, "iterations", loop->iterations);
 }
 

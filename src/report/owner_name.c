@@ -208,7 +208,8 @@ const char *loci_name_carrier(const struct loci_catalogue *catalogue,
 	if (loop) {
 		loci_name_line(catalogue, loop->source_id, loop->line, name, sizeof(name));
 		if (!name[0])
-			function_name(catalogue, loop->function_id, name, sizeof(name));
+			function_name(catalogue, loci_catalogue_loop_function(catalogue, loop),
+				name, sizeof(name));
 		snprintf(buf, size, "loop at %s", name[0] ? name : "an unknown line");
 	} else if (common) {
 		snprintf(buf, size, "within %s",
@@ -232,7 +233,7 @@ static void name_loop(
 	char line[LOCI_NAME_MAX], function[LOCI_NAME_MAX];
 
 	loci_name_line(c, loop->source_id, loop->line, line, sizeof(line));
-	function_name(c, loop->function_id, function, sizeof(function));
+	function_name(c, loci_catalogue_loop_function(c, loop), function, sizeof(function));
 	snprintf(buf, size, "%s%s%s", line, line[0] && function[0] ? " " : "", function);
 	if (!buf[0])
 		snprintf(buf, size, "loop %" PRId64, loop->id);

@@ -236,6 +236,7 @@ static void say_memory(struct sentence *s)
 		return;
 	say(s, " ");
 	say_share(s, is_far && is_new ? v->beyond + v->cold : is_far ? v->beyond : v->cold);
+	say(s, " of %s", loci_report_noun(s->subject));
 	if (is_far && is_new) {
 		say(s, " go to memory: ");
 		say_share(s, v->beyond);

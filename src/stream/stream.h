@@ -163,7 +163,7 @@ enum loci_marker {
 	LOCI_MARK_SAMPLE_FIRE = 0x34,  /* sample id      0: address, 1: references so far, 2: site,
 	                                  3: reference descriptor, 4: thread, 5: frame address. May
 	                                  have 6: touches of blocks since the sample, itself included,
-	                                  0: not known, 7: by how many references 1 may be too low, and
+	                                  0: not known, 7: by how many references 1 may be off, and
 	                                  8: as 11 of OPEN.
 	                                  References are those of the sample's thread. A site without
 	                                  a descriptor is an address of code, just behind the reference.

@@ -88,7 +88,7 @@ sys.exit(not row["works"])'; then
 	holds "long, writes" "count(*) = 0 from bins"
 	# The overhead chooses the period.
 	expect 3 loci record --light -v -o p.loci ./watched long
-	has err "for 3 % of the time"
+	has err "for 1 % of the time"
 	has err " traps, "
 	holds light "last_period >= 10000 and samples > 0 from s"
 fi

@@ -69,7 +69,7 @@ static const struct scene scenes[] = {
 		.cold = 20,
 		.has_machine = true,
 		.verdict = "87 % of references fit in L1 (32 KiB); the next step is at 12 MiB "
-			   "(fits L3): 11 %. 2 % are first touches and go to memory.",
+			   "(fits L3): 11 %. 2 % of references are first touches and go to memory.",
 		.knees = "704 B (87 %), 12 MiB (11 %)" },
 	{ .name = "the same without a machine",
 		.weight = { { 511, 870 }, { 196607, 110 } },
@@ -96,7 +96,8 @@ static const struct scene scenes[] = {
 		.cold = 20,
 		.has_machine = true,
 		.verdict = "70 % of references fit in L1 (32 KiB); the next step is at 64 MiB "
-			   "(beyond L3): 28 %. 30 % go to memory: 28 % reach further back than L3, "
+			   "(beyond L3): 28 %. 30 % of references go to memory: 28 % reach further "
+			   "back than L3, "
 			   "2 % are first touches.",
 		.knees = "704 B (70 %), 64 MiB (28 %)" },
 	{ .name = "mostly far",

@@ -19,7 +19,7 @@ const READY_MS = 1000;
 const CLICK_MS = 100;
 const PARTS = ["TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration"];
 const TREES = ["line", "loop", "file", "module", "object", "context", "function"];
-const TREE_SORTS = ["name", "ratio", "distance", "references", "misses"];
+const TREE_SORTS = ["name", "miss ratio", "distance", "references", "misses"];
 
 // Acts of somebody at the page, each done in the page itself: what drives it costs it nothing.
 const press = (where, text) => ({

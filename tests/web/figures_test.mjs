@@ -9,6 +9,7 @@ import test from "node:test";
 import { Lens, accessesOf, causeOf, walkOf } from "../../web/blame.js";
 import { finder } from "../../web/search.js";
 import { TREES, childrenOf, distanceOf, histOf, ratioOf, sortedNodes, treeOf } from "../../web/tree.js";
+import { headline, nextSize } from "../../web/headline.js";
 import { log2Rows, missRatio } from "../../web/hist.js";
 import { formatHierarchy, parseHierarchy } from "../../web/units.js";
 import { documentOf, json, near, randomNumbers } from "./page_data.mjs";
@@ -275,4 +276,26 @@ test("a tree that has met other lenses is sorted and searched as a new one", () 
 					`${by}: ${query}`,
 				);
 		}
+});
+
+// Of a profile whose sites make up the whole run.
+test("the first sentence and the next size are those of a report on that cache", () => {
+	const path = paths.find((name) => name.endsWith("rich.loci")) ?? first;
+	const profile = profiles.get(path);
+	const rounded = (text) =>
+		text
+			.replace(/~/g, "")
+			.replace(/\s/g, " ")
+			.replace(/\d+(\.\d+)?/g, (value) => Number(value).toPrecision(2));
+
+	for (const spec of ["L1=1K/2", "L1=4K/4", "L1=1536", "L1=2K", "L1=16K/4", "L1=2304/3"]) {
+		const { verdict } = json("report", path, "--cache", spec).profiles[0];
+		const lens = new Lens(profile, parseHierarchy(spec)[0]);
+		const text = rounded(headline(profile, lens).replace(/\.$/, ""));
+		// what all misses are is known better than the sum of what owners are estimated to miss
+		const from = lens.isEstimate ? text.indexOf(" of references") : 0;
+
+		assert.ok(rounded(verdict.text).includes(text.slice(from)), `${spec}: ${text}, want ${verdict.text}`);
+		assert.equal(nextSize(profile, lens.cache)?.blocks, verdict.next?.blocks, spec);
+	}
 });

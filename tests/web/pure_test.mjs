@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { causeOf, sumHists, worstRows } from "../../web/blame.js";
+import { Lens, causeOf, sumHists, worstRows } from "../../web/blame.js";
 import { binomialAtLeast, binomialPoint, erfc } from "../../web/binomial.js";
 import {
 	atLeast,
@@ -19,6 +19,7 @@ import {
 	newHist,
 	total,
 } from "../../web/hist.js";
+import { Profile } from "../../web/document.js";
 import { Orders, nameKeys, orderBy } from "../../web/order.js";
 import { learnBins, predictCache, predictHits } from "../../web/predict.js";
 import { Store, chosenId, readFragment, writeFragment } from "../../web/state.js";
@@ -293,4 +294,66 @@ test("orders are those of a plain sort", () => {
 		for (let i = 1; i < n; i++)
 			assert.equal(Math.sign(byName[i] - byName[i - 1]), names[i] < names[i - 1] ? -1 : names[i] > names[i - 1] ? 1 : 0);
 	}
+});
+
+test("an error goes no further than is possible", () => {
+	const stack = newHist("coarse", 64);
+
+	stack.weight[2] = 600; // fits into any set of four ways
+	stack.weight[binOf("coarse", 60)] = 300;
+	stack.cold = 100;
+	const input = { touches: 0, stack };
+	const [cache] = parseHierarchy("X=3072/4"); // 12 sets
+	const result = predictCache(input, cache);
+
+	assert.equal(result.basis, "binomial model");
+	assert.deepEqual(result.range, [Math.max(0.1, result.miss_ratio - 0.4), 0.4]);
+	const sampled = predictCache({ ...input, sampled: true, sampling_points: 3 }, cache);
+
+	assert.deepEqual(sampled.range, [0, sampled.miss_ratio + 0.43]);
+	assert.deepEqual(predictCache(input, parseHierarchy("X=1K")[0]).range, [0.4, 0.4]);
+});
+
+const inlined = new Profile({
+	path: "x.loci",
+	run: { unit: "byte", references: 40 },
+	grains: [{ block_bytes: 64, touches: 40, sampling_rate: 1, error_points: 0 }],
+	sources: { path: ["/src/mm.c"] },
+	functions: { name: ["main", "mul", "late"], source: [0, 0, 0], line: [30, 10, 35] },
+	// of main's code; the first is within what was inlined, the last has one of a lambda above it
+	loops: {
+		parent: [-1, 0, -1],
+		function: [0, 0, 0],
+		source: [0, 0, 0],
+		line: [12, 13, 40],
+		last_line: [14, 14, 42],
+	},
+	sites: {
+		function: [1, 0, 2],
+		outer: [0, 0, 0],
+		loop: [1, 2, 2],
+		source: [0, 0, 0],
+		line: [14, 41, 36],
+		refs: [20, 10, 10],
+		misses: [],
+		histogram: { n: [1, 0, 0], cold: [1, 0, 0], coherence: [0, 0, 0], bins: [16], weights: [19] },
+	},
+});
+
+test("a loop is named for the function whose source it stands in", () => {
+	assert.deepEqual(
+		[0, 1, 2].map((id) => inlined.loopName(id)),
+		["mm.c:12 mul", "mm.c:13 mul", "mm.c:40 main"],
+	);
+});
+
+test("estimates are whole and marked", () => {
+	const lens = new Lens(inlined, parseHierarchy("X=1152")[0]);
+
+	assert.ok(lens.isEstimate && lens.misses("sites")[0] === 1 + 19 / 2); // 18 of the distances 16 to 19
+	assert.equal(lens.text(lens.misses("sites")[0]), "~11");
+	assert.equal(lens.text(NaN), "\u2013");
+	assert.equal(lens.share(1, 3), "~33\u00a0%");
+	assert.equal(lens.share(1, 0), "\u2013");
+	assert.equal(lens.name, "X (1.13\u00a0KiB)");
 });

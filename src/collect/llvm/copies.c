@@ -201,12 +201,14 @@ static bool may_leave(const struct copying *copying, uint32_t target)
 	return !is_idle && !copying->flow->loop[loop].is_short;
 }
 
-/* Control comes back to the counting copy at outermost loops only: another way into a loop within
- * makes those around it none that the compiler knows, and the counting copy is to cost nothing. */
+/* Control comes back to the counting copy at outermost loops and at those right within: another way
+ * into a loop makes those around it none that the compiler knows, and the counting copy is to cost
+ * nothing. But what an outermost loop does each time may be all that the program does, and to be in
+ * the tracing copy until its end would cost more. */
 static bool may_return(const struct copying *copying, uint32_t target)
 {
 	uint32_t loop = copying->flow->block[target].loop;
-	return loop == LOCI_FLOW_NONE || copying->flow->loop[loop].depth == 1;
+	return loop == LOCI_FLOW_NONE || copying->flow->loop[loop].depth <= 2;
 }
 
 static LLVMBasicBlockRef block_before(struct loci_emit *emit, LLVMBasicBlockRef block)

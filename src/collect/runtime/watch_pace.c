@@ -1,42 +1,50 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A sample costs what its burst took beyond what the same references take in a counting copy, what
- * code is slower after it that cannot leave its tracing copy at once, and its trap. What the kernel
- * does before and after a handler cannot be measured from within: it is a constant. Time is the
- * clock's, so what takes far longer than it should was not running, and counts as the most that it
- * should take. */
+ * code is slower after it that cannot leave its tracing copy at once, and its trap. A burst's time
+ * is the thread's own. What code takes in either copy is seen too often for that, by a clock that
+ * runs also while others have the processor: there the quickest of late counts. What the kernel
+ * does before and after a handler cannot be measured from within: it is a constant. */
 #include "collect/runtime/watching.h"
+#include "stream/ring_x86_64.h"
+
+#include <time.h>
+
+#define SYS_CLOCK_GETTIME 228
 
 #define SHARE_UNITS    10000
 #define LEAST_PERIOD   10000
 #define MOST_PERIOD    (1ull << 25) /* lest too few samples correct a wrong guess */
-#define KEPT_SAMPLES   32           /* of late */
-#define KEPT_REFS      (1ull << 21)
-#define COUNTED_LEAST  2048 /* references of which the time says something */
+#define KEPT_SAMPLES   64           /* of late */
+#define COUNTED_LEAST  2048         /* references of which the time says something, .. */
+#define TRACED_LEAST   256          /* .. and in a tracing copy, which comes often */
+#define FORGET         64           /* the quickest becomes slower by this part each time */
+#define SLOWER         1024 /* a reference in a tracing copy, in 2^-10 ns, until it is known */
+#define LOOK_NS        100
 #define KERNEL_TRAP_NS 9000
-#define BURST_NS       20000 /* the most that a burst takes, .. */
-#define BURST_REF_NS   20    /* .. and for each of its references */
-#define SLOWER         8     /* counting may be than before, .. */
-#define TAIL_SLOWER    3     /* .. and a tracing copy than counting */
+#define BEFORE_NS      6000 /* of it, before the handler */
 
 static void add(uint64_t *sum, uint64_t n)
 {
 	__atomic_fetch_add(sum, n, __ATOMIC_RELAXED);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t own_ns(void)
 {
-	return a < b ? a : b;
+	struct timespec now = { 0 };
+
+	loci_syscall3(SYS_CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What so many references take in a counting copy. */
-static uint64_t usual_ns(const struct rt_pace *pace, uint64_t refs)
+static uint64_t times(uint64_t rate, uint64_t refs)
 {
-	return (uint64_t)((unsigned __int128)pace->counted_ns * refs / (pace->counted_refs + 1));
+	return (uint64_t)((unsigned __int128)rate * refs >> 10);
 }
 
-static void count_from_here(struct rt_thread *thread, bool is_counting)
+static void look_from_here(struct rt_thread *thread, bool is_counting)
 {
 	thread->pace.is_counting = is_counting;
+	thread->pace.traps_ns = 0;
 	thread->pace.since_ns = rt_now_ns();
 	thread->pace.since_refs = rt_thread_count(thread);
 }
@@ -44,113 +52,109 @@ static void count_from_here(struct rt_thread *thread, bool is_counting)
 void rt_pace_begin(struct rt_thread *thread)
 {
 	thread->pace = (struct rt_pace){ .period = rt.control->period };
-	count_from_here(thread, true);
+	look_from_here(thread, true);
 }
 
-static void learn(struct rt_pace *pace, uint64_t refs, uint64_t ns)
+static void learn(uint64_t *rate, uint64_t ns, uint64_t refs)
 {
-	if (refs < COUNTED_LEAST)
-		return;
-	if (pace->counted_refs)
-		ns = least(ns, SLOWER * usual_ns(pace, refs));
-	pace->counted_refs += refs;
-	pace->counted_ns += ns;
-	while (pace->counted_refs > KEPT_REFS) {
-		pace->counted_refs /= 2;
-		pace->counted_ns /= 2;
-	}
+	uint64_t seen = (ns << 10) / refs, slower = *rate + *rate / FORGET + 1;
+
+	*rate = *rate && slower < seen ? slower : seen;
 }
 
 static void counted(struct rt_thread *thread)
 {
-	const struct rt_pace *pace = &thread->pace;
+	struct rt_pace *pace = &thread->pace;
+	uint64_t refs = rt_thread_count(thread) - pace->since_refs;
 
-	learn(&thread->pace, rt_thread_count(thread) - pace->since_refs,
-		rt_now_ns() - pace->since_ns);
+	if (pace->is_counting && refs >= COUNTED_LEAST)
+		learn(&pace->counting, rt_now_ns() - pace->since_ns, refs);
 }
 
-/* One that was faster than counting says that this is faster by now. */
-static void tail_over(struct rt_pace *pace)
+/* What a reference takes longer in a tracing copy. */
+static uint64_t slower(const struct rt_pace *pace)
 {
-	uint64_t refs = pace->seen_refs - pace->tail_refs, usual = usual_ns(pace, refs);
-	uint64_t ns = least(pace->seen_ns - pace->tail_ns, TAIL_SLOWER * usual);
-
-	if (!pace->tail_ns)
-		return;
-	pace->tail_ns = 0;
-	if (ns > usual)
-		add(&pace->spent_ns, ns - usual);
-	else
-		learn(pace, refs, ns);
+	if (!pace->counting || !pace->tracing)
+		return SLOWER;
+	return pace->tracing > pace->counting ? pace->tracing - pace->counting : 0;
 }
 
-static void tail(struct rt_thread *thread)
+static void traced(struct rt_thread *thread)
 {
 	struct rt_pace *pace = &thread->pace;
+	uint64_t refs = rt_thread_count(thread) - pace->since_refs;
 
-	pace->is_counting = false;
-	pace->seen_ns = rt_now_ns();
-	pace->seen_refs = rt_thread_count(thread);
-	if (!pace->tail_ns) {
-		pace->tail_ns = pace->seen_ns;
-		pace->tail_refs = pace->seen_refs;
-	}
+	if (refs >= TRACED_LEAST)
+		learn(&pace->tracing, rt_now_ns() - pace->since_ns, refs);
+	add(&pace->spent_ns, times(slower(pace), refs));
 }
 
-/* Who comes twice from a counting copy was in no other in between. */
-void rt_pace_rest(struct rt_thread *thread, bool is_tracing)
+/* Who comes from a tracing copy has been there since it was last seen; who comes twice from a
+ * counting copy was in no other in between. */
+void rt_pace_rest(struct rt_thread *thread, bool is_tracing, uint64_t words)
 {
-	if (!rt.control->watching.overhead)
-		return;
 	if (is_tracing) {
-		tail(thread);
-		return;
-	}
-	tail_over(&thread->pace);
-	if (thread->pace.is_counting)
+		traced(thread);
+	} else {
 		counted(thread);
-	count_from_here(thread, true);
+		add(&thread->pace.spent_ns, LOOK_NS + times(slower(&thread->pace), words));
+	}
+	look_from_here(thread, !is_tracing);
 }
 
 void rt_pace_burst(struct rt_thread *thread)
 {
-	if (thread->pace.is_counting)
-		counted(thread);
-	tail_over(&thread->pace);
-	count_from_here(thread, false);
+	counted(thread);
+	thread->pace.burst_ns = own_ns();
+	thread->pace.burst_refs = rt_thread_count(thread);
 }
 
 void rt_pace_burst_over(struct rt_thread *thread)
 {
 	struct rt_pace *pace = &thread->pace;
-	uint64_t ns = rt_now_ns() - pace->since_ns;
-	uint64_t refs = rt_thread_count(thread) - pace->since_refs, usual = usual_ns(pace, refs);
+	uint64_t ns = own_ns() - pace->burst_ns;
+	uint64_t usual = times(pace->counting, rt_thread_count(thread) - pace->burst_refs);
 
-	ns = least(ns, usual + BURST_NS + BURST_REF_NS * refs);
 	add(&rt.control->watching.burst_ns, ns);
 	add(&pace->spent_ns, ns > usual ? ns - usual : 0);
+	look_from_here(thread, false);
 }
 
 void rt_pace_trap(struct rt_thread *thread, uint64_t ns)
 {
 	add(&rt.control->watching.trap_ns, ns + KERNEL_TRAP_NS);
 	add(&thread->pace.spent_ns, ns + KERNEL_TRAP_NS);
+	add(&thread->pace.traps_ns, ns + KERNEL_TRAP_NS);
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+uint64_t rt_pace_since(const struct rt_thread *thread)
+{
+	return less(rt_now_ns(), thread->pace.since_ns + thread->pace.traps_ns);
+}
+
+uint64_t rt_pace_until(const struct rt_thread *thread, uint64_t ns)
+{
+	return less(ns, thread->pace.since_ns + thread->pace.traps_ns + BEFORE_NS);
+}
+
+static uint64_t between(uint64_t n, uint64_t low, uint64_t high)
+{
+	return n < low ? low : n < high ? n : high;
 }
 
 /* With c for a sample, t for a reference and the share s: one sample in c / (s t) references. */
 static uint64_t wanted(const struct rt_pace *pace)
 {
-	unsigned __int128 period =
-		(unsigned __int128)pace->spent_ns * SHARE_UNITS * (pace->counted_refs + 1);
+	unsigned __int128 period = (unsigned __int128)pace->spent_ns * SHARE_UNITS << 10;
 
 	period /= (unsigned __int128)pace->samples * rt.control->watching.overhead *
-		(pace->counted_ns + 1);
+		(pace->counting + 1);
 	return period < MOST_PERIOD ? (uint64_t)period : MOST_PERIOD;
-}
-
-static uint64_t between(uint64_t n, uint64_t low, uint64_t high)
-{
-	return n < low ? low : least(n, high);
 }
 
 /* It comes nearer to what is wanted slowly: no single sample changes much. */
@@ -161,7 +165,7 @@ uint64_t rt_pace_period(struct rt_thread *thread)
 
 	if (!rt.control->watching.overhead)
 		return period;
-	if (pace->samples) {
+	if (pace->samples && pace->counting) {
 		period = between(
 			(period + wanted(pace)) / 2, period - period / 4, period + period / 2);
 		pace->period = between(period, LEAST_PERIOD, MOST_PERIOD);

@@ -10,14 +10,14 @@
 struct rt_pace {
 	uint64_t period;
 	/* Of late, for sums are halved now and then: */
-	uint64_t samples, spent_ns;        /* for these and their traps */
-	uint64_t counted_refs, counted_ns; /* in counting copies */
-	/* Where it is: in a counting copy since then, in a burst, .. */
+	uint64_t samples, spent_ns; /* for these and their traps */
+	/* What a reference takes when nothing else has the processor, in 2^-10 ns; 0: not known. */
+	uint64_t counting, tracing;
+	/* When it was last seen, and whether it went on in a counting copy then. */
 	uint64_t since_ns, since_refs;
+	uint64_t traps_ns; /* in handlers since then */
 	bool is_counting;
-	/* .. or in a tracing copy that it cannot leave yet. */
-	uint64_t tail_ns, tail_refs; /* when that began; 0: it is not */
-	uint64_t seen_ns, seen_refs; /* when it was last looked at */
+	uint64_t burst_ns, burst_refs; /* when its burst began: of its own time */
 };
 
 struct rt_thread;
@@ -26,9 +26,14 @@ void rt_pace_begin(struct rt_thread *thread);
 /* Around a burst. */
 void rt_pace_burst(struct rt_thread *thread);
 void rt_pace_burst_over(struct rt_thread *thread);
-/* It comes without a sample from a tracing copy; or it may come from a counting one. */
-void rt_pace_rest(struct rt_thread *thread, bool is_tracing);
+/* It comes without a sample from a tracing copy; or it may come from a counting one. words: that it
+ * has appended since it was seen, to nobody. */
+void rt_pace_rest(struct rt_thread *thread, bool is_tracing, uint64_t words);
 void rt_pace_trap(struct rt_thread *thread, uint64_t ns); /* in its handler */
-uint64_t rt_pace_period(struct rt_thread *thread);        /* for the gap that is drawn now */
+/* The thread's time since it was last seen, without its traps; and until a trap whose handler began
+ * then. */
+uint64_t rt_pace_since(const struct rt_thread *thread);
+uint64_t rt_pace_until(const struct rt_thread *thread, uint64_t ns);
+uint64_t rt_pace_period(struct rt_thread *thread); /* for the gap that is drawn now */
 
 #endif

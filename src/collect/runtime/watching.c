@@ -13,9 +13,9 @@
 #define RUN_REFS    (1u << 16) /* of a loop that is told by a RUN, until more is known */
 #define RUN_MOST    (1u << 26)
 /* While one of its samples is watched a thread looks after so many references, or this part of the
- * sample's age: by that the count in memory may be behind, and no more. */
+ * sample's age: by that the count in memory may be behind, and time is the judge in between. */
 #define LOOK_REFS   4096
-#define LOOK_PART   16
+#define LOOK_PART   4
 /* Frames between rt_room and the code: its own, the stub's, that of loci.ready or loci.cross. */
 #define OWN_FRAMES  3
 #define STUB_BYTES  128
@@ -28,12 +28,25 @@ struct armed {
 	uint64_t ended;                        /* .. with this count */
 };
 
+/* A sample whose watch has met its block, until it is known better when that was: the count in
+ * memory is that of the thread's last call or look. When it looks again, what it counted since is
+ * shared out by time. */
+struct met {
+	const struct rt_thread *thread; /* of the sample; NULL: none */
+	uint64_t id, raw[9];
+	uint64_t since_ns; /* from the last look to the touch */
+	unsigned n_back;
+	uint64_t back[RT_CALLS];
+};
+
 static struct {
 	pid_t pid; /* that has begun; 0: none */
 	const struct rt_watch_ops *ops;
 	unsigned n; /* watches */
 	struct loci_reservoir reservoir;
 	struct armed armed[LOCI_RESERVOIR];
+	struct met met[LOCI_RESERVOIR];
+	uint32_t n_met;
 	int32_t n_near;      /* threads that have a sample ahead, or are in a burst */
 	uint32_t generation; /* of code: changes when some is unloaded */
 	uint32_t unloading;
@@ -74,8 +87,11 @@ static void begin_process(void)
 	watching.pid = rt.pid;
 	watching.n_near = 0;
 	watching.unloading = 0;
-	for (unsigned i = 0; i < LOCI_RESERVOIR; i++)
+	watching.n_met = 0;
+	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
 		watching.armed[i] = (struct armed){ 0 };
+		watching.met[i].thread = NULL;
+	}
 	watching.ops = shared()->by == LOCI_CONTROL_PAGES ? &rt_watch_pages : &rt_watch_registers;
 	watching.n = watching.ops->begin(shared()->watches, &failed);
 	if (!watching.n)
@@ -150,6 +166,53 @@ static void tell_stack(const uint64_t *back, unsigned n)
 		rt_process_mark(LOCI_MARK_STACK, 0, n, back);
 }
 
+/* Its count may be off by so much. */
+static void tell_met(struct met *met, uint64_t count, uint64_t off)
+{
+	met->raw[1] = count;
+	met->raw[7] = off;
+	rt_process_mark(LOCI_MARK_SAMPLE_FIRE, met->id, 9, met->raw);
+	tell_stack(met->back, met->n_back);
+	met->thread = NULL;
+	__atomic_fetch_sub(&watching.n_met, 1, __ATOMIC_RELAXED);
+}
+
+/* Those whose thread has not come since: in the middle of where it may be. Lock held. */
+static void tell_all_met(void)
+{
+	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
+		struct met *met = &watching.met[i];
+
+		if (met->thread)
+			tell_met(met, met->raw[1] + met->raw[7] / 2, (met->raw[7] + 1) / 2);
+	}
+}
+
+/* The thread has come to this count. Where it has been in its tracing copy ever since it looked,
+ * and in no loop that tells of itself at its end, memory had the count right. Lock held. */
+static void tell_met_by(struct rt_thread *thread, bool is_exact)
+{
+	uint64_t now = rt_thread_count(thread), from = thread->pace.since_refs;
+	uint64_t ns = rt_pace_since(thread);
+
+	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
+		struct met *met = &watching.met[i];
+		uint64_t least = met->raw[1], count = now;
+
+		if (met->thread != thread)
+			continue;
+		if (is_exact) {
+			tell_met(met, least, 0);
+			continue;
+		}
+		if (met->since_ns < ns)
+			count = from +
+				(uint64_t)((unsigned __int128)(now - from) * met->since_ns / ns);
+		count = count < least ? least : count;
+		tell_met(met, count, count - least > now - count ? count - least : now - count);
+	}
+}
+
 static uint64_t take_id(void)
 {
 	return __atomic_add_fetch(&rt.control->taken, 1, __ATOMIC_RELAXED);
@@ -211,6 +274,7 @@ static void enter(struct rt_thread *thread, const struct rt_burst_sample *sample
 	uint64_t id = take_id();
 	int watch = watching.n ? loci_reservoir_offer(&watching.reservoir) : -1;
 
+	tell_all_met();
 	if (watch >= 0)
 		evict((unsigned)watch, id);
 	tell_open(thread, sample, id, watch < 0 ? LOCI_WATCH_NONE : (uint32_t)watch);
@@ -384,6 +448,14 @@ static unsigned sink_words(struct rt_thread *thread, uint64_t count, uint64_t du
 	return due > 4 * RT_SINK_MOST ? RT_SINK_MOST : RT_SINK_WORDS;
 }
 
+/* That it has appended since it was last told to rest. */
+static uint64_t rested_words(const struct rt_thread *thread)
+{
+	uint64_t words = (uint64_t)(thread->level->quiet.cursor - thread->sink);
+
+	return words <= RT_SINK_MOST + LOCI_CC_ROOM_WORDS ? words : 0;
+}
+
 /* No sample is due. */
 static void rest(struct rt_thread *thread)
 {
@@ -391,7 +463,7 @@ static void rest(struct rt_thread *thread)
 	uint64_t due = thread->next_sample - count; /* until its sample */
 	uint64_t refs = due > thread->margin ? due - thread->margin : 1;
 
-	rt_pace_rest(thread, __loci_thread.budget >= 0);
+	rt_pace_rest(thread, __loci_thread.budget >= 0, rested_words(thread));
 	rt_sample_quiet(thread, sink_words(thread, count, due));
 	keep_runs_off(thread, due < 2 * thread->run_refs || look < thread->run_refs);
 	refs = refs < look ? refs : look;
@@ -419,10 +491,25 @@ static void go_on(struct rt_thread *thread, uintptr_t pointer)
 		give_room(burst);
 }
 
+/* With signals blocked. */
+static void look_back(struct rt_thread *thread)
+{
+	rt_lock();
+	if (rt_mode() != RT_OFF)
+		tell_met_by(thread, __loci_thread.budget >= 0 && thread->is_near);
+	rt_unlock();
+}
+
 void rt_watch_room(struct rt_thread *thread, uintptr_t frame)
 {
 	struct rt_burst *burst = thread->burst;
 
+	if (__atomic_load_n(&watching.n_met, __ATOMIC_RELAXED)) {
+		uint64_t mask = rt_block();
+
+		look_back(thread);
+		rt_unblock(mask);
+	}
 	if (burst && (burst->is_on || is_due(thread))) {
 		uint64_t mask = rt_block();
 
@@ -454,6 +541,8 @@ void rt_watch_told(struct rt_thread *thread, const struct rt_burst_ref *ref)
 void rt_watch_thread_end(struct rt_thread *thread)
 {
 	rt_lock();
+	if (rt_mode() != RT_OFF)
+		tell_all_met();
 	if (thread->burst && thread->burst->is_on) {
 		if (rt_mode() != RT_OFF)
 			read_words(thread, true);
@@ -481,30 +570,40 @@ static uintptr_t behind(uintptr_t code)
 	return code + (shared()->by == LOCI_CONTROL_PAGES);
 }
 
-/* The frame pointer is that of the code, if that keeps one. */
+/* The frame pointer is that of the code, if that keeps one. Lock held. */
+static void meet(unsigned watch, uintptr_t address, const greg_t *gregs, uint64_t now_ns)
+{
+	struct armed *armed = &watching.armed[watch];
+	struct met *met = &watching.met[watch];
+	uintptr_t site = (uintptr_t)gregs[REG_RIP];
+	static struct rt_call_stack calls;
+
+	*met = (struct met){ .thread = armed->thread, .id = armed->id };
+	met->raw[0] = address;
+	met->raw[1] = count_of(armed, &met->raw[7]);
+	met->raw[2] = behind(site);
+	met->raw[4] = rt_self ? rt_self->id : 0;
+	met->raw[8] = last_sequence();
+	rt_call_stack_walk(&calls, (uintptr_t)gregs[REG_RBP], site);
+	met->raw[5] = calls.n ? calls.call[calls.n - 1].frame : 0;
+	met->n_back = rt_call_stack_list(&calls, met->back);
+	met->since_ns = rt_pace_until(armed->thread, now_ns);
+	__atomic_fetch_add(&watching.n_met, 1, __ATOMIC_RELAXED);
+	if (!armed->counting || (armed->thread->burst && armed->thread->burst->is_on))
+		tell_met(met, met->raw[1], 0);
+	__atomic_store_n(&armed->thread, NULL, __ATOMIC_RELAXED);
+	loci_reservoir_release(&watching.reservoir, watch);
+}
+
 void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context)
 {
-	const greg_t *gregs = context->uc_mcontext.gregs;
-	uintptr_t site = (uintptr_t)gregs[REG_RIP];
-	struct armed *armed = &watching.armed[watch];
-	uint64_t raw[9] = { address, 0, behind(site), 0 }, back[RT_CALLS];
-	static struct rt_call_stack calls; /* the lock is held */
 	struct rt_thread *self = rt_self;
 	uint64_t begun = rt_now_ns();
 
 	__atomic_fetch_add(&shared()->traps, 1, __ATOMIC_RELAXED);
 	rt_lock();
-	if (is_armed(watch, address)) {
-		raw[1] = count_of(armed, &raw[7]);
-		raw[4] = self ? self->id : 0;
-		rt_call_stack_walk(&calls, (uintptr_t)gregs[REG_RBP], site);
-		raw[5] = calls.n ? calls.call[calls.n - 1].frame : 0;
-		raw[8] = last_sequence();
-		rt_process_mark(LOCI_MARK_SAMPLE_FIRE, armed->id, 9, raw);
-		tell_stack(back, rt_call_stack_list(&calls, back));
-		__atomic_store_n(&armed->thread, NULL, __ATOMIC_RELAXED);
-		loci_reservoir_release(&watching.reservoir, watch);
-	}
+	if (is_armed(watch, address))
+		meet(watch, address, context->uc_mcontext.gregs, begun);
 	rt_unlock();
 	if (self)
 		rt_pace_trap(self, rt_now_ns() - begun);
