@@ -46,9 +46,12 @@ try() { # MAJOR FLAGS
 	LEAVE=$others PROFILE=$scratch/cc.loci check "clang $major $flags, recorded" \
 		"$here/awkward.sh" "$dir.cc" "$BUILD/loci" record -q --collector cc -o "$scratch/cc.loci" --
 	# Of few references there may be no sample: the recorder says so, and may fail for that.
-	LEAVE="$others streams" PARTS="out status" LOCI_RUNS=0 check "clang $major $flags, watched" \
-		"$here/awkward.sh" "$dir.cc" "$BUILD/loci" record -q -m watch -c 200 --burst 20 \
-		-o "$scratch/watched.loci" --
+	for by in "" --watch-by=pages; do
+		LEAVE="$others streams" PARTS="out status" LOCI_RUNS=0 \
+			check "clang $major $flags, watched $by" "$here/awkward.sh" "$dir.cc" \
+			"$BUILD/loci" record -q -m watch $by -c 200 --burst 20 \
+			-o "$scratch/watched.loci" --
+	done
 }
 in_turn "$clangs" try -O0
 in_turn "$clangs" try -O2
