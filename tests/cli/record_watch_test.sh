@@ -65,7 +65,7 @@ if python3 -c 'import json, sys
 row = [row for row in json.load(open("out"))["collectors"] if row["name"] == "watch"][0]
 sys.exit(not row["works"])'; then
 	watched long -c 20000
-	holds long "total(share) > 0.96 from bins where low between 49000 and 54000"
+	holds long "total(share) > 0.96 from bins where low between 47000 and 55000"
 	holds long "samples > 400 from s"
 	watched calls -c 20000
 	holds calls "total(share) > 0.96 from bins where low between 39000 and 43000"
@@ -81,7 +81,7 @@ sys.exit(not row["works"])'; then
 	holds half "abs(total(share) - 0.5) < 0.1 from bins where low between 190000 and 215000"
 	for part in threads fork; do
 		watched $part -c 20000
-		holds $part "total(share) > 0.96 from bins where low between 29000 and 33000"
+		holds $part "total(share) > 0.96 from bins where low between 27000 and 35000"
 	done
 	# Only writes are reuses: there are none but those of the beginning.
 	watched long -c 20000 --watch w

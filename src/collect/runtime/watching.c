@@ -15,11 +15,11 @@
 /* While one of its samples is watched a thread looks after so many references, or this part of the
  * sample's age: by that the count in memory may be behind, and time is the judge in between. */
 #define LOOK_REFS   4096
-#define LOOK_PART   1
+#define LOOK_PART   8
 /* After a look code may stay in its tracing copy for a while: it is not to be there most of the
  * time.
  */
-#define TAIL_PART   64
+#define TAIL_PART   32
 /* Frames between rt_room and the code: its own, the stub's, that of loci.ready or loci.cross. */
 #define OWN_FRAMES  3
 #define STUB_BYTES  128
