@@ -37,14 +37,15 @@ static struct loci_watch_thread *thread_of(struct loci_watch_events *watched, ui
 	return &watched->thread[watched->n_threads++];
 }
 
-/* The thread has at least so many references. */
+/* The thread has at least so many references. Samples stand in the process's ring, which may be
+ * read later than the thread's own. */
 static int count(struct loci_watch_events *watched, uint32_t id, uint64_t references)
 {
 	struct loci_watch_thread *thread = thread_of(watched, id);
 
 	if (!thread)
 		return -ENOMEM;
-	if (thread->references < references)
+	if (!thread->is_over && thread->references < references)
 		thread->references = references;
 	return 0;
 }
@@ -105,6 +106,17 @@ static int end_thread(struct loci_watch_events *watched, uint32_t id)
 		return -ENOMEM;
 	thread->ended += thread->references;
 	thread->references = 0;
+	thread->is_over = true;
+	return 0;
+}
+
+static int begin_thread(struct loci_watch_events *watched, uint32_t id)
+{
+	struct loci_watch_thread *thread = thread_of(watched, id);
+
+	if (!thread)
+		return -ENOMEM;
+	thread->is_over = false;
 	return 0;
 }
 
@@ -125,6 +137,9 @@ void loci_watch_events_event(struct loci_watch_events *watched, const struct loc
 		break;
 	case LOCI_MARK_COUNT:
 		r = count(watched, event->thread, event->raw[0]);
+		break;
+	case LOCI_MARK_THREAD_START:
+		r = begin_thread(watched, (uint32_t)event->payload);
 		break;
 	case LOCI_MARK_THREAD_EXIT:
 		r = end_thread(watched, (uint32_t)event->payload);

@@ -24,6 +24,7 @@ struct loci_watch_sample {
 struct loci_watch_thread {
 	uint32_t id;
 	uint64_t references, ended; /* counted so far; by those of its number that have ended */
+	bool is_over;               /* what is told of its samples after that is not news */
 };
 
 struct loci_watch_events {

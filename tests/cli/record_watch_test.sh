@@ -39,6 +39,11 @@ holds() {
 		select $2")" = 1 ] || fail "$1: not $2: $(sql 'select * from sampling'; sql "select low, weight, cold
 		from histogram left join bin on histogram_id = id where owner = 'whole' and distance = 'time'")"
 }
+# near WHAT DISTANCE: nearly all, as far as time tells, and as many as can be but those of the beginning within half of it
+near() {
+	holds "$1" "total(share) > 0.9 from bins where low between $(($2 * 17 / 20)) and $(($2 * 23 / 20))"
+	holds "$1" "total(share) > 0.96 from bins where low between $(($2 / 2)) and $(($2 * 3 / 2))"
+}
 # watched PART OPTION..: as alone, with all references counted
 watched() {
 	local part=$1 refs
@@ -65,10 +70,10 @@ if python3 -c 'import json, sys
 row = [row for row in json.load(open("out"))["collectors"] if row["name"] == "watch"][0]
 sys.exit(not row["works"])'; then
 	watched long -c 20000
-	holds long "total(share) > 0.96 from bins where low between 47000 and 55000"
+	near long 50000
 	holds long "samples > 400 from s"
 	watched calls -c 20000
-	holds calls "total(share) > 0.96 from bins where low between 39000 and 43000"
+	near calls 40000
 	# A long reuse among many short ones: a ninth. Who always gives way to the next finds none.
 	watched among -c 20000
 	holds among "abs(share - 8.0 / 9) < 0.05 from bins where low = 9"
@@ -81,7 +86,7 @@ sys.exit(not row["works"])'; then
 	holds half "abs(total(share) - 0.5) < 0.1 from bins where low between 190000 and 215000"
 	for part in threads fork; do
 		watched $part -c 20000
-		holds $part "total(share) > 0.96 from bins where low between 27000 and 35000"
+		near $part 30000
 	done
 	# Only writes are reuses: there are none but those of the beginning.
 	watched long -c 20000 --watch w

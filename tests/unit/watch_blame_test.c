@@ -2,6 +2,7 @@
 /* Samples of a watching collector, made by hand: which pairs, sites, objects and contexts they
  * give. The code stands in this program, with a section of definitions for it made by hand, so that
  * what a watch tells, an address of code, can be looked up. */
+#include "analyse/watch_events.h"
 #include "attribution.h"
 
 #include "symbol/symbol.h"
@@ -330,8 +331,40 @@ static void check(void)
 	free(words.word);
 }
 
+static void hear(struct loci_watch_events *watched, unsigned kind, uint64_t payload,
+	const uint64_t *raw, unsigned n_raw, uint32_t thread)
+{
+	const struct loci_event event = { kind, payload, raw, n_raw, thread };
+
+	loci_watch_events_event(watched, &event);
+}
+
+/* What a thread counted is counted once, also if its last samples are heard of when it is over; and
+ * so is another of its number. */
+static void check_threads(void)
+{
+	const uint64_t counted = 1000, sample[] = { 4096, 900, 1, 0, LOCI_WATCH_NONE, 0, 10, 2 };
+	struct loci_sample_sum sum;
+	struct loci_watch_events watched;
+
+	CHECK(loci_watch_events_init(&watched, LOCI_WEIGH_INVERSE, NULL) == 0);
+	for (uint64_t id = 1; id <= 2; id++) {
+		hear(&watched, LOCI_MARK_THREAD_START, 2, NULL, 0, 2);
+		hear(&watched, LOCI_MARK_COUNT, 0, &counted, 1, 2);
+		hear(&watched, LOCI_MARK_THREAD_EXIT, 2, NULL, 0, 2);
+		hear(&watched, LOCI_MARK_SAMPLE_OPEN, id, sample, 8, 0);
+	}
+	loci_sample_sum_init(&sum);
+	CHECK(loci_watch_events_finish(&watched, &sum, NULL) == 0);
+	CHECK_U64(sum.references, 2000);
+	CHECK_U64(sum.samples, 2);
+	loci_sample_sum_fini(&sum);
+	loci_watch_events_fini(&watched);
+}
+
 int main(void)
 {
+	check_threads();
 	dl_iterate_phdr(find_bias, NULL);
 	plain((volatile long[6]){ 0 });
 	check_reference();

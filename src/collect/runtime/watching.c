@@ -423,20 +423,25 @@ static void end_burst(struct rt_thread *thread)
 	thread->burst->is_on = false;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* How far the count in memory may be behind while samples of the thread are watched. */
 static uint64_t look_refs(const struct rt_thread *thread, uint64_t count)
 {
-	uint64_t refs = RT_ENDLESS;
+	uint64_t refs = RT_ENDLESS, tails = TAIL_PART * thread->tail_refs;
 
 	for (unsigned i = 0; i < watching.n; i++) {
 		const struct armed *armed = &watching.armed[i];
-		uint64_t part;
+		uint64_t age, part;
 
 		if (__atomic_load_n(&armed->thread, __ATOMIC_ACQUIRE) != thread)
 			continue;
-		part = (count - armed->count) / LOOK_PART;
-		part = part > LOOK_REFS ? part : LOOK_REFS;
-		part = part > TAIL_PART * thread->tail_refs ? part : TAIL_PART * thread->tail_refs;
+		age = count - armed->count;
+		part = larger(age / LOOK_PART, tails < age ? tails : age);
+		part = larger(part, LOOK_REFS);
 		refs = refs < part ? refs : part;
 	}
 	return refs;
