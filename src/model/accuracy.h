@@ -20,8 +20,8 @@ struct loci_accuracy {
 	double mean_points;
 };
 
-/* truth and other: stack histograms, or time ones with block_bytes 1: it turns blocks into bytes for
- * RDX's bins. */
+/* truth and other: stack histograms, or time ones with block_bytes 1: it turns blocks into bytes
+ * for RDX's bins. */
 void loci_accuracy(const struct loci_hist *truth, const struct loci_hist *other,
 	uint64_t block_bytes, struct loci_accuracy *ret);
 
