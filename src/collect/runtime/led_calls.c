@@ -104,12 +104,12 @@ static void stop(struct call *call)
 static void go(struct call *call)
 {
 	int slot = slot_of((uintptr_t)call->reg[REG_RIP]);
+	uintptr_t at = (uintptr_t)rt_call_slots + (unsigned)slot * SLOT_BYTES;
 
 	if (slot < 0)
 		stop(call);
 	else
-		call->reg[REG_RIP] =
-			(greg_t)((uintptr_t)rt_call_slots + (unsigned)slot * SLOT_BYTES);
+		call->reg[REG_RIP] = (greg_t)at;
 }
 
 /* With pages open, and perhaps a register that is to have its value again. */

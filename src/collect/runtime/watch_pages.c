@@ -98,13 +98,14 @@ static void settle(struct rt_page *page)
 		page->address = 0;
 }
 
-#define FOR_PAGES(set, page)                                                                \
+/* Each is `page`. */
+#define FOR_PAGES(set)                                                                      \
 	for (struct rt_page *page = rt_pages.page; page < rt_pages.page + RT_PAGES; page++) \
 		if ((set)&rt_page_bit(page))
 
 void rt_pages_open(rt_page_set pages)
 {
-	FOR_PAGES(pages, page)
+	FOR_PAGES(pages)
 	{
 		page->openers++;
 		settle(page);
@@ -113,7 +114,7 @@ void rt_pages_open(rt_page_set pages)
 
 void rt_pages_close(rt_page_set pages)
 {
-	FOR_PAGES(pages, page)
+	FOR_PAGES(pages)
 	{
 		page->openers--;
 		settle(page);
@@ -153,7 +154,7 @@ void rt_pages_gone(rt_page_set pages)
 	for (unsigned i = 0; i < LOCI_RESERVOIR; i++)
 		if (rt_pages.watch[i].page && (pages & rt_page_bit(rt_pages.watch[i].page)))
 			rt_pages.watch[i].page = NULL;
-	FOR_PAGES(pages, page)
+	FOR_PAGES(pages)
 	{
 		page->address = 0;
 		page->watches = 0;
