@@ -136,7 +136,8 @@ void loci_screen_header(const struct loci_screen *screen)
 		(int)strlen(loci_report_noun(subject)) - (subject->run->references == 1),
 		loci_report_noun(subject));
 	add_item(line, sizeof(line), item);
-	if (subject->grain->blocks) { /* samples may not have met the last touch of any */
+	/* samples may not have met the last touch of any */
+	if (subject->grain->blocks || !subject->run->references) {
 		snprintf(item, sizeof(item), "%s touched",
 			loci_report_size(number, subject, subject->grain->blocks));
 		add_item(line, sizeof(line), item);

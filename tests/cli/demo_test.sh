@@ -4,6 +4,7 @@
 . "$SRC/tests/cli/expect.sh"
 
 expect 0 env BUILD="$BUILD" "$SRC/scripts/demo.sh"
+[ "$(wc -l <out)" -lt 160 ] || fail "the demo is longer than a few screens"
 has out 'loci report ijk.loci'
 has out 'stack distance'
 has out 'loci diff ijk.loci ikj.loci'
@@ -27,5 +28,4 @@ far = [row["distance_bytes"] for row in report["blame"]["lines"] if row["object"
 assert far and all(3 / 4 * size <= distance <= size for distance in far), (far, size)
 PY
 [ -s "$BUILD/demo/demo.html" ] || fail "no page to look around in"
-[ "$(wc -l <out)" -lt 160 ] || fail "the demo is longer than a few screens"
 finish

@@ -21,7 +21,7 @@ threads_profile padded.loci $caches objects=counts:0:128,list:1024:256,flag:4096
 expect 0 loci report count.loci
 same report-threads
 narrow 50
-has out 'miss what another thread wrote'
+has out 'miss what another thread'
 expect 0 loci report count.loci --by sharing
 has out 'counts: give each thread'\''s part a block of its own, padded or aligned to 64'
 [ "$(sed -n '/^  written at/,/^$/p' out | sed -n 2p | tr -s ' ')" = \
