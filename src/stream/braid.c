@@ -106,18 +106,48 @@ static void remove_ended(struct loci_braid *braid, struct loci_braid_out *out)
 	braid->n_strands = n;
 }
 
-/* Once around. */
-static int turn_all(struct loci_braid *braid, struct loci_braid_out *out, struct loci_err *err)
+static int look_from(struct loci_braid *braid, size_t first, struct loci_err *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < braid->n_strands; i++) {
+	for (size_t i = first; r == 0 && i < braid->n_strands; i++) {
 		struct loci_strand *strand = braid->strand[i];
 
 		r = loci_ring_look(strand->ring, &strand->view, err);
 		if (r == 0 && !strand->started)
 			r = loci_braid_start(braid, strand, err);
 	}
+	return r;
+}
+
+static bool has_words(const struct loci_braid *braid)
+{
+	for (size_t i = 0; i < braid->n_strands; i++)
+		if (loci_strand_words(braid->strand[i]))
+			return true;
+	return false;
+}
+
+/* Among the words that can be seen there may be some that come after a handler's, whose ring was
+ * made before them and is there by now. */
+static int look_all(struct loci_braid *braid, struct loci_err *err)
+{
+	size_t n = braid->n_strands;
+	int r = look_from(braid, 0, err);
+
+	if (r < 0 || !braid->more || !has_words(braid))
+		return r;
+	r = braid->more(braid->more_data, &braid->source, err);
+	if (r >= 0) /* another thread may have added some */
+		r = receive(braid, err);
+	return r < 0 ? r : look_from(braid, n, err);
+}
+
+/* Once around. */
+static int turn_all(struct loci_braid *braid, struct loci_braid_out *out, struct loci_err *err)
+{
+	int r = look_all(braid, err);
+
 	if (r == 0)
 		r = loci_braid_process(braid, out, err);
 	if (r != 0)

@@ -20,8 +20,8 @@
 
 #include "stream/ring.h"
 
-/* Asked by the reading thread when all rings have ended: adds those that are left. Returns how
- * many, 0: these were all, or -errno. */
+/* Asked by the reading thread before it gives words, and when all rings have ended: adds those that
+ * are there and were not added. Returns how many, 0: these were all, or -errno. */
 typedef int loci_braid_more(void *data, struct loci_source *braid, struct loci_err *err);
 
 /* Takes the process's ring over. Threads are added by any thread of the reader while the source is
