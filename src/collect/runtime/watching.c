@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/runtime/watching.h"
 #include "collect/runtime/level.h"
-#include "collect/runtime/reservoir.h"
-#include "collect/runtime/watch.h"
+#include "collect/runtime/watch_lottery.h"
 #include "stream/ring_x86_64.h"
 
 #include <errno.h>
@@ -12,54 +11,15 @@
 #define MARGIN_MOST (1u << 18)
 #define RUN_REFS    (1u << 16) /* of a loop that is told by a RUN, until more is known */
 #define RUN_MOST    (1u << 26)
-/* While one of its samples is watched a thread looks after so many references, or this part of the
- * sample's age: by that the count in memory may be behind, and time is the judge in between. */
-#define LOOK_REFS   4096
-#define LOOK_PART   8
-/* After a look code may stay in its tracing copy for a while: it is not to be there most of the
- * time.
- */
-#define TAIL_PART   32
 /* Frames between rt_room and the code: its own, the stub's, that of loci.ready or loci.cross. */
 #define OWN_FRAMES  3
 #define STUB_BYTES  128
 
-/* A sample that has a watch. */
-struct armed {
-	uint64_t id, count, block;
-	const struct rt_thread *thread;        /* whose it is; NULL: free */
-	const struct loci_cc_thread *counting; /* NULL: the thread has ended .. */
-	uint64_t ended;                        /* .. with this count */
-};
-
-/* A sample whose watch has met its block, until it is known better when that was: the count in
- * memory is that of the thread's last call or look. When it looks again, what it counted since is
- * shared out by time. */
-struct met {
-	const struct rt_thread *thread; /* of the sample; NULL: none */
-	uint64_t id, raw[9];
-	uint64_t since_ns; /* from the last look to the touch */
-	unsigned n_back;
-	uint64_t back[RT_CALLS];
-};
-
 static struct {
-	pid_t pid; /* that has begun; 0: none */
-	const struct rt_watch_ops *ops;
-	unsigned n; /* watches */
-	struct loci_reservoir reservoir;
-	struct armed armed[LOCI_RESERVOIR];
-	struct met met[LOCI_RESERVOIR];
-	uint32_t n_met;
 	int32_t n_near;      /* threads that have a sample ahead, or are in a burst */
 	uint32_t generation; /* of code: changes when some is unloaded */
 	uint32_t unloading;
-	/* Of the kernel's part of a trap: */
-	bool is_measured;
-	uint64_t begun_ns, over_ns; /* of the handler that met `probe` */
 } watching;
-
-static uint64_t probe __attribute__((aligned(4096)));
 
 static struct loci_control_watching *shared(void)
 {
@@ -88,35 +48,13 @@ void rt_watch_draw(struct rt_thread *thread)
 	thread->next_sample += loci_gap_draw(&thread->random, thread->next_mean);
 }
 
-/* The process begins with its first thread. Lock held. */
-static void begin_process(void)
-{
-	int failed = 0;
-
-	watching.pid = rt.pid;
-	watching.n_near = 0;
-	watching.unloading = 0;
-	watching.n_met = 0;
-	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
-		watching.armed[i] = (struct armed){ 0 };
-		watching.met[i].thread = NULL;
-	}
-	watching.ops = shared()->by == LOCI_CONTROL_PAGES ? &rt_watch_pages : &rt_watch_registers;
-	watching.n = watching.ops->begin(shared()->watches, &failed);
-	if (!watching.n)
-		__atomic_store_n(&shared()->failed, (uint32_t)failed, __ATOMIC_RELAXED);
-	watching.reservoir = (struct loci_reservoir){ .n = watching.n,
-		.replace = (enum loci_replace)shared()->replace,
-		.random = rt.control->seed ^ rt.salt ^ 0x9e3779b97f4a7c15u };
-}
-
 void rt_watch_thread_begin(struct rt_thread *thread)
 {
 	rt_lock();
-	if (watching.pid != rt.pid)
-		begin_process();
-	else if (watching.n && watching.ops->thread_begin)
-		watching.ops->thread_begin();
+	if (rt_lottery_begin()) {
+		watching.n_near = 0;
+		watching.unloading = 0;
+	}
 	rt_unlock();
 	if (!thread->burst)
 		thread->burst = loci_sys_map(sizeof(*thread->burst), -1);
@@ -136,166 +74,13 @@ void rt_watch_thread_begin(struct rt_thread *thread)
 
 void rt_watch_end(void)
 {
-	if (watching.pid == rt.pid && watching.n)
-		watching.ops->end();
-	watching.n = 0;
+	rt_lottery_end();
 }
 
 void rt_watch_unloading(bool begins)
 {
 	watching.unloading += begins ? 1 : -1u;
 	watching.generation++;
-}
-
-/* As it stands in memory, which may be behind. Another thread may be changing both. */
-static uint64_t count_of(const struct armed *armed, uint64_t *ret_behind)
-{
-	*ret_behind = 0;
-	if (!armed->counting)
-		return armed->ended;
-	for (unsigned i = 0; i < 1000; i++) {
-		int64_t offset = __atomic_load_n(&armed->thread->offset, __ATOMIC_ACQUIRE);
-		int64_t budget = __atomic_load_n(&armed->counting->budget, __ATOMIC_ACQUIRE);
-		uint64_t count = (uint64_t)(offset - budget);
-
-		if (__atomic_load_n(&armed->thread->offset, __ATOMIC_ACQUIRE) != offset ||
-			count < armed->count || count > (uint64_t)RT_ENDLESS / 2)
-			continue;
-		*ret_behind = budget > 0 ? (uint64_t)budget : 0;
-		if (!armed->thread->is_near && *ret_behind < armed->thread->run_refs)
-			*ret_behind = armed->thread->run_refs;
-		return count;
-	}
-	return armed->count;
-}
-
-static void tell_stack(const uint64_t *back, unsigned n)
-{
-	if (n)
-		rt_process_mark(LOCI_MARK_STACK, 0, n, back);
-}
-
-/* Its count may be off by so much. */
-static void tell_met(struct met *met, uint64_t count, uint64_t off)
-{
-	met->raw[1] = count;
-	met->raw[7] = off;
-	rt_process_mark(LOCI_MARK_SAMPLE_FIRE, met->id, 9, met->raw);
-	tell_stack(met->back, met->n_back);
-	met->thread = NULL;
-	__atomic_fetch_sub(&watching.n_met, 1, __ATOMIC_RELAXED);
-}
-
-/* Those whose thread has not come since: in the middle of where it may be. Lock held. */
-static void tell_all_met(void)
-{
-	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
-		struct met *met = &watching.met[i];
-
-		if (met->thread)
-			tell_met(met, met->raw[1] + met->raw[7] / 2, (met->raw[7] + 1) / 2);
-	}
-}
-
-/* The thread has come to this count. Where it has been in its tracing copy ever since it looked,
- * and in no loop that tells of itself at its end, memory had the count right. Lock held. */
-static void tell_met_by(struct rt_thread *thread, bool is_exact)
-{
-	uint64_t now = rt_thread_count(thread), from = thread->pace.since_refs;
-	uint64_t ns = rt_pace_since(thread);
-
-	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
-		struct met *met = &watching.met[i];
-		uint64_t least = met->raw[1], count = now;
-
-		if (met->thread != thread)
-			continue;
-		if (is_exact) {
-			tell_met(met, least, 0);
-			continue;
-		}
-		if (met->since_ns < ns)
-			count = from +
-				(uint64_t)((unsigned __int128)(now - from) * met->since_ns / ns);
-		count = count < least ? least : count;
-		tell_met(met, count, count - least > now - count ? count - least : now - count);
-	}
-}
-
-static uint64_t take_id(void)
-{
-	return __atomic_add_fetch(&rt.control->taken, 1, __ATOMIC_RELAXED);
-}
-
-/* Which events of memory were before. */
-static uint64_t last_sequence(void)
-{
-	return __atomic_load_n(&rt.sequence, __ATOMIC_SEQ_CST);
-}
-
-static void tell_open(const struct rt_thread *thread, const struct rt_burst_sample *sample,
-	uint64_t id, uint32_t watch)
-{
-	uint64_t raw[] = { sample->address, sample->count, sample->site, sample->descriptor, watch,
-		sample->frame, sample->mean, thread->id, sample->n_blocks,
-		(sample->has_reuse ? sample->reuse_count : thread->burst->count) - sample->count,
-		sample->touches, last_sequence() };
-
-	rt_process_mark(LOCI_MARK_SAMPLE_OPEN, id, sizeof(raw) / sizeof(*raw), raw);
-	tell_stack(sample->back, sample->n_back);
-}
-
-static void tell_reuse(
-	const struct rt_thread *thread, const struct rt_burst_sample *sample, uint64_t unseen)
-{
-	uint64_t id = take_id();
-	uint64_t raw[] = { sample->reuse.address, sample->reuse_count, sample->reuse.site,
-		sample->reuse.descriptor, thread->id, sample->reuse_frame, sample->touches, unseen,
-		last_sequence() };
-
-	tell_open(thread, sample, id, LOCI_WATCH_BURST);
-	rt_process_mark(LOCI_MARK_SAMPLE_FIRE, id, sizeof(raw) / sizeof(*raw), raw);
-	tell_stack(sample->reuse_back, sample->n_reuse_back);
-}
-
-/* It is watched no longer, because of another or of none. */
-static void evict(unsigned watch, uint64_t by)
-{
-	struct armed *armed = &watching.armed[watch];
-	uint64_t behind, raw[2] = { 0, by };
-
-	if (!armed->thread)
-		return;
-	raw[0] = count_of(armed, &behind);
-	rt_process_mark(LOCI_MARK_SAMPLE_EVICT, armed->id, 2, raw);
-	__atomic_store_n(&armed->thread, NULL, __ATOMIC_RELAXED);
-}
-
-static void give_up(unsigned watch)
-{
-	evict(watch, 0);
-	loci_reservoir_release(&watching.reservoir, watch);
-}
-
-/* Its reuse has not come for so long: it may be watched. Lock held. */
-static void enter(struct rt_thread *thread, const struct rt_burst_sample *sample)
-{
-	uint64_t id = take_id();
-	int watch = watching.n ? loci_reservoir_offer(&watching.reservoir) : -1;
-
-	tell_all_met();
-	if (watch >= 0)
-		evict((unsigned)watch, id);
-	tell_open(thread, sample, id, watch < 0 ? LOCI_WATCH_NONE : (uint32_t)watch);
-	if (watch < 0)
-		return;
-	watching.armed[watch] = (struct armed){ .id = id,
-		.count = sample->count,
-		.block = sample->block,
-		.counting = thread->counting };
-	__atomic_store_n(&watching.armed[watch].thread, thread, __ATOMIC_RELEASE);
-	if (!watching.ops->arm((unsigned)watch, sample->block << shared()->block_shift))
-		give_up((unsigned)watch);
 }
 
 /* Samples whose reuse was seen, and those that were followed for long enough. */
@@ -308,9 +93,9 @@ static void settle(struct rt_thread *thread, uint64_t unseen, bool all)
 		struct rt_burst_sample *sample = &burst->followed[i];
 
 		if (sample->has_reuse) {
-			tell_reuse(thread, sample, unseen);
+			rt_lottery_reused(thread, sample, unseen);
 		} else if (all || burst->count - sample->count >= shared()->burst_refs) {
-			enter(thread, sample);
+			rt_lottery_enter(thread, sample);
 		} else {
 			if (i != n)
 				burst->followed[n] = *sample;
@@ -423,30 +208,6 @@ static void end_burst(struct rt_thread *thread)
 	thread->burst->is_on = false;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-/* How far the count in memory may be behind while samples of the thread are watched. */
-static uint64_t look_refs(const struct rt_thread *thread, uint64_t count)
-{
-	uint64_t refs = RT_ENDLESS, tails = TAIL_PART * thread->tail_refs;
-
-	for (unsigned i = 0; i < watching.n; i++) {
-		const struct armed *armed = &watching.armed[i];
-		uint64_t age, part;
-
-		if (__atomic_load_n(&armed->thread, __ATOMIC_ACQUIRE) != thread)
-			continue;
-		age = count - armed->count;
-		part = larger(age / LOOK_PART, tails < age ? tails : age);
-		part = larger(part, LOOK_REFS);
-		refs = refs < part ? refs : part;
-	}
-	return refs;
-}
-
 /* Where loops are told by RUNs few words are many references, and each may be the last; the longest
  * of them, of late, is remembered. */
 static unsigned sink_words(struct rt_thread *thread, uint64_t count, uint64_t due)
@@ -490,7 +251,7 @@ static void rest(struct rt_thread *thread)
 	uint64_t refs = due > thread->margin ? due - thread->margin : 1;
 
 	learn_tail(thread, count, words);
-	look = look_refs(thread, count);
+	look = rt_lottery_look_refs(thread, count);
 	rt_pace_rest(thread, words);
 	rt_sample_quiet(thread, sink_words(thread, count, due));
 	keep_runs_off(thread, due < 2 * thread->run_refs || look < thread->run_refs);
@@ -519,42 +280,12 @@ static void go_on(struct rt_thread *thread, uintptr_t pointer)
 		give_room(burst);
 }
 
-/* The first trap waits for pages of the kernel that later ones find there. */
-static void measure_kernel(void)
-{
-	struct rt_pace_kernel least = { UINT64_MAX, UINT64_MAX };
-
-	for (unsigned i = 0; i < 4; i++) {
-		uint64_t mask = rt_block(), from, to;
-		bool is_armed;
-
-		rt_lock();
-		is_armed = watching.n && rt_mode() != RT_OFF && !watching.armed[0].thread &&
-			watching.ops->arm(0, (uintptr_t)&probe);
-		watching.over_ns = 0;
-		rt_unlock();
-		rt_unblock(mask);
-		if (!is_armed)
-			return;
-		from = rt_now_ns();
-		*(volatile uint64_t *)&probe = i;
-		to = rt_now_ns();
-		if (!watching.over_ns)
-			return;
-		if (i && watching.begun_ns - from < least.before_ns)
-			least.before_ns = watching.begun_ns - from;
-		if (i && to - watching.over_ns < least.after_ns)
-			least.after_ns = to - watching.over_ns;
-	}
-	rt_pace_kernel = least;
-}
-
 /* With signals blocked. */
 static void look_back(struct rt_thread *thread)
 {
 	rt_lock();
 	if (rt_mode() != RT_OFF)
-		tell_met_by(thread, __loci_thread.budget >= 0 && thread->is_near);
+		rt_lottery_look_back(thread, __loci_thread.budget >= 0 && thread->is_near);
 	rt_unlock();
 }
 
@@ -562,9 +293,8 @@ void rt_watch_room(struct rt_thread *thread, uintptr_t frame)
 {
 	struct rt_burst *burst = thread->burst;
 
-	if (!__atomic_exchange_n(&watching.is_measured, true, __ATOMIC_RELAXED))
-		measure_kernel();
-	if (__atomic_load_n(&watching.n_met, __ATOMIC_RELAXED)) {
+	rt_lottery_measure();
+	if (rt_lottery_has_met()) {
 		uint64_t mask = rt_block();
 
 		look_back(thread);
@@ -601,83 +331,13 @@ void rt_watch_told(struct rt_thread *thread, const struct rt_burst_ref *ref)
 void rt_watch_thread_end(struct rt_thread *thread)
 {
 	rt_lock();
-	if (rt_mode() != RT_OFF)
-		tell_all_met();
 	if (thread->burst && thread->burst->is_on) {
 		if (rt_mode() != RT_OFF)
 			read_words(thread, true);
 		end_burst(thread);
 	}
 	keep_runs_off(thread, false);
-	for (unsigned i = 0; i < watching.n; i++)
-		if (watching.armed[i].thread == thread && watching.armed[i].counting) {
-			watching.armed[i].counting = NULL;
-			watching.armed[i].ended = rt_thread_count(thread);
-		}
-	rt_unlock();
-}
-
-/* Meanwhile another sample may have got it. */
-static bool is_armed(unsigned watch, uintptr_t address)
-{
-	return watch < watching.n && watching.armed[watch].thread && rt_mode() != RT_OFF &&
-		address >> shared()->block_shift == watching.armed[watch].block;
-}
-
-/* A fault is at the instruction that touched the block, a trap is behind it. */
-static uintptr_t behind(uintptr_t code)
-{
-	return code + (shared()->by == LOCI_CONTROL_PAGES);
-}
-
-/* The frame pointer is that of the code, if that keeps one. Lock held. */
-static void meet(unsigned watch, uintptr_t address, const greg_t *gregs, uint64_t now_ns)
-{
-	struct armed *armed = &watching.armed[watch];
-	struct met *met = &watching.met[watch];
-	uintptr_t site = (uintptr_t)gregs[REG_RIP];
-	static struct rt_call_stack calls;
-
-	*met = (struct met){ .thread = armed->thread, .id = armed->id };
-	met->raw[0] = address;
-	met->raw[1] = count_of(armed, &met->raw[7]);
-	met->raw[2] = behind(site);
-	met->raw[4] = rt_self ? rt_self->id : 0;
-	met->raw[8] = last_sequence();
-	rt_call_stack_walk(&calls, (uintptr_t)gregs[REG_RBP], site);
-	met->raw[5] = calls.n ? calls.call[calls.n - 1].frame : 0;
-	met->n_back = rt_call_stack_list(&calls, met->back);
-	met->since_ns = rt_pace_until(armed->thread, now_ns);
-	__atomic_fetch_add(&watching.n_met, 1, __ATOMIC_RELAXED);
-	if (!armed->counting || (armed->thread->burst && armed->thread->burst->is_on))
-		tell_met(met, met->raw[1], 0);
-	__atomic_store_n(&armed->thread, NULL, __ATOMIC_RELAXED);
-	loci_reservoir_release(&watching.reservoir, watch);
-}
-
-void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context)
-{
-	struct rt_thread *self = rt_self;
-	uint64_t begun = rt_now_ns();
-
-	if (address == (uintptr_t)&probe) {
-		watching.begun_ns = begun;
-		watching.over_ns = rt_now_ns();
-		return;
-	}
-	__atomic_fetch_add(&shared()->traps, 1, __ATOMIC_RELAXED);
-	rt_lock();
-	if (is_armed(watch, address))
-		meet(watch, address, context->uc_mcontext.gregs, begun);
-	rt_unlock();
-	if (self)
-		rt_pace_trap(self, rt_now_ns() - begun);
-}
-
-void rt_watch_given_up(unsigned watch, uintptr_t address)
-{
-	rt_lock();
-	if (is_armed(watch, address))
-		give_up(watch);
+	if (rt_mode() != RT_OFF)
+		rt_lottery_thread_end(thread);
 	rt_unlock();
 }
