@@ -201,14 +201,17 @@ static bool may_leave(const struct copying *copying, uint32_t target)
 	return !is_idle && !copying->flow->loop[loop].is_short;
 }
 
-/* Control comes back to the counting copy at outermost loops and at those right within: another way
- * into a loop makes those around it none that the compiler knows, and the counting copy is to cost
- * nothing. But what an outermost loop does each time may be all that the program does, and to be in
- * the tracing copy until its end would cost more. */
+/* Control comes back to the counting copy at outermost loops and at those right within that hold
+ * others: another way into a loop makes those around it none that the compiler knows, and the
+ * counting copy is to cost nothing. But what an outermost loop does each time may be all that the
+ * program does, and to be in the tracing copy until its end would cost more. */
 static bool may_return(const struct copying *copying, uint32_t target)
 {
-	uint32_t loop = copying->flow->block[target].loop;
-	return loop == LOCI_FLOW_NONE || copying->flow->loop[loop].depth <= 2;
+	uint32_t number = copying->flow->block[target].loop;
+	if (number == LOCI_FLOW_NONE)
+		return true;
+	const struct loci_flow_loop *loop = &copying->flow->loop[number];
+	return loop->depth == 1 || (loop->depth == 2 && !loop->is_innermost);
 }
 
 /* Whether the tracing copy asks for the budget where it goes round. An innermost loop that calls

@@ -5,8 +5,8 @@
  *
  * Code. Every instrumented function holds its body twice: a counting copy and a tracing copy.
  * Control crosses between them where the budget is tested: at the entry and at loop back edges; of
- * loops within two others only from the counting to the tracing copy, so that most of the former's
- * loops keep the one way in that the compiler expects of loops. An innermost loop without calls
+ * loops within others mostly only from the counting to the tracing copy, so that the former's loops
+ * keep the one way in that the compiler expects of loops. An innermost loop without calls
  *that is known to go round at most some hundred times is left at its end only.
  *
  *	counting	in every block that has references	budget -= references
@@ -27,7 +27,7 @@
  *is one check on every way that appends no more than that. If there is no room it calls __loci_room
  * and finds state, cursor and budget anew. Whatever is appended next begins with a marker, so the
  * runtime may change rings and begin or end windows there; but a copy that goes on appending does
- *so until it comes to an entry or the back edge of a loop in no more than one, so there must be
+ *so until it comes to an entry or an outer loop's back edge, so there must be
  *room after
  *__loci_room, wanted or not. The check of an entry or a back edge is also how a thread comes to the
  *runtime for the first time: unless words are wanted, cursor > limit.
