@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+#define LARGE_BLOCKS 200
+
 struct copying {
 	struct loci_emit *emit;
 	const struct loci_plan *plan;
@@ -201,17 +203,15 @@ static bool may_leave(const struct copying *copying, uint32_t target)
 	return !is_idle && !copying->flow->loop[loop].is_short;
 }
 
-/* Control comes back to the counting copy at outermost loops and at those right within that hold
- * others: another way into a loop makes those around it none that the compiler knows, and the
- * counting copy is to cost nothing. But what an outermost loop does each time may be all that the
- * program does, and to be in the tracing copy until its end would cost more. */
+/* Control comes back to the counting copy at outermost loops and, unless the function is large, at
+ * those right within: another way into a loop makes those around it none that the compiler knows,
+ * and the counting copy is to cost nothing. But what an outermost loop does each time may be all
+ * that the program does, and to be in the tracing copy until its end would cost more. */
 static bool may_return(const struct copying *copying, uint32_t target)
 {
-	uint32_t number = copying->flow->block[target].loop;
-	if (number == LOCI_FLOW_NONE)
-		return true;
-	const struct loci_flow_loop *loop = &copying->flow->loop[number];
-	return loop->depth == 1 || (loop->depth == 2 && !loop->is_innermost);
+	uint32_t loop = copying->flow->block[target].loop;
+	unsigned most = copying->flow->n_blocks < LARGE_BLOCKS ? 2 : 1;
+	return loop == LOCI_FLOW_NONE || copying->flow->loop[loop].depth <= most;
 }
 
 /* Whether the tracing copy asks for the budget where it goes round. An innermost loop that calls
