@@ -195,22 +195,24 @@ async function meter(page) {
 }
 
 test("a page of a hundred thousand sites can be used within a second, every click takes less than a tenth", async () => {
-	const page = await open("demo.html", "", { bypassCSP: true });
-	const spent = await meter(page);
 	const costs = [];
+	let page, ready, nothing;
 
-	const [ready] = await spent(async () => {
-		await page.goto(address("large.html"));
-		await isReady(page);
-	});
-
-	await page.waitForTimeout(500); // what it prepares while nobody waits
-	const [nothing] = await spent(() => {});
-
-	// Collecting garbage falls to some click or other: if there are slow ones all are done again, and the quicker time counts.
+	// Collecting garbage falls to some click or other: if there are slow ones all are done again, for the first time in a
+	// page opened anew, and the quicker time counts.
 	for (let pass = 0; pass < 3 && (!pass || costs.some(([, ms]) => !(ms < CLICK_MS))); pass++) {
 		let i = 0;
 
+		if (page) await close(page);
+		page = await open("demo.html", "", { bypassCSP: true });
+		const spent = await meter(page);
+
+		[ready] = await spent(async () => {
+			await page.goto(address("large.html"));
+			await isReady(page);
+		});
+		await page.waitForTimeout(500); // what it prepares while nobody waits
+		[nothing] = await spent(() => {});
 		for (const [name, act] of everyClick()) {
 			const done = () => page.evaluate(act.do, act.with).catch((error) => assert.fail(`${name}: ${error}`));
 			const cost = [name, ...(await spent(done))];
