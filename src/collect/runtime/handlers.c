@@ -35,6 +35,8 @@ static void leave(struct rt_thread *thread, struct rt_level *level)
 		rt_unblock(mask);
 }
 
+/* Until the depth is stored another handler may come and have the same level: one that returns
+ * leaves there what it found. */
 static void on_level(struct rt_thread *thread, handler_function *handler, int signal,
 	siginfo_t *info, void *context)
 {
@@ -42,13 +44,16 @@ static void on_level(struct rt_thread *thread, handler_function *handler, int si
 	uint64_t before = rt_thread_count(thread), unheard = thread->unheard;
 	uint32_t depth = thread->depth + 1;
 	struct rt_level *level = &thread->level[depth];
+	const ucontext_t *of = context;
+	struct rt_interruption found = level->by;
 
-	level->signal = signal;
+	level->by = (struct rt_interruption){ .signal = signal,
+		.frame = (uintptr_t)__builtin_frame_address(0),
+		.stack_pointer = (uintptr_t)of->uc_mcontext.gregs[REG_RSP],
+		.own_blocked = rt_set_word(&of->uc_sigmask) & rt_own_taken };
 	level->entered = false;
-	level->frame = (uintptr_t)__builtin_frame_address(0);
-	level->interrupted = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
-	level->own_blocked = rt_set_word(&((ucontext_t *)context)->uc_sigmask) & rt_own_taken;
 	rt_level_reset(level);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&thread->depth, depth, __ATOMIC_RELAXED);
 	__atomic_store_n(&__loci_thread.state, &level->quiet, __ATOMIC_RELAXED);
 	handler(signal, info, context);
@@ -57,6 +62,7 @@ static void on_level(struct rt_thread *thread, handler_function *handler, int si
 	if (level->deaf)
 		thread->unheard = unheard + rt_thread_count(thread) - before;
 	leave(thread, level);
+	level->by = found;
 	rt_thread_set_budget(thread, budget);
 	rt_level_resume(thread, level - 1);
 }
@@ -307,13 +313,13 @@ void rt_handlers_leave(uintptr_t target, bool with_mask)
 	for (depth = thread->depth; depth > 0; depth--) {
 		const struct rt_level *level = &thread->level[depth];
 
-		if (target >= low && target <= level->frame)
+		if (target >= low && target <= level->by.frame)
 			break;
-		low = level->interrupted;
+		low = level->by.stack_pointer;
 	}
 	if (depth == thread->depth)
 		return;
-	blocked = thread->level[depth + 1].own_blocked; /* which the next handler to come has */
+	blocked = thread->level[depth + 1].by.own_blocked; /* which the next handler to come has */
 	land(thread, depth);
 	if (with_mask)
 		rt_own_block_only(blocked);

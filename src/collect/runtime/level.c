@@ -102,7 +102,7 @@ static void enter(struct rt_level *level)
 {
 	uint64_t raw[1] = { words_so_far(level - 1) };
 
-	append(level, LOCI_MARK_SIGNAL_ENTER, (uint64_t)level->signal, 1, raw);
+	append(level, LOCI_MARK_SIGNAL_ENTER, (uint64_t)level->by.signal, 1, raw);
 	level->entered = true;
 }
 
@@ -248,7 +248,7 @@ bool rt_level_make_room(struct rt_thread *thread, struct rt_level *level)
 void rt_level_leave(struct rt_level *level)
 {
 	if (level->entered && is_open(level))
-		append(level, LOCI_MARK_SIGNAL_LEAVE, (uint64_t)level->signal, 0, NULL);
+		append(level, LOCI_MARK_SIGNAL_LEAVE, (uint64_t)level->by.signal, 0, NULL);
 	level->entered = false;
 }
 

@@ -43,17 +43,22 @@ enum rt_mode {
 struct rt_burst;
 struct rt_stripe;
 
+/* What a handler interrupted, and for which signal. */
+struct rt_interruption {
+	int signal;
+	uintptr_t frame;         /* of what called the handler, above its own frames */
+	uintptr_t stack_pointer; /* of what it interrupted */
+	uint64_t own_blocked;    /* by the program then, of the signals that the runtime took */
+};
+
 struct rt_level {
 	struct loci_ring_producer ring;
 	struct loci_cc_state *live; /* in the ring's header; NULL: no ring */
 	struct loci_cc_state quiet; /* where words go when none are wanted */
-	int signal;                 /* whose handler it is */
-	bool entered;               /* SIGNAL_ENTER was written */
-	bool deaf;                  /* there was no room for a ring */
+	struct rt_interruption by;
+	bool entered; /* SIGNAL_ENTER was written */
+	bool deaf;    /* there was no room for a ring */
 	size_t mapped_bytes;
-	uintptr_t frame;       /* of what called the handler, above its own frames */
-	uintptr_t interrupted; /* the stack pointer of what it interrupted */
-	uint64_t own_blocked;  /* by the program then, of the signals that the runtime took */
 };
 
 /* A thread. These are never given back, only used again. */
