@@ -12,6 +12,7 @@
  *
  * A thread that waits in a call is at an address that the C library does not know: with glibc 2.41
  * or newer it cannot be cancelled there before the call ends. */
+#include "collect/runtime/watch.h"
 #include "collect/runtime/watched_pages.h"
 #include "stream/ring_x86_64.h"
 
@@ -520,6 +521,8 @@ bool rt_led_call(int signal, siginfo_t *info, ucontext_t *context)
 		{ reg[REG_RDI], reg[REG_RSI], reg[REG_RDX], reg[REG_R10], reg[REG_R8],
 			reg[REG_R9] } };
 
+	uint64_t begun = rt_own_ns();
+
 	(void)signal;
 	if (info->si_code != FROM_DISPATCH)
 		return false;
@@ -535,5 +538,6 @@ bool rt_led_call(int signal, siginfo_t *info, ucontext_t *context)
 		lead(&call);
 	rt_pages_unlock();
 	rt_pages_tell(context);
+	rt_watch_took(RT_WATCH_LED, begun);
 	return true;
 }

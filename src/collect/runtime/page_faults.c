@@ -283,6 +283,7 @@ static bool leave_it(ucontext_t *context)
 
 bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)
 {
+	uint64_t begun = rt_own_ns();
 	uintptr_t address = (uintptr_t)info->si_addr;
 	greg_t error = registers(context)[REG_ERR];
 	struct fired fired = { 0 };
@@ -292,6 +293,8 @@ bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)
 	(void)signal;
 	if (info->si_code <= 0)
 		return false;
+	if (rt_page_probe_met(address))
+		return true;
 	rt_pages_lock();
 	rt_wait_drop_left(context);
 	rt_pages_look_at_stack(context);
@@ -304,6 +307,8 @@ bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)
 	else
 		is_ours = try_again(page, address, context);
 	rt_pages_unlock();
+	if (is_ours)
+		rt_watch_took(fired.n ? RT_WATCH_BEFORE : RT_WATCH_BESIDE, begun);
 	for (unsigned i = 0; i < fired.n; i++)
 		rt_watch_fired(fired.watch[i], fired.address[i], context);
 	rt_pages_tell(context);
@@ -326,6 +331,7 @@ bool rt_page_trap(int signal, siginfo_t *info, ucontext_t *context)
 {
 	struct rt_wait *wait = last_wait();
 	greg_t *reg = registers(context);
+	uint64_t begun = rt_own_ns();
 	bool had_trap;
 
 	(void)signal;
@@ -343,5 +349,6 @@ bool rt_page_trap(int signal, siginfo_t *info, ucontext_t *context)
 	end_wait(context);
 	rt_pages_unlock();
 	rt_pages_tell(context);
+	rt_watch_took(RT_WATCH_BESIDE, begun);
 	return !had_trap;
 }
