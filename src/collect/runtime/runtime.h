@@ -25,6 +25,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <ucontext.h>
 
 #define RT_LEVELS     17 /* the thread itself, and handlers within handlers */
 #define RT_PATH_BYTES (LOCI_RING_PATH_MAX + 64)
@@ -283,7 +284,15 @@ void rt_modules_look(void);       /* for new ones, with the loader's locks; our 
 /* handlers.c: functions that the program installs, and the entries that the kernel is given for
  * them. One that runs in a handler of ours does so on a level of its own. */
 typedef void rt_handler_function(int signal, siginfo_t *info, void *context);
-void rt_handler_run(rt_handler_function *handler, int signal, siginfo_t *info, void *context);
+struct rt_handling {
+	rt_handler_function *handler;
+	int signal;
+	siginfo_t *info;
+	ucontext_t *context;
+	uint64_t blocks; /* signals, of those that the runtime took or of all .. */
+	bool is_closed;  /* .. because all are blocked until it is called, and from its end on */
+};
+void rt_handler_run(const struct rt_handling *handling);
 bool rt_is_function(uintptr_t function); /* not SIG_DFL, and so on */
 uintptr_t rt_entry_of(uintptr_t function);
 uintptr_t rt_function_of(uintptr_t entry);
