@@ -4,7 +4,8 @@
 import { el, facts, replace } from "./dom.js";
 import { smallHistogram } from "./chart.js";
 import { accessesOf, causeOf, pairsOf, walkOf, worstRows } from "./blame.js";
-import { histOf, ratioOf } from "./tree.js";
+import { ratioOf } from "./nodes.js";
+import { histOf } from "./tree.js";
 import { carrierText, causeText, strideText } from "./phrases.js";
 import { cacheLabel, count, percent } from "./units.js";
 

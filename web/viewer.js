@@ -26,6 +26,7 @@ const CLASSES = {
 	phases: PhasesView,
 	diff: DiffView,
 };
+const IDLE_MS = 10; // left of an idle time: enough for another step
 const SHARED = ["p", "cache", "level"]; // what a change of view keeps
 const KEYS = [
 	["1 \u2026 8", "the views"],
@@ -336,9 +337,20 @@ class App {
 	}
 }
 
-// One step at a time, so that none holds up what somebody does.
+// As many steps as there is time for, so that none holds up what somebody does.
 function whenIdle(steps) {
-	window.requestIdleCallback?.(() => steps.next().done || whenIdle(steps));
+	window.requestIdleCallback?.((deadline) => {
+		do if (steps.next().done) return;
+		while (deadline.timeRemaining() > IDLE_MS);
+		whenIdle(steps);
+	});
+}
+
+function* allPreparations({ profiles }) {
+	for (const profile of profiles) {
+		yield* preparations(profile);
+		yield* prepareSources(profile);
+	}
 }
 
 async function start() {
@@ -355,10 +367,7 @@ async function start() {
 
 		app.render(["view"]);
 		document.documentElement.dataset.ready = "yes";
-		for (const profile of doc.profiles) {
-			whenIdle(preparations(profile));
-			whenIdle(prepareSources(profile));
-		}
+		whenIdle(allPreparations(doc));
 	} catch (error) {
 		replace(
 			document.body,

@@ -226,6 +226,7 @@ static int open_grains(struct process *p, struct loci_err *err)
 {
 	struct loci_grain_options grain = { .objects = p->source->info.unit == LOCI_UNIT_OBJECT,
 		.no_sets = p->options->no_sets,
+		.little = p->options->counts || p->options->watching,
 		.verify = p->options->verify };
 	unsigned n;
 	int r;

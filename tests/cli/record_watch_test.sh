@@ -53,7 +53,7 @@ watched() {
 	refs=$(sed -n 's/^loci: \([0-9]*\) references.*/\1/p' err)
 	expect 3 loci record -m watch --seed 1 -o p.loci "$@" ./watched "$part"
 	cmp -s alone out || fail "$part: prints something else"
-	[ "$part" = interrupted ] || holds "$part" "refs = $refs from s"
+	[ "$part" = interrupted ] || [ "$part" = left ] || holds "$part" "refs = $refs from s"
 }
 
 # In the burst: exactly, whatever can be watched.
@@ -64,6 +64,10 @@ holds short "count(*) = 1 and min(low) = 500 from bins"
 watched interrupted -c 20000
 holds interrupted "total(share) > 0.8 from bins where low between 2990 and 3010"
 holds interrupted "total(share) > 0.999 from bins where low between 2990 and 20000"
+# After a handler is left by a jump samples go on.
+watched left -c 20000
+holds left "samples > 400 and lost < samples / 20 from s"
+holds left "total(share) > 0.98 from bins where low = 500"
 
 expect 0 loci doctor --json
 if python3 -c 'import json, sys

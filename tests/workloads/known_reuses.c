@@ -2,6 +2,7 @@
 /* What `loci record -m watch` has to get right, by name of the part to run: reuses whose time
  * distances are known. Every access is one reference, of a word of its own. */
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,29 @@ static void interrupted(void)
 	setitimer(ITIMER_REAL, &never, NULL);
 }
 
+static sigjmp_buf place;
+
+static void on_leave(int signal)
+{
+	(void)signal;
+	sweep(words[1], 10, 1);
+	siglongjmp(place, 1);
+}
+
+/* Between handlers that are left by a jump. */
+static long left(void)
+{
+	volatile long sum = 0;
+
+	signal(SIGUSR1, on_leave);
+	for (volatile int i = 0; i < 20; i++) {
+		if (!sigsetjmp(place, 1))
+			raise(SIGUSR1);
+		sum += sweep(words[0], 500, 1000);
+	}
+	return sum;
+}
+
 static void forked(void)
 {
 	pid_t child = fork();
@@ -139,6 +163,8 @@ int main(int argc, char **argv)
 		threads();
 	else if (!strcmp(part, "interrupted"))
 		interrupted();
+	else if (!strcmp(part, "left"))
+		sum = left();
 	else if (!strcmp(part, "fork"))
 		forked();
 	else

@@ -513,16 +513,23 @@ static void lead(struct call *call)
 	go_through(call);
 }
 
-bool rt_led_call(int signal, siginfo_t *info, ucontext_t *context)
+static struct call call_of(ucontext_t *context)
 {
 	greg_t *reg = context->uc_mcontext.gregs;
-	struct call call = { context, reg, reg[REG_RAX],
+
+	return (struct call){ context, reg, reg[REG_RAX],
 		{ reg[REG_RDI], reg[REG_RSI], reg[REG_RDX], reg[REG_R10], reg[REG_R8],
 			reg[REG_R9] } };
+}
+
+bool rt_led_call(int signal, siginfo_t *info, ucontext_t *context)
+{
+	struct call call;
 
 	(void)signal;
-	if (info->si_code != FROM_DISPATCH)
+	if (info->si_code != FROM_DISPATCH || !context)
 		return false;
+	call = call_of(context);
 	rt_pages_lock();
 	__atomic_fetch_add(&rt.control->watching.syscalls, 1, __ATOMIC_RELAXED);
 	rt_page_self.n_last = 0;

@@ -284,14 +284,15 @@ static bool leave_it(ucontext_t *context)
 bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)
 {
 	uintptr_t address = (uintptr_t)info->si_addr;
-	greg_t error = registers(context)[REG_ERR];
 	struct fired fired = { 0 };
 	bool is_ours = true;
 	struct rt_page *page;
+	greg_t error;
 
 	(void)signal;
-	if (info->si_code <= 0)
+	if (info->si_code <= 0 || !context)
 		return false;
+	error = registers(context)[REG_ERR];
 	rt_pages_lock();
 	rt_wait_drop_left(context);
 	rt_pages_look_at_stack(context);
@@ -325,12 +326,13 @@ static bool begin_thread(ucontext_t *context)
 bool rt_page_trap(int signal, siginfo_t *info, ucontext_t *context)
 {
 	struct rt_wait *wait = last_wait();
-	greg_t *reg = registers(context);
+	greg_t *reg;
 	bool had_trap;
 
 	(void)signal;
-	if (info->si_code != TRAP_TRACE)
+	if (info->si_code != TRAP_TRACE || !context)
 		return false;
+	reg = registers(context);
 	if (!wait)
 		return !rt_page_self.is_led && rt_is_slot_of_thread((uintptr_t)reg[REG_RIP]) &&
 			begin_thread(context);
