@@ -78,7 +78,8 @@ void rt_pace_trap(struct rt_thread *thread, uint64_t ns)
 void rt_watch_took(enum rt_watch_work work, uint64_t begun_ns)
 {
 	struct rt_thread *self = rt_self;
-	uint64_t ns = rt_own_ns() - begun_ns;
+	uint64_t now_ns = rt_own_ns();
+	uint64_t ns = now_ns > begun_ns ? now_ns - begun_ns : 0; /* a child's begins anew */
 
 	if (work != RT_WATCH_BEFORE)
 		ns += rt_pace_kernel.before_ns + rt_pace_kernel.after_ns;
