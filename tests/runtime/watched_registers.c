@@ -195,6 +195,32 @@ static void waits(void)
 	CHECK_U64(FIRES(block[20] = 0), 0);
 }
 
+/* Handlers on the thread's own stack do not trap for ever on what is watched there. */
+static void *on_own_stack(void *data)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0) & -(uintptr_t)8;
+	unsigned before = n_fired;
+
+	rt_own_signals_thread_end();
+	for (uintptr_t below = 256; below < 8192; below += 8) {
+		CHECK(arm(0, (volatile void *)(here - below)));
+		CHECK(arm(1, &block[30]));
+		block[30] = 1;
+	}
+	CHECK(n_fired - before >= 900);
+	return data;
+}
+
+static void dead_stack(void)
+{
+	pthread_t thread;
+
+	again(3, false);
+	CHECK(!pthread_create(&thread, NULL, on_own_stack, NULL));
+	pthread_join(thread, NULL);
+	disarm(0);
+}
+
 /* A thread that does what it is told. */
 struct worker {
 	pthread_t thread;
@@ -605,6 +631,7 @@ int main(int argc, char **argv)
 	touches();
 	sizes();
 	waits();
+	dead_stack();
 	threads();
 	races();
 	forks();

@@ -7,7 +7,8 @@
  * What is not seen: touches by the kernel; those of threads beyond MAX_FILES that were there when
  * the watches began; and those made while SIGTRAP is blocked in the kernel, which only the runtime
  * and the C library do, where neither is the program's own code. Their signal comes later, from
- * somewhere else: the block stays watched, unless that is within a call that waits.
+ * somewhere else: the block stays watched, unless that is within a call that waits, or it is in the
+ * dead part of the stack.
  *
  * A trap may still be on its way when its watch has been moved. So an event carries the number of
  * the watch and how often it was armed, and what does not fit is dropped. */
@@ -34,6 +35,7 @@
 #define MAX_REPAIRS 16
 #define MAGIC       0x6c6f6369ull /* of signals that are ours */
 #define MAX_BYTES   8
+#define STACK_BELOW 65536 /* more than handlers take, with all vectors */
 
 /* Of siginfo_t, which not all C libraries know. */
 #define TRAP_BY_PERF   6
@@ -197,6 +199,13 @@ static bool is_trap(const siginfo_t *info, struct trap *ret)
 	return true;
 }
 
+/* Handlers of a thread that has no alternate stack any more are in its dead part, and touch what is
+ * watched there each time that they come. */
+static bool is_under(uintptr_t address, const ucontext_t *context)
+{
+	return (uintptr_t)context->uc_mcontext.gregs[REG_RSP] - address < STACK_BELOW;
+}
+
 /* The call that it interrupted is made again, and would touch the block again. */
 static void give_up(const struct trap *trap)
 {
@@ -211,7 +220,7 @@ static bool on_trap(int signal, siginfo_t *info, ucontext_t *context)
 	(void)signal;
 	if (!is_trap(info, &trap))
 		return false;
-	if (!context || (trap.is_late && rt_own_is_instead()))
+	if (!context || (trap.is_late && (rt_own_is_instead() || is_under(trap.address, context))))
 		give_up(&trap);
 	else if (!trap.is_late && claim(trap.watch, trap.armed, trap.address))
 		rt_watch_fired(trap.watch, trap.address, context);
