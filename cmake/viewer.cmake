@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The viewer's page, made of the modules in web/: each after those that it imports. It takes awk and
 # nothing else.
-set(LOCI_WEB_MODULES visible.js units.js hist.js binomial.js predict.js order.js document.js blame.js
-  tree.js search.js state.js dom.js chart.js grid.js phrases.js headline.js cards.js levels.js overview.js source.js
+set(LOCI_WEB_MODULES visible.js units.js hist.js binomial.js predict.js order.js names.js document.js blame.js
+  nodes.js contexts.js tree.js unfolded.js search.js state.js dom.js chart.js grid.js phrases.js headline.js cards.js levels.js overview.js source.js
   metrics.js code.js listing.js pairs.js data.js stages.js operations.js diff.js viewer.js)
 find_program(LOCI_AWK NAMES mawk gawk awk original-awk)
 if(NOT LOCI_AWK)

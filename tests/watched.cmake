@@ -90,7 +90,7 @@ endforeach()
 # lies.
 add_library(pages-alone SHARED runtime/pages_alone.c)
 set_target_properties(pages-alone PROPERTIES C_VISIBILITY_PRESET default)
-foreach(file watch_pages.c page_faults.c led_calls.c call_reach.c mappings.c system.c
+foreach(file watch_pages.c page_faults.c page_probe.c led_calls.c call_reach.c mappings.c system.c
     call_slots_x86_64.S)
   target_sources(pages-alone PRIVATE ${CMAKE_SOURCE_DIR}/src/collect/runtime/${file})
 endforeach()
@@ -115,7 +115,7 @@ endforeach()
 function(add_watched name)
   add_executable(${name} ${ARGN} ${CMAKE_SOURCE_DIR}/src/collect/runtime/watch_registers.c)
   target_compile_definitions(${name} PRIVATE rt_watch_fired=test_watch_fired
-    rt_watch_registers=test_watch_registers)
+    rt_watch_given_up=test_watch_given_up rt_watch_registers=test_watch_registers)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${tests})
   target_compile_options(${name} PRIVATE -O1 -g -fno-sanitize=all)
   target_link_options(${name} PRIVATE -static -fno-sanitize=all ${wrapped})

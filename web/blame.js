@@ -7,6 +7,7 @@ import { learnBins, predictCache } from "./predict.js";
 import { bytes, cacheBlocks, cacheSets, count, percent } from "./units.js";
 
 export const COARSE_BINS = 256;
+const OBJECTS_TOLD = 7; // of those that an owner touches
 
 export function cacheName(profile, cache) {
 	const room = profile.isObject ? `${count(cache.size_bytes)} objects` : bytes(cache.size_bytes);
@@ -101,19 +102,25 @@ export class Lens {
 	// Accesses have no histograms: a site's estimate is shared out as its misses were at the first
 	// level recorded, or its references where none was.
 	estimateAccesses() {
-		const { accesses, sites, levels } = this.profile;
-		const part = levels.length ? accesses.misses[0] : accesses.refs;
-		const ofSite = this.misses("sites");
-		const sum = new Float64Array(sites.n);
-		const misses = new Float64Array(accesses.n);
+		const misses = new Float64Array(this.profile.accesses.n);
+		const ofOne = this.missesOfAccesses();
 
-		for (let i = 0; i < accesses.n; i++) if (accesses.site[i] >= 0) sum[accesses.site[i]] += part[i];
-		for (let i = 0; i < accesses.n; i++) {
-			const site = accesses.site[i];
-
-			if (site >= 0 && sum[site] > 0) misses[i] = (ofSite[site] * part[i]) / sum[site];
-		}
+		for (let i = 0; i < misses.length; i++) misses[i] = ofOne(i);
 		return misses;
+	}
+
+	// The misses of any access, for who asks for a few of them: not found for all.
+	missesOfAccesses() {
+		if (!this.isEstimate || this.fault || this.columns.has("accesses")) {
+			const column = this.misses("accesses");
+
+			return (row) => column[row];
+		}
+		const { site } = this.profile.accesses;
+		const parts = partsOfSites(this.profile);
+		const ofSite = this.misses("sites");
+
+		return (row) => (parts[row] > 0 ? ofSite[site[row]] * parts[row] : 0);
 	}
 
 	// Of the rows that the page does not hold.
@@ -144,13 +151,12 @@ export class Lens {
 		const column = this.misses(name);
 		const table = profile[name];
 		let owned = this.rest(name);
-		let refs = table.rest?.refs ?? 0;
 
-		for (let i = 0; i < table.n; i++) {
-			owned += column[i];
-			refs += table.refs[i];
-		}
+		for (let i = 0; i < table.n; i++) owned += column[i];
 		if (!this.isEstimate) return Math.max(owned, profile.whole.misses[this.level]);
+		table.allRefs ??= (table.refs ?? []).reduce((sum, refs) => sum + refs, table.rest?.refs ?? 0);
+		const refs = table.allRefs;
+
 		if (name === "pairs" || !(refs < profile.run.references)) return owned;
 		const all = predictCache(
 			{ touches: 0, stack: profile.hist("stack", profile.ownerBlock) },
@@ -161,6 +167,21 @@ export class Lens {
 	}
 }
 
+// The part of its site's misses that each access has; 0: of no site that is known.
+export function partsOfSites(profile) {
+	const { accesses, sites, levels } = profile;
+
+	if (!profile.parts) {
+		const weights = levels.length ? accesses.misses[0] : accesses.refs;
+		const sums = new Float64Array(sites.n);
+
+		profile.parts = new Float64Array(accesses.n);
+		for (let i = 0; i < accesses.n; i++) if (accesses.site[i] >= 0) sums[accesses.site[i]] += weights[i];
+		for (let i = 0; i < accesses.n; i++) if (weights[i] > 0) profile.parts[i] = weights[i] / sums[accesses.site[i]] || 0;
+	}
+	return profile.parts;
+}
+
 // The histogram of some rows of a table together.
 export function sumHists(table, rows) {
 	const hist = newHist("coarse", COARSE_BINS);
@@ -169,7 +190,10 @@ export function sumHists(table, rows) {
 	if (!table.histogram) return hist;
 	const { start, bins, weights, cold, coherence } = table.histogram;
 
-	for (const row of rows) {
+	for (let i = 0; i < rows.length; i++) {
+		const row = rows[i];
+
+		if (row < 0) continue; // one that the page lacks
 		for (let k = start[row]; k < start[row + 1]; k++) hist.weight[bins[k]] += weights[k];
 		hist.cold += cold[row];
 		hist.coherence += coherence[row];
@@ -180,17 +204,18 @@ export function sumHists(table, rows) {
 
 const LOW = Float64Array.from({ length: COARSE_BINS + 1 }, (_, i) => binLow("coarse", i));
 const scratch = new Float64Array(COARSE_BINS);
+let lastAsked = { from: 0, bin: 0 };
 
-// medianBeyond of some rows together, without a histogram for each: a table is sorted by it.
-export function medianOf(table, rows, from) {
+// medianBeyond of some rows together, without a histogram for each: a table is sorted by it. Of the rows,
+// those from `begin` to `end`.
+export function medianOf(table, rows, from, begin = 0, end = rows.length) {
 	if (!table.histogram) return 0;
 	const { start, bins, weights } = table.histogram;
-	const first = binOf("coarse", from);
+	const first = firstBin(from);
 	let last = -1;
 	let left = 0;
-	let found = 0;
 
-	for (let i = 0; i < rows.length; i++) {
+	for (let i = begin; i < end; i++) {
 		const row = rows[i];
 
 		for (let k = start[row]; k < start[row + 1]; k++) {
@@ -207,16 +232,17 @@ export function medianOf(table, rows, from) {
 			if (bin > last) last = bin;
 		}
 	}
-	for (let bin = first; bin <= last; bin++) {
-		const own = scratch[bin];
-		const low = Math.max(from, LOW[bin]);
+	let bin = first;
 
-		scratch[bin] = 0;
-		if (found || !(own > 0)) continue;
-		if (own >= left) found = medianIn(low, LOW[bin + 1]);
-		left -= own;
-	}
-	return found;
+	for (; bin <= last && !(scratch[bin] > 0 && scratch[bin] >= left); bin++) left -= scratch[bin];
+	scratch.fill(0, first, last + 1);
+	return bin <= last ? medianIn(Math.max(from, LOW[bin]), LOW[bin + 1]) : 0;
+}
+
+// The bin of a distance, which is asked for again and again.
+function firstBin(from) {
+	if (lastAsked.from !== from) lastAsked = { from, bin: binOf("coarse", from) };
+	return lastAsked.bin;
 }
 
 // What makes most of the misses: reuses from too far, first touches, other threads, or the sets.
@@ -253,10 +279,14 @@ function newIndex(column, n) {
 function rowsWith(profile, table, key, ids, n) {
 	profile.indexes ??= {};
 	const { start, rows } = (profile.indexes[`${table} ${key}`] ??= newIndex(profile[table][key] ?? [], n));
-	const found = [];
+	let length = 0;
 
+	for (let i = 0; i < ids.length; i++) if (ids[i] >= 0) length += start[ids[i] + 1] - start[ids[i]];
+	const found = new Uint32Array(length);
+
+	length = 0;
 	for (let i = 0; i < ids.length; i++)
-		for (let k = start[ids[i]]; k < start[ids[i] + 1]; k++) found.push(rows[k]);
+		for (let k = start[ids[i]]; k < start[ids[i] + 1]; k++) found[length++] = rows[k];
 	return found;
 }
 
@@ -277,7 +307,9 @@ export function worstRows(rows, misses, refs, few) {
 	const isWorse = (a, b) => misses[a] > misses[b] || (misses[a] === misses[b] && refs[a] > refs[b]);
 	const worst = [];
 
-	for (const row of rows) {
+	for (let i = 0; i < rows.length; i++) {
+		const row = rows[i];
+
 		if (worst.length === few && !isWorse(row, worst[few - 1])) continue;
 		let at = Math.min(worst.length, few - 1);
 
@@ -287,21 +319,33 @@ export function worstRows(rows, misses, refs, few) {
 	return worst;
 }
 
+// Room for sums of references and misses of each object, unknown ones first; misses of -1: nothing yet.
+function objectSums(profile) {
+	profile.sums ??= {
+		touched: new Float64Array(profile.objects.n + 1),
+		seen: new Float64Array(profile.objects.n + 1).fill(-1),
+	};
+	return profile.sums;
+}
+
 // How some accesses walk: the stride of the one with the most misses, how regular, how much of what
-// they bring in is used, and which objects they touch.
+// they bring in is used, and which objects they touch most.
 export function walkOf(profile, rows, lens) {
 	const { accesses } = profile;
-	const misses = lens.misses("accesses");
+	const misses = lens.missesOfAccesses();
 	// which one speaks for all is not a matter of estimates: the first level recorded says
-	const rank = lens.isEstimate && profile.levels.length ? accesses.misses[0] : misses;
-	const objects = new Map();
+	const rank = lens.isEstimate && profile.levels.length ? accesses.misses[0] : lens.misses("accesses");
+	const { touched, seen } = objectSums(profile);
+	const ids = [];
 	let worst = -1;
 	let refs = 0;
 	let regular = 0;
 	let fills = 0;
 	let used = 0;
 
-	for (const row of rows) {
+	for (let i = 0; i < rows.length; i++) {
+		const row = rows[i];
+
 		if (
 			worst < 0 ||
 			rank[row] > rank[worst] ||
@@ -312,19 +356,28 @@ export function walkOf(profile, rows, lens) {
 		regular += accesses.regular_refs[row];
 		fills += accesses.fills[row];
 		used += accesses.used_bytes[row];
-		const id = accesses.object[row];
-		let object = objects.get(id);
+		const id = accesses.object[row] + 1;
 
-		if (!object) objects.set(id, (object = { object: id, refs: 0, misses: 0 }));
-		object.refs += accesses.refs[row];
-		object.misses += misses[row];
+		if (seen[id] < 0) {
+			ids.push(id);
+			seen[id] = touched[id] = 0;
+		}
+		touched[id] += accesses.refs[row];
+		seen[id] += misses(row);
 	}
+	const objects = worstRows(ids, seen, touched, OBJECTS_TOLD).map((id) => ({
+		object: id - 1,
+		refs: touched[id],
+		misses: seen[id],
+	}));
+
+	for (const id of ids) seen[id] = -1;
 	const line = profile.levels[0]?.line_bytes ?? profile.ownerBlock;
 
 	return {
 		stride: worst >= 0 && refs > 0 && profile.knowsWalks ? accesses.stride_bytes[worst] : null,
 		regular: refs > 0 ? regular / refs : 0,
 		spatial: fills > 0 ? used / (fills * line) : null,
-		objects: [...objects.values()].sort((a, b) => b.misses - a.misses || b.refs - a.refs),
+		objects,
 	};
 }

@@ -25,7 +25,8 @@ export class Cards {
 
 		if (profile.hasSites && !lens.fault) {
 			const all = lens.whole();
-			const worst = treeOf(profile, lens, "line").reduce((a, b) => (b.misses > a.misses ? b : a));
+			const lines = treeOf(profile, lens, "line");
+			const worst = lines.at(lines.misses.reduce((most, misses, i) => (misses > lines.misses[most] ? i : most), 0));
 
 			if (all > 0 && worst.misses / all > WORTH_A_CARD)
 				cards.push(this.lineCard(worst, all), this.objectCard(worst));

@@ -6,8 +6,10 @@ import { choice, el, empty, replace } from "./dom.js";
 import { Grid, heatCell } from "./grid.js";
 import { sizeText } from "./chart.js";
 import { accessesOf } from "./blame.js";
-import { TREES, childrenOf, distanceOf, ratioOf, restNode, sortedNodes, treeOf } from "./tree.js";
-import { finder } from "./search.js";
+import { ratioOf } from "./nodes.js";
+import { TREES, childrenOf, restNode, treeOf } from "./tree.js";
+import { Unfolded } from "./unfolded.js";
+import { findNodes } from "./search.js";
 import { missesText } from "./phrases.js";
 import { MetricsPane } from "./metrics.js";
 import { SourcePane } from "./source.js";
@@ -74,9 +76,9 @@ export class CodeView {
 	}
 
 	distance(node) {
-		const blocks = node.kind === "rest" ? 0 : distanceOf(this.app.profile, this.app.lens, node);
+		const { profile } = this.app;
 
-		return blocks ? sizeText(this.app.profile, blocks, this.app.profile.ownerBlock) : "\u2013";
+		return node.distance ? sizeText(profile, node.distance, profile.ownerBlock) : "\u2013";
 	}
 
 	get by() {
@@ -120,7 +122,7 @@ export class CodeView {
 		this.top = treeOf(profile, lens, by);
 		this.rest = restNode(profile, lens, table);
 		this.first = null;
-		this.shown = query ? finder(profile, lens, by, query, (node) => this.setOpen(node, true)) : null;
+		this.marks = query ? findNodes(profile, by, query, (id) => this.setOpen(this.top.at(id), true)) : null;
 		if (!query && by === "context") this.openWorst();
 		replace(
 			this.bar,
@@ -150,24 +152,26 @@ export class CodeView {
 
 	// Down the calls as long as one of them has most of the misses.
 	openWorst() {
-		for (let nodes = this.top; nodes.length; ) {
-			const worst = nodes.reduce((a, b) => (b.misses > a.misses ? b : a));
+		const { n, first, misses } = this.top;
+		const calls = this.top.calls("misses", false); // the worst are the first
 
-			this.first = worst; // to look at, where nothing else is asked for
-			if (!worst.expands) return;
-			this.setOpen(worst, true);
-			nodes = worst.children.filter((child) => child.misses >= worst.misses / 2);
+		for (let id = n; first[id] < first[id + 1]; ) {
+			const worst = calls[first[id]];
+
+			if (id < n && misses[worst] < misses[id] / 2) return;
+			id = worst;
+			this.first = this.top.at(id); // to look at, where nothing else is asked for
+			if (this.first.expands) this.setOpen(this.first, true);
 		}
 	}
 
 	setOpen(node, open) {
-		node.open = open;
-		if (open) this.opened.add(node);
-		else this.opened.delete(node);
+		node.nodes.open[node.i] = open ? 1 : 0;
+		if (open) this.opened.add(node.nodes);
 	}
 
 	closeAll() {
-		for (const node of this.opened) node.open = false;
+		for (const nodes of this.opened) nodes.open.fill(0);
 		this.opened.clear();
 	}
 
@@ -178,33 +182,21 @@ export class CodeView {
 		this.sortKey = SORTS.includes(key) ? key : "misses";
 		this.ascending = given.startsWith("-") !== (key === "name");
 		this.tree.setSort(this.sortKey, this.ascending);
-		this.flatten();
+		this.unfold();
 	}
 
-	sorted(nodes) {
-		return sortedNodes(this.app.profile, this.app.lens, nodes, this.sortKey, this.ascending);
-	}
-
-	flatten() {
-		const { profile, lens } = this.app;
-		const rows = [];
-		const add = (nodes) => {
-			for (const node of nodes) {
-				rows.push(node);
-				if (node.open) add(this.sorted(childrenOf(profile, lens, node)));
-			}
-		};
-		const top = this.sorted(this.top);
-
-		this.roots = this.shown ? top.filter(this.shown) : top;
-		add(this.roots);
-		if (this.rest) rows.push(this.rest);
-		this.rows = rows;
+	unfold() {
+		this.rows = new Unfolded(this.app.profile, this.top, {
+			marks: this.marks,
+			column: this.sortKey,
+			ascending: this.ascending,
+			rest: this.rest,
+		});
 	}
 
 	toggle(node) {
 		this.setOpen(node, !node.open);
-		this.flatten();
+		this.unfold();
 		this.tree.setRows(this.rows, this.rows.indexOf(node));
 	}
 
@@ -216,7 +208,7 @@ export class CodeView {
 	// Finds what the address says is chosen, opens the tree down to it, and shows it everywhere.
 	follow() {
 		const [kind, text] = (this.app.store.get("sel") ?? "").split(":");
-		const node = this.find(kind, text) ?? this.first ?? this.rows.find((row) => row.kind !== "rest");
+		const node = this.find(kind, text) ?? this.first ?? (this.top.n ? this.rows.at(0) : null);
 
 		this.node = node;
 		this.tree.setRows(this.rows, this.rows.indexOf(node));
@@ -228,25 +220,18 @@ export class CodeView {
 		const id = Number(text?.split(".").at(-1));
 
 		if (!kind || !Number.isFinite(id)) return null;
-		const found = this.rows.find((row) => row.kind === kind && row.id === id);
+		const found = this.rows.find(kind, id);
 
 		if (found) return found;
-		if (kind === "context")
-			return this.open(
-				(node) => node.kind === "context" && node.id === id,
-				() => true,
-			);
+		if (kind === "context") return this.by === "context" ? this.openContext(id) : null;
 		if (kind === "object") return this.by === "object" ? null : this.openSite(this.siteOfObject(id));
 		if (kind === "spot")
 			return this.by === "object"
-				? this.open(
-						(node) => node.kind === "spot" && node.id === id,
-						(node) => node.id === Number(text.split(".")[0]),
-					)
+				? this.openSpot(Number(text.split(".")[0]), id)
 				: this.openSite(this.app.profile.accesses.site[id]);
 		if (kind === "line" || kind === "site") return this.openSite(id);
 		const site =
-			this.top.length && this.by !== "object" && this.by !== "context" ? this.siteOf(kind, id) : -1;
+			this.by !== "object" && this.by !== "context" ? this.siteOf(kind, id) : -1;
 
 		return site >= 0 ? this.openSite(site, kind) : null;
 	}
@@ -261,56 +246,64 @@ export class CodeView {
 
 	siteOfObject(id) {
 		const { profile, lens } = this.app;
-		const misses = lens.misses("accesses");
+		const misses = lens.missesOfAccesses();
 		const rows = accessesOf(profile, "object", [id]);
 
-		return rows.length ? profile.accesses.site[rows.reduce((a, b) => (misses[b] > misses[a] ? b : a))] : -1;
+		return rows.length ? profile.accesses.site[rows.reduce((a, b) => (misses(b) > misses(a) ? b : a))] : -1;
 	}
 
 	openSite(site, kind = "line") {
-		const { profile } = this.app;
+		const { profile, lens } = this.app;
 
 		if (!(site >= 0)) return null;
 		if (this.by === "object") {
-			const access = accessesOf(profile, "site", [site])[0];
+			const [access] = accessesOf(profile, "site", [site]);
 
-			return access === undefined
-				? null
-				: (this.rows.find((row) => row.kind === "object" && row.id === profile.accesses.object[access]) ??
-						null);
+			return access === undefined ? null : this.rows.find("object", profile.accesses.object[access]);
 		}
-		if (this.by === "context")
-			return (
-				this.rows.find(
-					(row) =>
-						row.kind === "context" && profile.contexts.function[row.id] === profile.sites.function[site],
-				) ?? null
+		if (this.by === "context") {
+			const row = this.rows.findRow(
+				(at) => profile.contexts.function[this.rows.place[at]] === profile.sites.function[site],
 			);
-		return this.open(
-			(node) => node.rows.includes(site) && (node.kind === kind || !node.expands),
-			(node) => node.rows.includes(site),
-		);
+
+			return row < 0 ? null : this.rows.at(row);
+		}
+		const path = [];
+
+		for (let nodes = this.top; ; nodes = childrenOf(profile, lens, path.at(-1))) {
+			const i = nodes.holding(site);
+
+			if (i < 0 || (!path.length && this.marks && !this.marks[i])) return null;
+			path.push(nodes.at(i));
+			if (nodes.kind === kind || !nodes.expands(i)) break;
+		}
+		return this.openPath(path);
 	}
 
-	open(isIt, leads) {
-		const { profile, lens } = this.app;
-		const search = (nodes) => {
-			for (const node of nodes) {
-				if (isIt(node)) return node;
-				if (!node.expands || !leads(node)) continue;
-				const found = search(childrenOf(profile, lens, node));
+	openSpot(object, id) {
+		const i = this.top.ids.indexOf(object);
 
-				if (found) {
-					this.setOpen(node, true);
-					return found;
-				}
-			}
-			return null;
-		};
-		const found = search(this.roots);
+		if (i < 0 || (this.marks && !this.marks[i])) return null;
+		const spots = childrenOf(this.app.profile, this.app.lens, this.top.at(i));
+		const at = spots.ids.indexOf(id);
 
-		if (found) this.flatten();
-		return found;
+		return at < 0 ? null : this.openPath([this.top.at(i), spots.at(at)]);
+	}
+
+	openContext(id) {
+		const { profile } = this.app;
+
+		if (!(id < profile.contexts.n)) return null;
+		const path = profile.callPath(id);
+
+		return this.marks && !this.marks[path[0]] ? null : this.openPath(path.map((at) => this.top.at(at)));
+	}
+
+	// Opens what leads to the last of some nodes.
+	openPath(path) {
+		for (const node of path.slice(0, -1)) this.setOpen(node, true);
+		this.unfold();
+		return path.at(-1);
 	}
 
 	// Where to look for a node: the line that has the most of it.

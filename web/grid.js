@@ -59,7 +59,7 @@ export class Grid {
 			`${columns.reduce((sum, column) => sum + (LEAST[column.class] ?? 84), 0)}px`,
 		);
 		this.body.addEventListener("click", (event) => this.click(event));
-		this.body.addEventListener("dblclick", () => this.onopen?.(this.rows[this.selected]));
+		this.body.addEventListener("dblclick", () => this.onopen?.(this.rowAt(this.selected)));
 		// told, not asked for: to ask in the midst of changes lays the page out again and again
 		this.height = 0;
 		this.top = 0;
@@ -100,7 +100,7 @@ export class Grid {
 		this.height = height;
 		if (!height) return;
 		if (isBack && this.selected >= 0) this.reveal(this.selected);
-		if (isBack) this.element.scrollTop = this.top;
+		if (isBack) this.place();
 		this.draw();
 	}
 
@@ -110,7 +110,7 @@ export class Grid {
 		this.draw();
 	}
 
-	// rows: anything; selected: its place or -1.
+	// rows: what has a length and at(); selected: its place or -1.
 	setRows(rows, selected = -1) {
 		const isOther = rows.length !== this.rows.length;
 
@@ -125,13 +125,22 @@ export class Grid {
 		this.draw();
 	}
 
+	rowAt(index) {
+		return index >= 0 ? this.rows.at(index) : undefined;
+	}
+
 	scrollTo(wanted) {
 		const most = Math.max(0, (this.rows.length + 1) * ROW - this.height);
 		const top = Math.max(0, Math.min(most, Math.round(wanted)));
 
 		if (top === this.top || !this.height) return;
 		this.top = top;
-		this.element.scrollTop = top;
+		this.place();
+	}
+
+	// To scroll lays the page out; after all changes that is done but once.
+	place() {
+		queueMicrotask(() => (this.element.scrollTop = this.top));
 	}
 
 	reveal(index) {
@@ -147,7 +156,7 @@ export class Grid {
 		this.selected = index;
 		this.reveal(index);
 		this.draw();
-		this.onselect?.(this.rows[index]);
+		this.onselect?.(this.rowAt(index));
 	}
 
 	draw() {
@@ -182,7 +191,7 @@ export class Grid {
 	}
 
 	fillRow(line, index) {
-		const row = this.rows[index];
+		const row = this.rowAt(index);
 
 		if (line.index !== index) {
 			line.index = index;
@@ -215,7 +224,7 @@ export class Grid {
 		const line = event.target.closest(".grid-row");
 
 		if (!line) return;
-		const row = this.rows[line.index];
+		const row = this.rowAt(line.index);
 
 		if (event.target.closest(".handle") && row.expands) this.ontoggle?.(row);
 		else this.select(line.index);
@@ -231,7 +240,7 @@ export class Grid {
 			Home: -Infinity,
 			End: Infinity,
 		};
-		const row = this.rows[this.selected];
+		const row = this.rowAt(this.selected);
 
 		if (event.target.closest("input, button") || event.ctrlKey || event.metaKey || event.altKey) return;
 		if (event.key in moves) {
@@ -244,12 +253,7 @@ export class Grid {
 			else this.select(this.selected + 1);
 		} else if (this.tree && row && event.key === "ArrowLeft") {
 			if (row.open) this.ontoggle?.(row);
-			else
-				for (let i = this.selected; i-- > 0; )
-					if (this.rows[i].depth < row.depth) {
-						this.select(i);
-						break;
-					}
+			else this.select(this.rows.above(this.selected));
 		} else if (event.key === "Enter" && row) {
 			if (this.tree && row.expands) this.ontoggle?.(row);
 			else this.onopen?.(row);

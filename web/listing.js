@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A table of all rows of one kind above, what is known of the one chosen below: pairs and objects.
 
-import { el, replace } from "./dom.js";
+import { el, replace, whenIdle } from "./dom.js";
 import { Grid, heatCell } from "./grid.js";
+import { Names } from "./names.js";
 import { Orders } from "./order.js";
 import { chosenId } from "./state.js";
 import { cacheLabel, count } from "./units.js";
 
 export const SHARE = Symbol("the column of shares");
+
+// Rows of a table in some order; the one that is asked for becomes an object.
+class Rows {
+	constructor(ids, misses, refs) {
+		Object.assign(this, { ids, misses, refs });
+		this.length = ids.length;
+	}
+
+	at(row) {
+		const id = this.ids[row];
+
+		return { id, misses: this.misses[id], refs: this.refs[id] };
+	}
+}
 
 // Who extends it has: missing(), what to show where there are no rows; keys(column), what to sort by;
 // text(id), what is searched; show(row), which fills this.detail; and may have noteMore.
@@ -41,7 +56,8 @@ export class Listing {
 		);
 		this.element = el("div", { class: table === "pairs" ? "pairs" : "data" });
 		this.orders = new Orders(this.table.refs ?? new Float64Array(0));
-		this.texts = [];
+		this.names = new Names(this.table.n, (id) => this.text(id));
+		whenIdle(this.names.prepare());
 	}
 
 	shareColumn() {
@@ -73,13 +89,10 @@ export class Listing {
 		if (!this.rows || changed.some((key) => ["view", "p", "cache", "level", "q", "sort"].includes(key)))
 			this.build();
 		const wanted = chosenId(this.app.store.get("sel"), this.kind);
-		const at = Math.max(
-			0,
-			this.rows.findIndex((row) => row.id === wanted),
-		);
+		const at = Math.max(0, this.rows.ids.indexOf(wanted));
 
 		this.grid.setRows(this.rows, this.rows.length ? at : -1);
-		if (this.rows.length) this.show(this.rows[at]);
+		if (this.rows.length) this.show(this.rows.at(at));
 		else replace(this.detail, el("p", { class: "note" }, "nothing has that name"));
 	}
 
@@ -97,15 +110,14 @@ export class Listing {
 		);
 
 		this.all = this.whole;
-		this.rows = [];
-		for (const id of order)
-			if (!query || this.lower(id).includes(query)) this.rows.push({ id, misses: misses[id], refs: refs[id] });
+		this.rows = new Rows(query ? this.found(order, query) : order, misses, refs);
 		this.grid.setSort(column, ascending);
 		this.note.textContent = `${count(this.table.n)} ${this.name}${rest?.n ? `, and ${count(rest.n)} more that matter little` : ""}; ${lens.fault || `misses of ${cacheLabel(lens.cache, profile.isObject)}${lens.isEstimate ? `, estimated${profile.isSampled ? " from a sample" : ""}` : ""}${this.noteMore ?? ""}`}`;
 	}
 
-	lower(id) {
-		this.texts[id] ??= this.text(id).toLowerCase();
-		return this.texts[id];
+	found(order, query) {
+		const marks = this.names.find(query);
+
+		return order.filter((id) => marks[id]);
 	}
 }

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Search in trees: which nodes have the words in their names, or in those of what they fall into.
 
-import { allContexts, treeOf } from "./tree.js";
+import { treeFor } from "./tree.js";
 
-// Sites whose line has the words. A longer query looks only at what the shorter one found.
-function sitesFound(profile, lens, query) {
-	const old = profile.searched;
+// A mark for each site whose line has the words.
+function sitesFound(profile, query) {
+	if (profile.searched?.query !== query) {
+		const lines = treeFor(profile, "line");
+		const found = lines.names.find(query);
+		const marks = new Uint8Array(profile.sites.n);
 
-	if (old?.query === query) return old.marks;
-	const lines = old && query.includes(old.query) ? old.lines : treeOf(profile, lens, "line");
-	const found = lines.filter((line) => line.lower.includes(query));
-	const marks = new Uint8Array(profile.sites.n);
-
-	for (const line of found) for (const row of line.rows) marks[row] = 1;
-	profile.searched = { query, lines: found, marks };
-	return marks;
+		for (let i = 0; i < lines.n; i++)
+			if (found[i]) for (let k = lines.start[i]; k < lines.end[i]; k++) marks[lines.rows[k]] = 1;
+		profile.searched = { query, marks };
+	}
+	return profile.searched.marks;
 }
 
 // Contexts with the words, and their callers, which are opened.
-function contextsFound(profile, query, open) {
-	const found = new Set();
+function contextsFound(contexts, query, open) {
+	const found = contexts.names.find(query);
+	const inside = new Uint8Array(contexts.n);
 
-	for (const node of allContexts(profile)) {
-		const inside = node.children.some((child) => found.has(child));
-
-		if (inside) open(node);
-		if (inside || node.lower.includes(query)) found.add(node);
+	for (const id of contexts.rows) {
+		if (inside[id]) open(id);
+		if (inside[id]) found[id] = 1;
+		if (found[id] && contexts.parent[id] >= 0) inside[contexts.parent[id]] = 1;
 	}
 	return found;
 }
 
-// Tells nodes at the top of a tree that are to be shown from others.
-export function finder(profile, lens, by, query, open) {
-	if (by === "object") return (node) => node.lower.includes(query);
-	if (by === "context") {
-		const found = contextsFound(profile, query, open);
+// Marks for the nodes of a tree that are to be shown; open: is told of those that are to be open.
+export function findNodes(profile, by, query, open) {
+	const nodes = treeFor(profile, by);
 
-		return (node) => found.has(node);
-	}
-	const marks = sitesFound(profile, lens, query);
+	if (by === "context") return contextsFound(nodes, query, open);
+	const found = nodes.names.find(query);
 
-	return by === "line"
-		? (node) => marks[node.rows[0]] === 1
-		: (node) => node.lower.includes(query) || node.rows.some((row) => marks[row]);
+	if (by === "object" || by === "line") return found;
+	const marks = sitesFound(profile, query);
+
+	for (let i = 0; i < nodes.n; i++)
+		for (let k = nodes.start[i]; !found[i] && k < nodes.end[i]; k++) found[i] = marks[nodes.rows[k]];
+	return found;
 }

@@ -5,37 +5,87 @@ import { el } from "./dom.js";
 import { Grid, heatCell } from "./grid.js";
 import { sitesOfFile } from "./tree.js";
 import { fileName } from "./document.js";
+import { orderBy } from "./order.js";
 
-function newLines(profile, source) {
-	const text = profile.text.get(source);
-	const { sites } = profile;
-	const lines = new Map();
-	const rows = [];
+// The lines of a source that the profile knows, by column: numbers, 0 for a gap; the sites of line i from
+// start[i] to start[i + 1]. The one that is asked for becomes an object.
+class Lines {
+	constructor(profile, source) {
+		const { line, refs } = profile.sites;
+		const own = sitesOfFile(profile, source).filter((site) => line[site] > 0);
+		const order = orderBy(Float64Array.from(own, (site) => line[site]));
 
-	for (const site of sitesOfFile(profile, source)) {
-		const line = sites.line[site];
+		this.text = profile.text.get(source) ?? new Map();
+		this.sites = order.map((at) => own[at]);
+		this.numbers = withGaps(numbersOf(this.sites, line, this.text));
+		this.length = this.numbers.length;
+		this.start = new Uint32Array(this.length + 1);
+		this.refs = new Float64Array(this.length);
+		this.misses = new Float64Array(this.length);
+		for (let i = 0, k = 0; i < this.length; i++) {
+			for (; k < this.sites.length && line[this.sites[k]] === this.numbers[i]; k++)
+				this.refs[i] += refs[this.sites[k]];
+			this.start[i + 1] = k;
+		}
+		this.lens = null;
+		this.hottest = 0;
+	}
 
-		if (!line) continue;
-		if (!lines.has(line)) lines.set(line, { number: line, text: "", misses: 0, refs: 0, sites: [] });
-		lines.get(line).refs += sites.refs[site];
-		lines.get(line).sites.push(site);
+	// Which cache is looked at changes their misses alone.
+	judge(lens) {
+		const misses = lens.misses("sites");
+
+		if (this.lens === lens) return;
+		this.lens = lens;
+		this.misses.fill(0);
+		this.hottest = 1e-9;
+		for (let i = 0; i < this.length; i++) {
+			for (let k = this.start[i]; k < this.start[i + 1]; k++) this.misses[i] += misses[this.sites[k]];
+			this.hottest = Math.max(this.hottest, this.misses[i]);
+		}
 	}
-	for (const [number, words] of text ?? []) {
-		if (!lines.has(number)) lines.set(number, { number, text: "", misses: 0, refs: 0, sites: [] });
-		lines.get(number).text = words.replaceAll("\t", "    ");
+
+	at(i) {
+		const number = this.numbers[i];
+
+		return {
+			number,
+			text: number ? (this.text.get(number) ?? "").replaceAll("\t", "    ") : "\u22ee",
+			refs: this.refs[i],
+			misses: this.misses[i],
+			site: this.start[i] < this.start[i + 1] ? this.sites[this.start[i]] : -1,
+		};
 	}
-	for (const row of [...lines.values()].sort((a, b) => a.number - b.number)) {
-		if (rows.length && row.number > rows.at(-1).number + 1)
-			rows.push({ number: 0, text: "\u22ee", misses: 0, refs: 0, sites: [] });
-		rows.push(row);
+
+	// Where a line stands, -1: it is not known.
+	indexOf(number) {
+		return number ? this.numbers.indexOf(number) : -1;
 	}
-	return rows;
 }
 
-// The lines of a source that the profile knows, each with its sites: made once.
+// The numbers of all lines with text or sites, which are sorted by line: sorted, some twice.
+function numbersOf(sites, line, text) {
+	const numbers = [...text.keys()];
+
+	for (let k = 0; k < sites.length; k++)
+		if (!k || line[sites[k]] !== line[sites[k - 1]]) numbers.push(line[sites[k]]);
+	return Float64Array.from(numbers).sort();
+}
+
+// Sorted numbers, each once, and a 0 where some are left out.
+function withGaps(sorted) {
+	const numbers = [];
+
+	for (let i = 0; i < sorted.length; i++) {
+		if (i && sorted[i] > sorted[i - 1] + 1) numbers.push(0);
+		if (!i || sorted[i] !== sorted[i - 1]) numbers.push(sorted[i]);
+	}
+	return Float64Array.from(numbers);
+}
+
 function linesOf(profile, source) {
 	profile.files ??= new Map();
-	if (!profile.files.has(source)) profile.files.set(source, { rows: newLines(profile, source), lens: null });
+	if (!profile.files.has(source)) profile.files.set(source, new Lines(profile, source));
 	return profile.files.get(source);
 }
 
@@ -73,7 +123,7 @@ export class SourcePane {
 				},
 				{ key: "text", title: "source", class: "source-text", text: (line) => line.text },
 			],
-			onselect: (row) => row.sites.length && app.show({ sel: `line:${row.sites[0]}` }),
+			onselect: (row) => row.site >= 0 && app.show({ sel: `line:${row.site}` }),
 		});
 		this.title = el("h2", { class: "pane-title" });
 		this.note = el("p", { class: "note" });
@@ -85,27 +135,9 @@ export class SourcePane {
 		);
 	}
 
-	// Which cache is looked at changes the lines' misses alone.
-	judge(source) {
-		const { profile, lens } = this.app;
-		const misses = lens.misses("sites");
-		const file = linesOf(profile, source);
-
-		if (file.lens !== lens) {
-			file.lens = lens;
-			file.hottest = 1e-9;
-			for (const row of file.rows) {
-				row.misses = 0;
-				for (const site of row.sites) row.misses += misses[site];
-				if (row.misses > file.hottest) file.hottest = row.misses;
-			}
-		}
-		return file;
-	}
-
 	// all: the misses of everybody; name: of what is looked for.
 	show({ source, line }, all, name) {
-		const { profile } = this.app;
+		const { profile, lens } = this.app;
 
 		this.all = all;
 		if (source < 0) {
@@ -114,17 +146,15 @@ export class SourcePane {
 			this.grid.setRows([]);
 			return;
 		}
-		const { rows, hottest } = this.judge(source);
+		const lines = linesOf(profile, source);
 
-		this.hottest = hottest;
+		lines.judge(lens);
+		this.hottest = lines.hottest;
 		this.title.textContent = fileName(profile.sources.path[source]);
 		this.title.title = profile.sources.path[source];
 		this.note.textContent = profile.text.has(source)
 			? ""
 			: "the profile holds no text of this file: figures by line";
-		this.grid.setRows(
-			rows,
-			rows.findIndex((row) => row.number === line),
-		);
+		this.grid.setRows(lines, lines.indexOf(line));
 	}
 }

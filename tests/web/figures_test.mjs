@@ -7,8 +7,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { Lens, accessesOf, causeOf, walkOf } from "../../web/blame.js";
-import { finder } from "../../web/search.js";
-import { TREES, childrenOf, distanceOf, histOf, ratioOf, sortedNodes, treeOf } from "../../web/tree.js";
+import { findNodes } from "../../web/search.js";
+import { ratioOf } from "../../web/nodes.js";
+import { TREES, childrenOf, histOf, treeOf } from "../../web/tree.js";
+import { Unfolded } from "../../web/unfolded.js";
 import { headline, nextSize } from "../../web/headline.js";
 import { log2Rows, missRatio } from "../../web/hist.js";
 import { formatHierarchy, parseHierarchy } from "../../web/units.js";
@@ -146,11 +148,27 @@ function byName(rows) {
 		.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : a[1] - b[1] || a[2] - b[2]));
 }
 
-function ownContexts(nodes) {
-	return nodes.flatMap((node) => [
-		{ name: node.name, misses: node.misses, refs: node.refs },
-		...ownContexts(node.children),
-	]);
+// Every node of a tree of contexts, all of them open.
+function allContexts(tree) {
+	tree.open.fill(1);
+	const rows = new Unfolded(coded, tree, { marks: null, column: "misses", ascending: false, rest: null });
+
+	tree.open.fill(0);
+	return Array.from(rows.place.subarray(0, rows.length), (i) => tree.at(i));
+}
+
+// A tree as the table shows it when all is closed.
+function shown(tree, column, ascending, marks = null) {
+	const rows = new Unfolded(coded, tree, { marks, column, ascending, rest: null });
+
+	return Array.from({ length: rows.length }, (_, i) => rows.at(i));
+}
+
+function below(lens, node) {
+	if (!node.expands) return [];
+	return node.kind === "context"
+		? Array.from(node.nodes.calls("misses", false).subarray(...node.nodes.first.subarray(node.i, node.i + 2)), (i) => node.nodes.at(i))
+		: [...childrenOf(coded, lens, node)];
 }
 
 const [first] = paths;
@@ -170,7 +188,7 @@ for (const { level, options } of blamed)
 		for (const by of ["line", "function", "loop", "file", "module", "object", "context"]) {
 			const table = json("report", first, "--by", by, "--all", ...options).profiles[0];
 			const tree = treeOf(coded, lens, by);
-			const nodes = by === "context" ? ownContexts(tree) : tree;
+			const nodes = by === "context" ? allContexts(tree) : [...tree];
 			const expected = byName(
 				table.rows.map((row) => ({
 					name: row.name,
@@ -193,17 +211,13 @@ for (const { level, options } of blamed)
 			if (by === "context") continue;
 			// a closer look
 			for (const row of table.rows.slice(0, 5)) {
-				const node = tree.find(
+				const node = nodes.find(
 					(candidate) => candidate.name === row.name && near(candidate.misses, row.misses),
 				);
 				const { cause, distance } = causeOf(histOf(coded, node), node.misses, lens);
 				const walk = walkOf(coded, accessesOf(coded, by === "object" ? "object" : "site", node.rows), lens);
 
-				assert.equal(
-					distanceOf(coded, lens, node),
-					distance,
-					`${by} ${row.name}: the short way to its distance`,
-				);
+				assert.equal(node.distance, distance, `${by} ${row.name}: the short way to its distance`);
 				if (node.rows.length === 1) {
 					assert.equal(cause, row.cause, `${by} ${row.name}: cause`);
 					assert.equal(
@@ -220,7 +234,7 @@ for (const { level, options } of blamed)
 			}
 		}
 		// lines of an object are spots: the first of them stand in the report
-		const spots = treeOf(coded, lens, "object").flatMap((node) => childrenOf(coded, lens, node));
+		const spots = [...treeOf(coded, lens, "object")].flatMap((node) => below(lens, node));
 
 		if (options[0] === "--cache")
 			for (const spot of json("report", first, ...options).profiles[0].blame.lines)
@@ -239,43 +253,89 @@ for (const { level, options } of blamed)
 			for (const node of treeOf(coded, lens, by))
 				assert.ok(
 					near(
-						childrenOf(coded, lens, node).reduce((sum, child) => sum + child.misses, 0),
+						below(lens, node).reduce((sum, child) => sum + child.misses, 0),
 						node.misses,
 					),
 				);
 	});
 
+// Lines by file, number and function, not letter by letter.
+function lineOrder({ name }) {
+	const [, file, line, rest] = /^(.*):(\d+)(.*)$/.exec(name) ?? [null, "\uffff", "0", name];
+
+	return `${file}:${line.padStart(9, "0")}${rest}`;
+}
+
 test("a tree that has met other lenses is sorted and searched as a new one", () => {
 	const lenses = blamed.map(({ level }) => new Lens(coded, level));
 	const naive = (lens, node, query) =>
 		node.name.toLowerCase().includes(query) ||
-		(node.kind !== "object" && childrenOf(coded, lens, node).some((child) => naive(lens, child, query)));
+		(node.kind !== "object" && below(lens, node).some((child) => naive(lens, child, query)));
 
 	for (const lens of [...lenses, lenses[0]])
 		for (const by of TREES) {
-			const nodes = treeOf(coded, lens, by);
+			const tree = treeOf(coded, lens, by);
+			const nodes = [...tree];
 			const values = {
 				misses: (node) => node.misses,
 				refs: (node) => node.refs,
 				ratio: ratioOf,
 				distance: (node) => causeOf(histOf(coded, node), node.misses, lens).distance,
-				name: (node) => node.name,
+				name: (node) => (by === "line" ? lineOrder(node) : node.name),
 			};
 
 			for (const [column, value] of Object.entries(values))
 				for (const ascending of [true, false]) {
-					const sorted = sortedNodes(coded, lens, nodes, column, ascending).map(value);
+					const sorted = shown(tree, column, ascending).map(value);
 
+					assert.equal(sorted.length, nodes.length);
 					for (let i = 1; i < sorted.length; i++)
 						assert.ok(ascending ? sorted[i - 1] <= sorted[i] : sorted[i - 1] >= sorted[i], `${by} by ${column}`);
 				}
 			for (const query of ["m", "ma", "mat", "c:2", "b", "nothing has this name"])
 				assert.deepEqual(
-					nodes.filter(finder(coded, lens, by, query, () => {})).map((node) => node.name),
-					nodes.filter((node) => naive(lens, node, query)).map((node) => node.name),
+					shown(tree, "refs", false, findNodes(coded, by, query, () => {})).map((node) => node.name),
+					shown(tree, "refs", false).filter((node) => naive(lens, node, query)).map((node) => node.name),
 					`${by}: ${query}`,
 				);
 		}
+});
+
+test("an open tree is the rows of a table, each below what it is part of", () => {
+	const lens = new Lens(coded, blamed[0].level);
+	const rest = { kind: "rest", depth: 0 };
+
+	for (const by of TREES) {
+		const tree = treeOf(coded, lens, by);
+		const unfold = () => new Unfolded(coded, tree, { marks: null, column: "misses", ascending: false, rest });
+		const list = (nodes) =>
+			[...nodes]
+				.sort((a, b) => b.misses - a.misses || b.refs - a.refs || a.i - b.i)
+				.flatMap((node) => [node, ...(node.open ? list(below(lens, node)) : [])]);
+
+		for (let depth = 0; depth < 9; depth++)
+			for (const node of list(tree)) if (node.expands) node.nodes.open[node.i] = 1;
+		const rows = unfold();
+
+		assert.deepEqual(
+			Array.from({ length: rows.length }, (_, i) => rows.at(i).name),
+			[...list(tree).map((node) => node.name), undefined],
+			by,
+		);
+		assert.ok(rows.length > tree.n || by === "line" || by === "context");
+		for (let i = 0; i < rows.length; i++) {
+			const node = rows.at(i);
+
+			assert.equal(rows.indexOf(node), i);
+			if (node === rest) continue;
+			assert.equal(rows.find(node.kind, node.id) === node, rows.findRow((at) => rows.at(at).kind === node.kind && rows.at(at).id === node.id) === i);
+			assert.equal(rows.above(i) < 0, node.depth === 0);
+			if (node.depth) assert.ok(below(lens, rows.at(rows.above(i))).includes(node));
+		}
+		for (const nodes of [tree, ...tree.children.values()]) nodes.open.fill(0);
+		assert.deepEqual([unfold().at(-1), unfold().at(rows.length)], [undefined, undefined]);
+		assert.equal(unfold().indexOf({ nodes: null, i: 0 }), -1);
+	}
 });
 
 // Of a profile whose sites make up the whole run.

@@ -20,7 +20,8 @@ import {
 	total,
 } from "../../web/hist.js";
 import { Profile } from "../../web/document.js";
-import { Orders, nameKeys, orderBy } from "../../web/order.js";
+import { Names } from "../../web/names.js";
+import { Orders, groupBy, nameKeys, orderBy, placesBy } from "../../web/order.js";
 import { learnBins, predictCache, predictHits } from "../../web/predict.js";
 import { Store, chosenId, readFragment, writeFragment } from "../../web/state.js";
 import {
@@ -293,6 +294,60 @@ test("orders are those of a plain sort", () => {
 
 		for (let i = 1; i < n; i++)
 			assert.equal(Math.sign(byName[i] - byName[i - 1]), names[i] < names[i - 1] ? -1 : names[i] > names[i - 1] ? 1 : 0);
+	}
+});
+
+test("any number has its place in an order", () => {
+	const random = randomNumbers(5);
+	const some = [0, -0, 1, -1, 2 ** 40, 2 ** 40 + 1, -(2 ** 33), 1e-310, -1e-310, 1e300, Infinity, -Infinity, 0.1, 1 / 3];
+
+	for (const n of [1, 14, 300]) {
+		const keys = Float64Array.from({ length: n }, () => some[random(some.length)]);
+		const before = Array.from(keys, (_, i) => n - 1 - i);
+		const isLess = (a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : b - a);
+
+		assert.deepEqual([...orderBy(keys, before)], [...before].sort(isLess));
+	}
+});
+
+test("rows that are the same in all columns are a group", () => {
+	const random = randomNumbers(6);
+
+	for (const n of [0, 1, 400]) {
+		const columns = [5, 3, 4].map((most) => Float64Array.from({ length: n }, () => random(most) - 1));
+		const rows = Array.from({ length: n }, (_, i) => i);
+		const text = (row) => columns.map((column) => column[row] + 1).join(" ");
+		const all = [...new Set(rows.map(text))];
+		const places = placesBy(columns);
+		const sorted = [...all].sort();
+		const { n: groups, start, rows: grouped } = groupBy(places);
+
+		assert.deepEqual(
+			[...places],
+			rows.map((row) => sorted.indexOf(text(row))),
+		);
+		assert.deepEqual(
+			Array.from({ length: groups }, (_, g) => [...grouped.subarray(start[g], start[g + 1])]),
+			all.map((one) => rows.filter((row) => text(row) === one)),
+		);
+	}
+});
+
+test("names that hold some words", () => {
+	const random = randomNumbers(8);
+	const word = () => Array.from({ length: random(5) }, () => "aBc\u0130\u03a3\u00df"[random(6)]).join("");
+
+	for (const n of [0, 1, 5000]) {
+		const texts = Array.from({ length: n }, word);
+		const names = new Names(n, (i) => texts[i]);
+
+		names.prepare().next(); // as far as there was time
+		for (const query of ["a", "b", "ab", "bca", "\u00df", "\u03c2", "\n", "a\nb", "z"])
+			assert.deepEqual(
+				[...names.find(query)],
+				texts.map((text) => (text.toLowerCase().includes(query) ? 1 : 0)),
+				query,
+			);
 	}
 });
 
