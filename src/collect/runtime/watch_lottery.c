@@ -295,6 +295,10 @@ void rt_lottery_measure(void)
 	if (lottery.is_measured ||
 		__atomic_exchange_n(&lottery.is_measured, true, __ATOMIC_RELAXED))
 		return;
+	if (lottery.ops == &rt_watch_pages) {
+		rt_pages_measure(&rt_pace_kernel.before_ns, &rt_pace_kernel.after_ns);
+		return;
+	}
 	for (unsigned i = 0; i < 4; i++) {
 		uint64_t mask = rt_block(), from, to;
 		bool is_armed;
