@@ -3,15 +3,11 @@
 # A plugin takes LLVM's symbols from the compiler that loads it.
 set(LOCI_PASS_DIR ${CMAKE_BINARY_DIR}/lib/loci)
 set(LOCI_PASS_VERSIONS "")
-# LLVM's headers take long, and no sanitizer runs in a compiler.
-set(LOCI_PASSES "" CACHE PATH "take the passes of another build from this folder, and build none")
-if(LOCI_PASSES)
-  file(MAKE_DIRECTORY ${LOCI_PASS_DIR})
+if(LOCI_COLLECTORS) # taken with the runtime
   foreach(version 14 19)
-    set(pass loci-pass-${version}.so)
-    if(EXISTS ${LOCI_PASSES}/${pass})
-      file(CREATE_LINK ${LOCI_PASSES}/${pass} ${LOCI_PASS_DIR}/${pass} SYMBOLIC)
-      install(FILES ${LOCI_PASSES}/${pass} DESTINATION ${CMAKE_INSTALL_LIBDIR}/loci COMPONENT loci)
+    set(pass ${LOCI_PASS_DIR}/loci-pass-${version}.so)
+    if(EXISTS ${pass})
+      install(FILES ${pass} DESTINATION ${CMAKE_INSTALL_LIBDIR}/loci COMPONENT loci)
       list(APPEND LOCI_PASS_VERSIONS ${version})
     endif()
   endforeach()

@@ -25,6 +25,18 @@ if(NOT VALGRIND_CORE OR NOT VALGRIND_VEX OR NOT VALGRIND_GCC OR NOT VALGRIND_OWN
 endif()
 
 set(LOCI_TOOL_DIR ${CMAKE_BINARY_DIR}/libexec/loci)
+set(own_files vgpreload_core-amd64-linux.so default.supp)
+if(LOCI_COLLECTORS)
+  take(libexec/loci)
+  add_executable(loci-valgrind IMPORTED)
+  install(PROGRAMS ${LOCI_TOOL_DIR}/loci-amd64-linux
+    DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/loci COMPONENT loci)
+  foreach(own IN LISTS own_files)
+    install(FILES ${LOCI_TOOL_DIR}/${own} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/loci
+      COMPONENT loci)
+  endforeach()
+  return()
+endif()
 file(MAKE_DIRECTORY ${LOCI_TOOL_DIR})
 file(GLOB LOCI_TOOL CONFIGURE_DEPENDS src/collect/valgrind/*.c)
 add_executable(loci-valgrind ${LOCI_TOOL} src/stream/ring_producer.c
@@ -43,7 +55,7 @@ target_link_options(loci-valgrind PRIVATE -static -nodefaultlibs -nostartfiles -
 target_link_libraries(loci-valgrind PRIVATE ${VALGRIND_CORE} ${VALGRIND_VEX} gcc ${VALGRIND_GCC})
 
 install(TARGETS loci-valgrind RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/loci COMPONENT loci)
-foreach(own vgpreload_core-amd64-linux.so default.supp)
+foreach(own IN LISTS own_files)
   file(CREATE_LINK ${VALGRIND_OWN}/${own} ${LOCI_TOOL_DIR}/${own} SYMBOLIC)
   install(FILES ${LOCI_TOOL_DIR}/${own} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/loci
     COMPONENT loci)

@@ -46,29 +46,58 @@ else
 fi
 rm -f "$build/probe"
 
-say "building"
-scripts/build.sh "$build" "-DLOCI_VARIANTS=${variants#;}" \
-	"-DLOCI_TEST_SECONDS=$seconds" || exit 1
-case $variants in *asan*)
-	say "building with address and undefined behaviour sanitizers"
+# beside COMMAND..: runs while others do, since configuring takes one processor only
+beside=
+beside() {
+	"$@" &
+	beside="$beside $!"
+}
+
+# together: waits for these
+together() {
+	for process in $beside; do
+		wait "$process" || exit 1
+	done
+	beside=
+}
+
+asan() {
 	# Messages are cut to size on purpose, which this compiler overlooks under sanitizers.
-	scripts/build.sh "$build/asan" -DCMAKE_BUILD_TYPE=None "-DLOCI_PASSES=$(realpath "$build")/lib/loci" \
+	scripts/build.sh "$build/asan" -DCMAKE_BUILD_TYPE=None "-DLOCI_COLLECTORS=$(realpath "$build")" \
 		"-DCMAKE_C_FLAGS=$flags -Wno-format-truncation" \
-		-DLOCI_SANITIZE=address,undefined -DLOCI_WERROR=ON || exit 1
+		-DLOCI_SANITIZE=address,undefined -DLOCI_WERROR=ON
+}
+
+tsan() {
+	scripts/build.sh "$build/tsan" -DCMAKE_BUILD_TYPE=None "-DLOCI_COLLECTORS=$(realpath "$build")" \
+		"-DCMAKE_C_FLAGS=$flags" -DLOCI_SANITIZE=thread --target threaded-tests
+}
+
+case $variants in
+*fuzz*)
+	say "building, and the fuzz targets with $clang"
+	beside scripts/fuzz.sh --build
 	;;
+*) say "building" ;;
 esac
-case $variants in *tsan*)
-	say "building with thread sanitizer"
-	scripts/build.sh "$build/tsan" -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=$flags" \
-		-DLOCI_SANITIZE=thread --target threaded-tests || exit 1
-	;;
-esac
-case $variants in *fuzz*)
-	say "building the fuzz targets with $clang"
-	scripts/fuzz.sh --build || exit 1
-	;;
-esac
+scripts/build.sh "$build" "-DLOCI_VARIANTS=${variants#;}" \
+	"-DLOCI_TEST_SECONDS=$seconds" || {
+	wait
+	exit 1
+}
+# What the other builds take of this one must not warn either.
+if grep -A 8 -E '^[^ ]+:[0-9]+:[0-9]+: warning: ' "$build/build.log" >&2; then
+	echo "loci: the compiler warns" >&2
+	exit 1
+fi
+say "building with sanitizers"
+case $variants in *asan*) beside asan ;; esac
+case $variants in *tsan*) beside tsan ;; esac
+together
 
 say "testing"
 # One more than there are processors: some wait for a clock or a browser.
 cd "$build" && ctest --output-on-failure -j "$((jobs + 1))" $quick "$@"
+status=$?
+[ $status = 0 ] && say "tests passed" || say "tests failed"
+exit $status

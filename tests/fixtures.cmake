@@ -4,6 +4,19 @@
 # stripped. They lie in fixtures/ under the tests' build; a compiler that is not installed is left
 # out, and the tests say so.
 set(fixtures ${CMAKE_CURRENT_BINARY_DIR}/fixtures)
+foreach(source IN LISTS programs)
+  get_filename_component(name ${source} NAME_WE)
+  if(name MATCHES "^symbol_")
+    target_compile_definitions(${name} PRIVATE FIXTURES="${fixtures}"
+      LOCI_PROGRAM="$<TARGET_FILE:loci>")
+    add_dependencies(${name} fixtures loci)
+  endif()
+endforeach()
+if(LOCI_COLLECTORS)
+  take(tests/fixtures)
+  add_custom_target(fixtures)
+  return()
+endif()
 file(MAKE_DIRECTORY ${fixtures})
 set(fixture_files)
 
@@ -79,11 +92,3 @@ ${FIXTURE_DWZ} -m dwz-common -M dwz-common dwz dwz-other && mv dwz cpp-dwz")
 endif()
 
 add_custom_target(fixtures ALL DEPENDS ${fixture_files})
-foreach(source IN LISTS programs)
-  get_filename_component(name ${source} NAME_WE)
-  if(name MATCHES "^symbol_")
-    target_compile_definitions(${name} PRIVATE FIXTURES="${fixtures}"
-      LOCI_PROGRAM="$<TARGET_FILE:loci>")
-    add_dependencies(${name} fixtures loci)
-  endif()
-endforeach()

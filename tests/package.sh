@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes the Debian packages, unpacks them into an empty root and runs what is there: as `make deb`
 # does in make check-long, when lintian must find no error either (LINTIAN), else without an optimiser
-# and with the passes of the build at hand. Run with SRC and BUILD.
+# and with the library and the collectors of the build at hand. Run with SRC and BUILD.
 set -u
 if ! command -v dpkg-shlibdeps >/dev/null; then
 	echo "package.sh: skipped, dpkg-dev is missing"
@@ -19,7 +19,8 @@ fail() {
 made=$BUILD/deb options=()
 if [ -z "${LONG-}" ]; then
 	made=$BUILD/package
-	options=(-DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O0 "-DLOCI_PASSES=$BUILD/lib/loci")
+	options=(-DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O0 "-DLOCI_COLLECTORS=$BUILD"
+		"-DLOCI_LIBRARY=$BUILD/libloci-core.a")
 fi
 "$SRC/scripts/deb.sh" "$made" "${options[@]}" >"$dir/log" 2>&1 || {
 	cat "$dir/log" >&2

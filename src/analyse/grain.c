@@ -47,6 +47,7 @@ int loci_grain_new(const struct loci_grain_options *options, struct loci_grain_e
 	struct loci_err *err)
 {
 	struct loci_stack_options stack = { .max_bytes = options->max_bytes,
+		.little = options->little,
 		.keep_uses = options->keep_uses,
 		.recent = options->recent };
 	struct loci_sets_options sets = { .max_bits = LOCI_SETS_MAX_BITS };

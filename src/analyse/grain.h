@@ -18,6 +18,7 @@ struct loci_grain_options {
 	bool no_sets;
 	uint64_t max_bytes; /* of the stack engine; 0: no limit */
 	uint64_t verify;    /* touches to compare with the naive stack */
+	bool little;        /* as the stack engine's */
 	bool keep_uses;
 	bool recent; /* who feeds it keeps the most recent blocks; with no_sets, without verify */
 };

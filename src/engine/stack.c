@@ -57,7 +57,7 @@ int loci_stack_new(
 		.page_bytes = 2 << 20,
 	};
 
-	if (options->max_bytes && options->max_bytes < LITTLE_BYTES)
+	if (options->little || (options->max_bytes && options->max_bytes < LITTLE_BYTES))
 		tuning.page_bytes = 4096;
 	return loci_stack_new_tuned(options, &tuning, ret, err);
 }

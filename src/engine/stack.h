@@ -32,6 +32,7 @@ struct loci_stack_options {
 			       are kept; 0: no limit */
 	bool keep_uses; /* remember a word of every block's last use: see loci_stack_feed_uses */
 	bool recent;    /* who feeds it keeps the most recent blocks: see loci_stack_feed_recent */
+	bool little;    /* few touches come, if any: no huge pages for them */
 };
 
 int loci_stack_new(

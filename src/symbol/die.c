@@ -164,15 +164,12 @@ const char *loci_die_file(struct loci_symbol_module *module, Dwarf_Die *die, uns
 	Dwarf_Attribute attr;
 	Dwarf_Word number;
 	Dwarf_Die unit;
-	Dwarf_Files *files;
-	size_t n;
 
 	/* The number counts in the unit where the attribute stands, which an origin may be of. */
 	if (!dwarf_attr_integrate(die, attribute, &attr) || dwarf_formudata(&attr, &number) != 0 ||
-		!dwarf_cu_die(attr.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
-		dwarf_getsrcfiles(&unit, &files, &n) != 0 || number >= n)
+		!dwarf_cu_die(attr.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL))
 		return NULL;
-	return loci_pool_string(&module->symbols->pool, dwarf_filesrc(files, number, NULL, NULL));
+	return loci_unit_file(module, &unit, number);
 }
 
 static bool is_container(int tag)

@@ -79,21 +79,6 @@ const struct loci_scope_name *loci_scope_named(
 	return scope->name = name;
 }
 
-void loci_unit_line(struct loci_symbol_module *module, struct loci_unit *unit, uint64_t pc,
-	struct loci_frame_name *frame)
-{
-	Dwarf_Line *line = dwarf_getsrc_die(&unit->skeleton, pc);
-	int value;
-
-	if (!line)
-		return;
-	frame->file = loci_pool_string(&module->symbols->pool, dwarf_linesrc(line, NULL, NULL));
-	if (dwarf_lineno(line, &value) == 0 && value > 0)
-		frame->line = (unsigned)value;
-	if (dwarf_linecol(line, &value) == 0 && value > 0)
-		frame->column = (unsigned)value;
-}
-
 /* Fills frames from the innermost scope outwards. frames[0] has its place already; every inlined
  * call gives the next frame its place. When there are too many, the function itself takes the place
  * of the last. */

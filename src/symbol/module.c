@@ -143,6 +143,7 @@ int loci_module_open_debug(struct loci_symbol_module *module, struct loci_err *e
 	module->debug_opened = true;
 	module->dwarf = dwfl_module_getdwarf(module->dwfl_module, &bias);
 	module->dwarf_bias = bias;
+	loci_line_sections_find(&module->line_sections, module->dwarf);
 	if (loci_units_read(module, err) < 0)
 		return -ENOMEM;
 	if (!module->n_units)
@@ -158,6 +159,7 @@ int loci_module_open_debug(struct loci_symbol_module *module, struct loci_err *e
 void loci_module_close(struct loci_symbol_module *module)
 {
 	loci_units_fini(module);
+	loci_unit_lines_fini(module);
 	loci_type_definitions_fini(module);
 	for (size_t i = 0; i < module->cap_containers; i++)
 		free(module->containers[i].items);

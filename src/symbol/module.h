@@ -11,6 +11,7 @@
 #include "symbol/cc_section.h"
 #include "symbol/demangle.h"
 #include "symbol/interval.h"
+#include "symbol/line_table.h"
 #include "symbol/pool.h"
 #include "symbol/source_text.h"
 #include "symbol/symbol.h"
@@ -68,6 +69,12 @@ struct loci_containers {
 	size_t n;
 };
 
+/* The line table at an offset in its section. */
+struct loci_unit_lines {
+	uint64_t offset;
+	struct loci_line_table *table; /* NULL: libdw is to be asked */
+};
+
 struct loci_symbol_module {
 	struct loci_symbols *symbols;
 	const char *path;
@@ -96,6 +103,10 @@ struct loci_symbol_module {
 	bool strays_known;
 	struct loci_containers *containers; /* a hash table by unit */
 	size_t n_containers, cap_containers;
+
+	struct loci_line_sections line_sections;
+	struct loci_unit_lines *lines; /* by offset, of units that were asked for a place */
+	size_t n_lines, cap_lines;
 
 	struct loci_type_definition *definitions; /* a hash table by name: see type_lookup.c */
 	size_t n_definitions, cap_definitions;
@@ -158,9 +169,15 @@ void loci_units_fini(struct loci_symbol_module *module);
 int loci_unit_find(struct loci_symbol_module *module, uint64_t pc, struct loci_unit **ret,
 	struct loci_err *err);
 
-/* frames.c: the place of code in the source: file, line, column. */
+/* unit_lines.c: the place of code in the source: file, line, column. */
 void loci_unit_line(struct loci_symbol_module *module, struct loci_unit *unit, uint64_t pc,
 	struct loci_frame_name *ret);
+/* A file by the number that it has in the unit; NULL: there is none. */
+const char *loci_unit_file(struct loci_symbol_module *module, Dwarf_Die *unit, uint64_t number);
+void loci_unit_lines_fini(struct loci_symbol_module *module);
+/* Where line tables stand in a file whose debug information libdw has opened. */
+void loci_line_sections_find(struct loci_line_sections *ret, Dwarf *dwarf);
+/* frames.c */
 /* Of a function or an inlined call; NULL: no memory. */
 const struct loci_scope_name *loci_scope_named(
 	struct loci_symbol_module *module, struct loci_scope *scope);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines of source files as they stand on disk. A file is read once and kept; what is kept in all is
- * bounded, and files beyond that have no lines. */
+/* Lines of source files as they stand on disk. Of a file those parts are kept that lines were asked
+ * of; what is kept in all is bounded, and lines beyond that there are none. */
 #ifndef LOCI_SYMBOL_SOURCE_TEXT_H
 #define LOCI_SYMBOL_SOURCE_TEXT_H
 

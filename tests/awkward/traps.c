@@ -313,6 +313,7 @@ static void suspended(void)
 {
 	sigset_t none, with;
 	struct timespec soon = { 0, 2000000 };
+	struct timespec *watched = (struct timespec *)(uintptr_t)traps_touched;
 	int queue = epoll_create1(0), r;
 	struct epoll_event event;
 
@@ -341,6 +342,12 @@ static void suspended(void)
 	r = ppoll(NULL, 0, &soon, &with);
 	show("for a time");
 	printf("ppoll %d\n", r);
+	/* The C library reads it when the signals are those of the call already. */
+	watched->tv_sec = 0;
+	watched->tv_nsec = soon.tv_nsec;
+	errno = 0;
+	r = ppoll(NULL, 0, watched, &with);
+	printf("ppoll %d %d\n", r, errno);
 	r = ppoll(NULL, 0, &soon, NULL);
 	printf("ppoll %d\n", r);
 	close(queue);

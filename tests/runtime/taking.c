@@ -14,6 +14,7 @@ extern volatile uint64_t traps_touched[8];
 static struct loci_control control;
 static _Atomic unsigned n_fired;
 static unsigned n_watches; /* 0: there are no debug registers to be had */
+static uintptr_t given_up[4];
 
 void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context)
 {
@@ -21,7 +22,18 @@ void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context
 	n_fired++;
 	rt_lock();
 	rt_watch_registers.arm(watch, address);
+	for (unsigned i = 0; i < n_watches; i++)
+		if (given_up[i]) {
+			rt_watch_registers.arm(i, given_up[i]);
+			given_up[i] = 0;
+		}
 	rt_unlock();
+}
+
+/* Until another fires. */
+void rt_watch_given_up(unsigned watch, uintptr_t address)
+{
+	given_up[watch] = address;
 }
 
 static bool is_none_of_ours(int signal, siginfo_t *info, ucontext_t *context)

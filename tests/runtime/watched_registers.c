@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <semaphore.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
@@ -38,6 +39,14 @@ void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context
 	last_address = address;
 	last_thread = gettid();
 	n_fired++;
+}
+
+static _Atomic unsigned n_given_up;
+
+void rt_watch_given_up(unsigned watch, uintptr_t address)
+{
+	CHECK(watch < WATCHES && address);
+	n_given_up++;
 }
 
 static void lock(uint64_t *mask)
@@ -163,6 +172,27 @@ static void sizes(void)
 		CHECK_U64(begin(WATCHES, &failed), 0);
 		CHECK(failed == -EINVAL);
 	}
+}
+
+/* A trap that comes while its signal is blocked is not what a call waits for, or ends with. */
+static void waits(void)
+{
+	struct timespec none = { 0 }, *watched = (struct timespec *)(uintptr_t)&block[20];
+	sigset_t trap;
+
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	again(3, false);
+	CHECK(arm(0, &block[20]));
+	CHECK(ppoll(NULL, 0, watched, &trap) == 0);
+	CHECK_U64(n_given_up, 1);
+	CHECK(arm(0, &block[20]));
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &trap, NULL, 8);
+	block[20] = 0;
+	CHECK(sigtimedwait(&trap, NULL, &none) == -1 && errno == EAGAIN);
+	CHECK_U64(n_given_up, 2);
+	sigprocmask(SIG_UNBLOCK, &trap, NULL);
+	CHECK_U64(FIRES(block[20] = 0), 0);
 }
 
 /* A thread that does what it is told. */
@@ -574,6 +604,7 @@ int main(int argc, char **argv)
 	}
 	touches();
 	sizes();
+	waits();
 	threads();
 	races();
 	forks();

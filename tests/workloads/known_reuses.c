@@ -2,6 +2,7 @@
 /* What `loci record -m watch` has to get right, by name of the part to run: reuses whose time
  * distances are known. Every access is one reference, of a word of its own. */
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@
 
 #define MANY 400000
 #define FEW  8
+#define NEST 192
+#define TILE 32
 
 static volatile long words[2][MANY], few[FEW];
 
@@ -72,6 +75,43 @@ static long by_calls(long n, long rounds)
 	return sum;
 }
 
+static long a[NEST * NEST], b[NEST * NEST], c[NEST * NEST];
+
+static void tile(long n, long k0, long j0)
+{
+	long k1 = k0 + TILE < n ? k0 + TILE : n, j1 = j0 + TILE < n ? j0 + TILE : n;
+
+	for (long i = 0; i < n; i++)
+		for (long k = k0; k < k1; k++)
+			for (long j = j0; j < j1; j++)
+				c[i * n + j] += a[i * n + k] * b[k * n + j];
+}
+
+/* Loops that are told by RUNs, deep in others. */
+static __attribute__((noinline)) long nest(long n, long rounds)
+{
+	for (long i = 0; i < n * n; i++)
+		a[i] = b[i] = words[0][i];
+	for (long r = 0; r < rounds; r++)
+		for (long k = 0; k < n; k += TILE)
+			for (long j = 0; j < n; j += TILE)
+				tile(n, k, j);
+	return c[n];
+}
+
+/* Each word again after 2 n references, in a loop that is told by a RUN. */
+static long steadily(long n, long rounds)
+{
+	static long from[MANY], to[MANY];
+
+	for (long i = 0; i < n; i++)
+		from[i] = words[0][i];
+	for (long r = 0; r < rounds; r++)
+		for (long i = 0; i < n; i++)
+			to[i] = from[i] + r;
+	return to[n - 1];
+}
+
 static void *sweep_own(void *data)
 {
 	sweep(words[(long)data], 30000, 100);
@@ -108,6 +148,29 @@ static void interrupted(void)
 	setitimer(ITIMER_REAL, &never, NULL);
 }
 
+static sigjmp_buf place;
+
+static void on_leave(int signal)
+{
+	(void)signal;
+	sweep(words[1], 10, 1);
+	siglongjmp(place, 1);
+}
+
+/* Between handlers that are left by a jump. */
+static long left(void)
+{
+	volatile long sum = 0;
+
+	signal(SIGUSR1, on_leave);
+	for (volatile int i = 0; i < 20; i++) {
+		if (!sigsetjmp(place, 1))
+			raise(SIGUSR1);
+		sum += sweep(words[0], 500, 1000);
+	}
+	return sum;
+}
+
 static void forked(void)
 {
 	pid_t child = fork();
@@ -135,10 +198,16 @@ int main(int argc, char **argv)
 		sum = half_short(100000, 50);
 	else if (!strcmp(part, "calls"))
 		sum = by_calls(20000, 100);
+	else if (!strcmp(part, "nest"))
+		sum = nest(NEST, 2);
+	else if (!strcmp(part, "steadily"))
+		sum = steadily(50000, 100);
 	else if (!strcmp(part, "threads"))
 		threads();
 	else if (!strcmp(part, "interrupted"))
 		interrupted();
+	else if (!strcmp(part, "left"))
+		sum = left();
 	else if (!strcmp(part, "fork"))
 		forked();
 	else

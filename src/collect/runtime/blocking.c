@@ -48,8 +48,13 @@ static void end(struct rt_thread *const *thread)
 #define BLOCKS_WITH_MASK(name, arguments, ...)                                                     \
 	BLOCKS_AS(int, name, ({                                                                    \
 		__attribute__((cleanup(rt_own_mask_again))) struct rt_own_instead instead = { 0 }; \
+		int r;                                                                             \
+                                                                                                   \
 		mask = rt_own_mask_instead(&instead, mask);                                        \
-		RT_REAL(name) arguments;                                                           \
+		do                                                                                 \
+			r = RT_REAL(name) arguments;                                               \
+		while (r < 0 && rt_own_was_spurious(&instead));                                    \
+		r;                                                                                 \
 	}),                                                                                        \
 		__VA_ARGS__)
 #define TIME const struct timespec *

@@ -143,19 +143,66 @@ static void value(struct rt_thread *thread, uint64_t word)
 		rt_burst_refer(thread, &ref);
 }
 
-/* What else may stand among words is numbers of atomic operations, and a loop that was under way
- * when the burst began. */
-static const uint64_t *marker(struct rt_burst *burst, const uint64_t *at)
+/* As many turns as no sample is in, if none is followed. */
+static uint64_t idle_turns(const struct rt_thread *thread, uint64_t turns)
 {
+	const struct rt_burst *burst = thread->burst;
+	uint64_t ahead = (thread->next_sample - burst->count - 1) / burst->n_sites;
+
+	for (unsigned i = 0; i < burst->n_followed; i++)
+		if (!burst->followed[i].has_reuse)
+			return 0;
+	return ahead < turns ? ahead : turns;
+}
+
+/* A loop that was under way when the burst began. */
+static void run(struct rt_thread *thread, const uint64_t *raw, unsigned n_raw)
+{
+	struct rt_burst *burst = thread->burst;
+
+	if (!burst->n_sites || n_raw != 2 + 2 * burst->n_sites) {
+		burst->is_senseless = true;
+		return;
+	}
+	for (uint64_t turn = 0; turn < raw[0]; turn++) {
+		uint64_t idle = idle_turns(thread, raw[0] - turn);
+
+		turn += idle;
+		burst->count += idle * burst->n_sites;
+		for (unsigned i = 0; turn < raw[0] && i < burst->n_sites; i++) {
+			const struct loci_cc_site *site = &burst->sites[i];
+			const uint64_t *steps = &raw[2 + 2 * i];
+			struct rt_burst_ref ref = { .address = steps[0] + turn * steps[1],
+				.bytes = site->size_bytes,
+				.site = (uintptr_t)site,
+				.descriptor =
+					loci_ref_word(site->size_bytes, site->op, site->flags) };
+
+			rt_burst_refer(thread, &ref);
+		}
+	}
+	burst->n_left = 0;
+}
+
+/* What else may stand among words is numbers of atomic operations. */
+static const uint64_t *marker(struct rt_thread *thread, const uint64_t *at)
+{
+	struct rt_burst *burst = thread->burst;
+	unsigned n_raw = loci_word_n_raw(*at);
+
 	switch (loci_word_kind(*at)) {
 	case LOCI_MARK_BLOCK:
 		begin_block(burst, loci_word_payload(*at));
 		return at + 1;
+	case LOCI_MARK_RUN:
+		begin_block(burst, loci_word_payload(*at));
+		run(thread, at + 1, n_raw);
+		return at + 1 + n_raw;
 	case LOCI_MARK_WIDE:
 		burst->is_wide = true;
 		return at + 1;
 	case LOCI_MARK_SYNC:
-		return at + 1 + loci_word_n_raw(*at);
+		return at + 1 + n_raw;
 	default:
 		burst->is_senseless = true;
 		return at + 1;
@@ -172,7 +219,7 @@ bool rt_burst_read(struct rt_thread *thread)
 			burst->is_wide = false;
 			value(thread, *at++);
 		} else {
-			at = marker(burst, at);
+			at = marker(thread, at);
 		}
 	}
 	burst->read = burst->state.cursor;

@@ -32,35 +32,49 @@ static void leave(struct rt_thread *thread, struct rt_level *level)
 	rt_level_leave(level);
 	__atomic_store_n(&thread->depth, thread->depth - 1, __ATOMIC_RELAXED);
 	if (has_spoken)
-		rt_unblock(mask);
+		rt_unblock_only(mask); /* what waits is released when the handler is left */
+}
+
+static void call(const struct rt_handling *of)
+{
+	ucontext_t *context = of->context;
+
+	rt_own_masks_enter(of->blocks, context);
+	if (of->is_closed)
+		rt_unblock((rt_set_word(&context->uc_sigmask) | of->blocks) & ~rt_own_taken);
+	of->handler(of->signal, of->info, context);
+	if (of->is_closed)
+		rt_block();
+	rt_own_masks_leave(context);
 }
 
 /* Until the depth is stored another handler may come and have the same level: one that returns
- * leaves there what it found. */
-static void on_level(struct rt_thread *thread, handler_function *handler, int signal,
-	siginfo_t *info, void *context)
+ * leaves there what it found. One that jumps finds what is blocked by a handler only while that is
+ * on its level. */
+static void on_level(struct rt_thread *thread, const struct rt_handling *of)
 {
 	int64_t budget = __loci_thread.budget;
 	uint64_t before = rt_thread_count(thread), unheard = thread->unheard;
 	uint32_t depth = thread->depth + 1;
 	struct rt_level *level = &thread->level[depth];
-	const ucontext_t *of = context;
 	struct rt_interruption found = level->by;
 
-	level->by = (struct rt_interruption){ .signal = signal,
+	level->by = (struct rt_interruption){ .signal = of->signal,
 		.frame = (uintptr_t)__builtin_frame_address(0),
-		.stack_pointer = (uintptr_t)of->uc_mcontext.gregs[REG_RSP],
-		.own_blocked = rt_set_word(&of->uc_sigmask) & rt_own_taken };
+		.stack_pointer = (uintptr_t)of->context->uc_mcontext.gregs[REG_RSP],
+		.own_blocked = rt_own_masks_kept() };
 	level->entered = false;
 	rt_level_reset(level);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&thread->depth, depth, __ATOMIC_RELAXED);
 	__atomic_store_n(&__loci_thread.state, &level->quiet, __ATOMIC_RELAXED);
-	handler(signal, info, context);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	call(of);
 	if (rt_self != thread)
 		return; /* this has become a process that is not watched */
 	if (level->deaf)
 		thread->unheard = unheard + rt_thread_count(thread) - before;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	leave(thread, level);
 	level->by = found;
 	rt_thread_set_budget(thread, budget);
@@ -68,35 +82,33 @@ static void on_level(struct rt_thread *thread, handler_function *handler, int si
 }
 
 /* Handlers within handlers beyond all levels are only counted. */
-static void beyond_levels(struct rt_thread *thread, handler_function *handler, int signal,
-	siginfo_t *info, void *context)
+static void beyond_levels(struct rt_thread *thread, const struct rt_handling *of)
 {
 	rt_thread_mute(thread);
-	handler(signal, info, context);
+	call(of);
 	rt_thread_unmute();
 }
 
 /* A thread that has ended for us may begin again in a handler, and ends with it. */
-static void after_end(handler_function *handler, int signal, siginfo_t *info, void *context)
+static void after_end(const struct rt_handling *of)
 {
-	handler(signal, info, context);
+	call(of);
 	if (rt_self && rt_mode() != RT_OFF)
 		rt_thread_end(rt_self);
 }
 
-static void run(struct rt_thread *thread, handler_function *handler, int signal, siginfo_t *info,
-	void *context)
+static void run(struct rt_thread *thread, const struct rt_handling *of)
 {
 	if (!thread)
-		after_end(handler, signal, info, context);
+		after_end(of);
 	else if (thread->depth + 1 < RT_LEVELS)
-		on_level(thread, handler, signal, info, context);
+		on_level(thread, of);
 	else
-		beyond_levels(thread, handler, signal, info, context);
+		beyond_levels(thread, of);
 }
 
 /* A fault does not wait. */
-void rt_handler_run(handler_function *handler, int signal, siginfo_t *info, void *context)
+void rt_handler_run(const struct rt_handling *of)
 {
 	struct rt_thread *thread = rt_thread();
 	uint32_t busy = thread ? thread->busy : 0;
@@ -105,9 +117,10 @@ void rt_handler_run(handler_function *handler, int signal, siginfo_t *info, void
 		busy -= rt_atomic_let_go(thread);
 		thread->busy = 0;
 	}
-	run(thread, handler, signal, info, context);
+	run(thread, of);
 	if (busy)
 		thread->busy = busy;
+	rt_own_masks_left();
 }
 
 /* Called by an entry, with its number. errno is the program's, and nothing here changes it. */
@@ -121,9 +134,11 @@ void rt_on_signal(int signal, siginfo_t *info, void *context, unsigned number)
 
 	if (thread && thread->busy && rt_put_off(thread, signal, info, context, entry))
 		return;
-	rt_own_masks_enter(also_blocked[signal], context);
-	rt_handler_run(handler, signal, info, context);
-	rt_own_masks_leave(context);
+	rt_handler_run(&(struct rt_handling){ .handler = handler,
+		.signal = signal,
+		.info = info,
+		.context = context,
+		.blocks = also_blocked[signal] });
 }
 
 static bool is_entry(uintptr_t function)
@@ -276,12 +291,17 @@ static uint32_t depth_of(const struct rt_thread *thread, const struct loci_cc_st
 	return depth;
 }
 
-/* Those above that depth were left. */
-static void land(struct rt_thread *thread, uint32_t depth)
+/* Those above that depth were left. The budget is still theirs: the code here comes for its own. */
+static void land(struct rt_thread *thread, uint32_t depth, bool with_mask)
 {
 	uint64_t mask = rt_block();
 
-	thread->has_jumped |= thread->depth > depth;
+	if (thread->depth > depth) {
+		thread->has_jumped = true;
+		rt_thread_set_budget(thread, -1);
+		if (with_mask)
+			rt_own_block_only(thread->level[depth + 1].by.own_blocked);
+	}
 	for (; thread->depth > depth; thread->depth--)
 		rt_level_leave(&thread->level[thread->depth]);
 	rt_level_resume(thread, &thread->level[depth]);
@@ -295,7 +315,7 @@ RT_PUBLIC void __loci_landed(struct loci_cc_state *state)
 		return;
 	rt_thread_unmute();
 	if (rt_self && rt_mode() != RT_OFF)
-		land(rt_self, depth_of(rt_self, state));
+		land(rt_self, depth_of(rt_self, state), false);
 }
 
 /* The frames of a handler lie between where control is now and what called it; those of the
@@ -305,7 +325,6 @@ void rt_handlers_leave(uintptr_t target, bool with_mask)
 {
 	struct rt_thread *thread = rt_self;
 	uintptr_t low = (uintptr_t)__builtin_frame_address(0);
-	uint64_t blocked;
 	uint32_t depth;
 
 	if (!thread || rt_mode() == RT_OFF || !thread->depth)
@@ -317,10 +336,6 @@ void rt_handlers_leave(uintptr_t target, bool with_mask)
 			break;
 		low = level->by.stack_pointer;
 	}
-	if (depth == thread->depth)
-		return;
-	blocked = thread->level[depth + 1].by.own_blocked; /* which the next handler to come has */
-	land(thread, depth);
-	if (with_mask)
-		rt_own_block_only(blocked);
+	if (depth < thread->depth)
+		land(thread, depth, with_mask);
 }

@@ -12,6 +12,7 @@
  *
  * A thread that waits in a call is at an address that the C library does not know: with glibc 2.41
  * or newer it cannot be cancelled there before the call ends. */
+#include "collect/runtime/watch.h"
 #include "collect/runtime/watched_pages.h"
 #include "stream/ring_x86_64.h"
 
@@ -513,16 +514,25 @@ static void lead(struct call *call)
 	go_through(call);
 }
 
-bool rt_led_call(int signal, siginfo_t *info, ucontext_t *context)
+static struct call call_of(ucontext_t *context)
 {
 	greg_t *reg = context->uc_mcontext.gregs;
-	struct call call = { context, reg, reg[REG_RAX],
+
+	return (struct call){ context, reg, reg[REG_RAX],
 		{ reg[REG_RDI], reg[REG_RSI], reg[REG_RDX], reg[REG_R10], reg[REG_R8],
 			reg[REG_R9] } };
+}
+
+bool rt_led_call(int signal, siginfo_t *info, ucontext_t *context)
+{
+	struct call call;
+
+	uint64_t begun = rt_own_ns();
 
 	(void)signal;
-	if (info->si_code != FROM_DISPATCH)
+	if (info->si_code != FROM_DISPATCH || !context)
 		return false;
+	call = call_of(context);
 	rt_pages_lock();
 	__atomic_fetch_add(&rt.control->watching.syscalls, 1, __ATOMIC_RELAXED);
 	rt_page_self.n_last = 0;
@@ -535,5 +545,6 @@ bool rt_led_call(int signal, siginfo_t *info, ucontext_t *context)
 		lead(&call);
 	rt_pages_unlock();
 	rt_pages_tell(context);
+	rt_watch_took(RT_WATCH_LED, begun);
 	return true;
 }

@@ -16,6 +16,8 @@ static __thread uint64_t blocked __attribute__((tls_model("initial-exec")));
 /* In a call with a mask of its own: what a handler that comes within it is to restore. */
 static __thread bool is_instead __attribute__((tls_model("initial-exec")));
 static __thread uint64_t instead_of __attribute__((tls_model("initial-exec")));
+/* Handlers of the program's that have begun. */
+static __thread uint32_t n_entered __attribute__((tls_model("initial-exec")));
 
 bool rt_own_is_blocked(int signal)
 {
@@ -58,14 +60,30 @@ void rt_own_block_again(uint64_t mask)
 	rt_own_block_only(mask);
 }
 
+bool rt_own_is_instead(void)
+{
+	return is_instead;
+}
+
+uint32_t rt_own_entered(void)
+{
+	return n_entered;
+}
+
+uint64_t rt_own_masks_kept(void)
+{
+	return is_instead ? instead_of : blocked;
+}
+
 void rt_own_masks_enter(uint64_t mask, ucontext_t *context)
 {
 	sigset_t *set = &context->uc_sigmask;
 
 	if (!rt_own_taken)
 		return;
-	rt_set_be(set, (rt_set_word(set) & ~rt_own_taken) | (is_instead ? instead_of : blocked));
+	rt_set_be(set, (rt_set_word(set) & ~rt_own_taken) | rt_own_masks_kept());
 	is_instead = false;
+	n_entered++;
 	__atomic_store_n(&blocked, blocked | (mask & rt_own_taken), __ATOMIC_RELAXED);
 }
 
@@ -77,11 +95,18 @@ void rt_own_masks_leave(ucontext_t *context)
 	if (!rt_own_taken)
 		return;
 	rt_set_be(set, word & ~rt_own_taken);
-	if (rt_own_parked() & ~word) {
-		rt_block(); /* they come when it has returned */
-		rt_own_hold(rt_own_parked() & ~word & ~RT_SIGNAL_BIT(SIGSYS));
-	}
-	rt_own_block_only(word);
+	__atomic_store_n(&blocked, word & rt_own_taken, __ATOMIC_RELAXED);
+}
+
+void rt_own_masks_left(void)
+{
+	uint64_t due = rt_own_taken ? rt_own_parked() & ~blocked : 0;
+
+	if (!due)
+		return;
+	rt_block(); /* they come when it has returned */
+	rt_own_hold(due & ~RT_SIGNAL_BIT(SIGSYS));
+	rt_own_release(due);
 }
 
 /* Where all are blocked it is by the runtime, or within the C library. */

@@ -29,10 +29,16 @@ static inline void rt_set_be(sigset_t *set, uint64_t word)
 int rt_own_slot(int signal); /* -1: none that may be taken */
 int rt_own_signal_of(int slot);
 void rt_own_send(int signal, const siginfo_t *info); /* to this thread */
+bool rt_own_is_ours(int signal, siginfo_t *info, ucontext_t *context);
+/* Since this was last asked: by one of ours, in a call with a mask of its own. */
+bool rt_own_has_interrupted(void);
 
-/* own_masks.c. A handler of the program's begins, whose action blocks these too, and returns. */
+/* own_masks.c. A handler of the program's begins, whose action blocks these too, and returns. Last,
+ * what waited for that is sent, to come when ours has returned. */
 void rt_own_masks_enter(uint64_t mask, ucontext_t *context);
 void rt_own_masks_leave(ucontext_t *context);
+void rt_own_masks_left(void);
+uint64_t rt_own_masks_kept(void); /* what is blocked when one that begins now has returned */
 bool rt_own_is_blocked(int signal);
 uint64_t rt_own_blocked(void);
 void rt_own_block_only(uint64_t mask); /* those of it that are taken; what waited may come */
@@ -42,6 +48,9 @@ void rt_own_hold(uint64_t signals);
 /* The same for the time of a call, and as it was. */
 void rt_own_block_instead(uint64_t mask);
 void rt_own_block_again(uint64_t mask);
+/* In such a call, if no handler of the program's has come; how many have, of this thread. */
+bool rt_own_is_instead(void);
+uint32_t rt_own_entered(void);
 /* Of the mask that a thread had before the runtime came: what is left for the kernel. */
 uint64_t rt_own_masks_adopt(uint64_t mask);
 void rt_own_masks_give_back(void);

@@ -29,6 +29,9 @@ static void *restorer; /* the C library's, which it shows with every action */
 /* What on_program is to do, from one stack to the other. All signals are blocked meanwhile. */
 static __thread struct sigaction due __attribute__((tls_model("initial-exec")));
 
+/* One of ours came within a call that waits with other signals blocked (own_waits.h). */
+static __thread bool has_interrupted __attribute__((tls_model("initial-exec")));
+
 int rt_own_slot(int signal)
 {
 	for (int i = 0; i < RT_OWN_SIGNALS; i++)
@@ -67,16 +70,16 @@ static void die(int signal, const siginfo_t *info)
 static void on_program(int signal, siginfo_t *info, void *data)
 {
 	struct sigaction action = due;
-	ucontext_t *context = data;
 	uint64_t mask = rt_set_word(&action.sa_mask);
 
 	if (!(action.sa_flags & SA_NODEFER))
 		mask |= BIT(signal);
-	rt_own_masks_enter(mask, context);
-	rt_unblock((rt_set_word(&context->uc_sigmask) | mask) & ~rt_own_taken);
-	rt_handler_run((rt_handler_function *)action.sa_sigaction, signal, info, context);
-	rt_block();
-	rt_own_masks_leave(context);
+	rt_handler_run(&(struct rt_handling){ .handler = action.sa_sigaction,
+		.signal = signal,
+		.info = info,
+		.context = data,
+		.blocks = mask,
+		.is_closed = true });
 }
 
 static bool is_within(uintptr_t address, const stack_t *stack)
@@ -163,6 +166,21 @@ static void give(int signal, siginfo_t *info, ucontext_t *context)
 		rt_own_park(signal, info);
 }
 
+bool rt_own_is_ours(int signal, siginfo_t *info, ucontext_t *context)
+{
+	int slot = rt_own_slot(signal);
+
+	return slot >= 0 && own[slot].handler && own[slot].handler(signal, info, context);
+}
+
+bool rt_own_has_interrupted(void)
+{
+	bool has = has_interrupted;
+
+	has_interrupted = false;
+	return has;
+}
+
 /* While the runtime has all others blocked, and perhaps its lock, ours may come, but are not given
  * to the program before that is over. */
 static void on_own(int signal, siginfo_t *info, void *data)
@@ -170,7 +188,9 @@ static void on_own(int signal, siginfo_t *info, void *data)
 	ucontext_t *context = data;
 	uint64_t waiting;
 
-	if (!rt_own_is_wake(info) && !own[rt_own_slot(signal)].handler(signal, info, context))
+	if (rt_own_is_ours(signal, info, context))
+		has_interrupted |= rt_own_is_instead() && !is_forced(signal, info);
+	else if (!rt_own_is_wake(info))
 		give(signal, info, context);
 	waiting = rt_own_parked() & ~rt_own_blocked();
 	if (waiting && !rt_is_closed(rt_set_word(&context->uc_sigmask))) {

@@ -27,8 +27,8 @@
 #define RT_SIGNAL_BIT(signal) (1ull << ((signal)-1))
 
 /* In the thread, all signals blocked, also in one that has only just been made and that the runtime
- * does not know yet. What the handler does to the context holds. False: it is not ours, and goes to
- * the program. */
+ * does not know yet. What the handler does to the context holds; NULL: it did not come, but was
+ * waited for. False: it is not ours, and goes to the program. */
 typedef bool rt_own_handler(int signal, siginfo_t *info, ucontext_t *context);
 
 /* Lock held, signals blocked. False: it cannot be had. */

@@ -17,13 +17,26 @@ const sigset_t *rt_own_mask_instead(struct rt_own_instead *to, const sigset_t *m
 	rt_set_be(&to->mask, word & ~rt_own_taken);
 	to->before = rt_own_blocked();
 	to->is_needed = (word & rt_own_taken) != to->before;
+	to->error = errno;
 	if (to->is_needed) {
 		if (to->before & ~word)
 			rt_pages_leave_signals();
 		rt_own_masks_close();
 		rt_own_block_instead(word);
+		to->entered = rt_own_entered();
+		rt_own_has_interrupted();
 	}
 	return &to->mask;
+}
+
+/* A trap of ours that came on the way into the call is delivered within it: no time has passed. */
+bool rt_own_was_spurious(const struct rt_own_instead *to)
+{
+	if (!to->is_needed || errno != EINTR || rt_own_entered() != to->entered ||
+		!rt_own_has_interrupted())
+		return false;
+	errno = to->error;
+	return true;
 }
 
 void rt_own_mask_again(const struct rt_own_instead *was)
@@ -64,7 +77,9 @@ static int wait_closed(
 	rt_own_masks_close();
 	rt_own_waiter_begin(expected);
 	rt_own_release(expected);
-	r = real(mask, info, time);
+	do
+		r = real(mask, info, time);
+	while (r > 0 && rt_own_is_ours(r, info, NULL));
 	if (r > 0 && rt_own_is_wake(info) && !rt_own_fetch(r, info)) {
 		errno = EINTR; /* another thread has it */
 		r = -1;

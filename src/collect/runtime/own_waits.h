@@ -12,12 +12,16 @@
 
 struct rt_own_instead {
 	bool is_needed;
+	int error; /* errno before */
+	uint32_t entered;
 	uint64_t before;
 	sigset_t mask;
 };
 
 /* Returns the mask for the kernel. */
 const sigset_t *rt_own_mask_instead(struct rt_own_instead *to, const sigset_t *mask);
+/* The call was interrupted, but not by a signal of the program's: it is to be made again. */
+bool rt_own_was_spurious(const struct rt_own_instead *to);
 void rt_own_mask_again(const struct rt_own_instead *was);
 
 typedef int rt_timed_wait(const sigset_t *, siginfo_t *, const struct timespec *);

@@ -25,6 +25,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <ucontext.h>
 
 #define RT_LEVELS     17 /* the thread itself, and handlers within handlers */
 #define RT_PATH_BYTES (LOCI_RING_PATH_MAX + 64)
@@ -101,9 +102,11 @@ struct rt_thread {
 	struct rt_burst *burst;                /* NULL: it takes no samples */
 	const struct loci_cc_thread *counting; /* its __loci_thread */
 	struct rt_pace pace;
-	uint64_t run_refs; /* of the longest loop that is told by a RUN .. */
-	bool is_near;    /* .. which are not allowed now: it has a sample ahead, or one too young */
-	uint64_t rested; /* its count when it came last and had no sample */
+	uint64_t
+		run_refs; /* that loops told by RUNs had between two comings, at most, of late .. */
+	uint64_t word_refs; /* .. and those that a word told of */
+	bool is_near;       /* RUNs are not allowed now: it has a sample ahead, or one too young */
+	uint64_t rested;    /* its count when it came last and had no sample */
 	uint64_t tail_refs, tail_now; /* references in its tracing copy when a look or burst was
 					 over: of late, and so far */
 	uint64_t *counters;           /* of executions; NULL: none yet */
@@ -174,6 +177,7 @@ uint64_t rt_blockable(uint64_t signals);
 void rt_lock(void);
 void rt_unlock(void);
 uint64_t rt_now_ns(void);
+uint64_t rt_own_ns(void); /* that the thread has had of a processor */
 void rt_text(char *to, size_t bytes, const char *format, ...); /* %s and %u */
 
 /* files.c: rings and what else is in the run's directory. */
@@ -280,7 +284,15 @@ void rt_modules_look(void);       /* for new ones, with the loader's locks; our 
 /* handlers.c: functions that the program installs, and the entries that the kernel is given for
  * them. One that runs in a handler of ours does so on a level of its own. */
 typedef void rt_handler_function(int signal, siginfo_t *info, void *context);
-void rt_handler_run(rt_handler_function *handler, int signal, siginfo_t *info, void *context);
+struct rt_handling {
+	rt_handler_function *handler;
+	int signal;
+	siginfo_t *info;
+	ucontext_t *context;
+	uint64_t blocks; /* signals, of those that the runtime took or of all .. */
+	bool is_closed;  /* .. because all are blocked until it is called, and from its end on */
+};
+void rt_handler_run(const struct rt_handling *handling);
 bool rt_is_function(uintptr_t function); /* not SIG_DFL, and so on */
 uintptr_t rt_entry_of(uintptr_t function);
 uintptr_t rt_function_of(uintptr_t entry);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Threads as the runtime knows them, and how much they count. */
 #include "collect/runtime/atomics.h"
+#include "collect/runtime/deferring.h"
 #include "collect/runtime/level.h"
 #include "collect/runtime/own_masks.h"
 #include "collect/runtime/sync.h"
@@ -91,12 +92,15 @@ void rt_thread_give_back(struct rt_thread *thread)
 	__atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
 }
 
-/* The count stays as it is. A handler between the two steps changes neither sum: it restores the
- * budget it found and adds what it used. */
+/* The count stays as it is. A fault's handler between the two steps changes neither sum: it
+ * restores the budget it found and adds what it used. Others wait: one that jumped would leave half
+ * of it done, and the count anywhere. */
 void rt_thread_set_budget(struct rt_thread *thread, int64_t budget)
 {
+	rt_defer(thread);
 	__atomic_fetch_add(&thread->offset, budget - __loci_thread.budget, __ATOMIC_RELAXED);
 	__atomic_store_n(&__loci_thread.budget, budget, __ATOMIC_RELAXED);
+	rt_undefer(thread);
 }
 
 uint64_t rt_thread_count(const struct rt_thread *thread)

@@ -7,11 +7,11 @@
  * What is not seen: touches by the kernel; those of threads beyond MAX_FILES that were there when
  * the watches began; and those made while SIGTRAP is blocked in the kernel, which only the runtime
  * and the C library do, where neither is the program's own code. Their signal comes later, from
- * somewhere else: the block stays watched.
+ * somewhere else: the block stays watched, unless that is within a call that waits.
  *
  * A trap may still be on its way when its watch has been moved. So an event carries the number of
  * the watch and how often it was armed, and what does not fit is dropped. */
-#include "collect/runtime/own_signals.h"
+#include "collect/runtime/own_masks.h"
 #include "collect/runtime/runtime.h"
 #include "collect/runtime/kernel_threads.h"
 #include "collect/runtime/watch.h"
@@ -174,19 +174,47 @@ static bool claim(unsigned watch, uint32_t armed, uintptr_t address)
 	return is;
 }
 
-static bool on_trap(int signal, siginfo_t *info, ucontext_t *context)
+struct trap {
+	unsigned watch;
+	uint32_t armed;
+	uintptr_t address;
+	bool is_late;
+};
+
+static bool is_trap(const siginfo_t *info, struct trap *ret)
 {
-	uintptr_t address = (uintptr_t)info->si_addr;
 	uint64_t data;
 	uint32_t flags;
 
-	(void)signal;
-	__builtin_memcpy(&data, (char *)info + DATA_OFFSET, sizeof(data));
-	__builtin_memcpy(&flags, (char *)info + FLAGS_OFFSET, sizeof(flags));
+	__builtin_memcpy(&data, (const char *)info + DATA_OFFSET, sizeof(data));
+	__builtin_memcpy(&flags, (const char *)info + FLAGS_OFFSET, sizeof(flags));
 	if (info->si_code != TRAP_BY_PERF || data >> 32 != MAGIC)
 		return false;
-	if (!(flags & CAME_LATER) && claim(data & 3, (uint32_t)data >> 2, address))
-		rt_watch_fired(data & 3, address, context);
+	*ret = (struct trap){ .watch = data & 3,
+		.armed = (uint32_t)data >> 2,
+		.address = (uintptr_t)info->si_addr,
+		.is_late = (flags & CAME_LATER) != 0 };
+	return true;
+}
+
+/* The call that it interrupted is made again, and would touch the block again. */
+static void give_up(const struct trap *trap)
+{
+	if (claim(trap->watch, trap->armed, trap->address))
+		rt_watch_given_up(trap->watch, trap->address);
+}
+
+static bool on_trap(int signal, siginfo_t *info, ucontext_t *context)
+{
+	struct trap trap;
+
+	(void)signal;
+	if (!is_trap(info, &trap))
+		return false;
+	if (!context || (trap.is_late && rt_own_is_instead()))
+		give_up(&trap);
+	else if (!trap.is_late && claim(trap.watch, trap.armed, trap.address))
+		rt_watch_fired(trap.watch, trap.address, context);
 	return true;
 }
 

@@ -65,6 +65,7 @@ void rt_watch_thread_begin(struct rt_thread *thread)
 	thread->counting = &__loci_thread;
 	thread->margin = MARGIN_REFS;
 	thread->run_refs = RUN_REFS;
+	thread->word_refs = 0;
 	thread->is_near = false;
 	thread->rested = thread->tail_refs = thread->tail_now = 0;
 	rt_sample_seed(thread);
@@ -208,28 +209,63 @@ static void end_burst(struct rt_thread *thread)
 	thread->burst->is_on = false;
 }
 
-/* Where loops are told by RUNs few words are many references, and each may be the last; the longest
- * of them, of late, is remembered. */
-static unsigned sink_words(struct rt_thread *thread, uint64_t count, uint64_t due)
-{
-	uint64_t refs = count - thread->rested;
-
-	thread->rested = count;
-	if (__loci_thread.budget >= 0 && refs > RT_SINK_MOST + LOCI_CC_ROOM_WORDS) {
-		thread->run_refs -= thread->run_refs / 16;
-		if (thread->run_refs < refs)
-			thread->run_refs = refs < RUN_MOST ? refs : RUN_MOST;
-		return 0;
-	}
-	return due > 4 * RT_SINK_MOST ? RT_SINK_MOST : RT_SINK_WORDS;
-}
-
 /* That it has appended since it was last told to rest. */
 static uint64_t rested_words(const struct rt_thread *thread)
 {
 	uint64_t words = (uint64_t)(thread->level->quiet.cursor - thread->sink);
 
 	return words <= RT_SINK_MOST + LOCI_CC_ROOM_WORDS ? words : 0;
+}
+
+/* References that words tell of. */
+static uint64_t refs_told(const uint64_t *at, const uint64_t *end)
+{
+	uint64_t refs = 0;
+
+	while (at < end) {
+		unsigned n_raw = loci_word_n_raw(*at);
+
+		if (!loci_word_is_marker(*at)) {
+			refs++;
+			at++;
+		} else if (loci_word_kind(*at) == LOCI_MARK_WIDE) {
+			refs++;
+			at += 2;
+		} else {
+			if (loci_word_kind(*at) == LOCI_MARK_RUN)
+				refs += at[1] * (n_raw / 2 - 1);
+			at += 1 + n_raw;
+		}
+	}
+	return refs;
+}
+
+/* Where loops are told by RUNs few words are many references: what they were of late is
+ * remembered. */
+static void learn_runs(struct rt_thread *thread, uint64_t words)
+{
+	uint64_t refs = refs_told(thread->sink, thread->sink + words), of_word;
+
+	if (!words)
+		return;
+	of_word = (refs + words - 1) / words;
+	thread->word_refs -= thread->word_refs / 16;
+	if (thread->word_refs < of_word)
+		thread->word_refs = of_word;
+	if (refs <= words)
+		return;
+	thread->run_refs -= thread->run_refs / 16;
+	if (thread->run_refs < refs)
+		thread->run_refs = refs < RUN_MOST ? refs : RUN_MOST;
+}
+
+/* So many that they tell of no more references than there are until the sample, as far as is
+ * known. */
+static unsigned sink_words(const struct rt_thread *thread, uint64_t due)
+{
+	uint64_t most = due > thread->margin + 4 * RT_SINK_MOST ? RT_SINK_MOST : RT_SINK_WORDS;
+
+	return (unsigned)(thread->is_near || !thread->word_refs ? most : most / thread->word_refs);
 }
 
 /* Who comes with some budget left was in its tracing copy all the time. */
@@ -243,18 +279,35 @@ static void learn_tail(struct rt_thread *thread, uint64_t count, uint64_t words)
 	thread->tail_now = 0;
 }
 
+/* That code may go on for when its budget has run out: it may still have a sink to fill. The margin
+ * has room for a small one. */
+static uint64_t slack(const struct rt_thread *thread, unsigned n_words)
+{
+	if (!thread->is_near)
+		return thread->run_refs;
+	return n_words > RT_SINK_WORDS ? n_words : 0;
+}
+
 /* No sample is due. */
 static void rest(struct rt_thread *thread)
 {
-	uint64_t count = rt_thread_count(thread), words = rested_words(thread), look;
+	uint64_t count = rt_thread_count(thread), words = rested_words(thread), look, ahead;
 	uint64_t due = thread->next_sample - count; /* until its sample */
-	uint64_t refs = due > thread->margin ? due - thread->margin : 1;
+	uint64_t refs = 1;
+	unsigned n_words;
 
 	learn_tail(thread, count, words);
+	learn_runs(thread, words);
 	look = rt_lottery_look_refs(thread, count);
 	rt_pace_rest(thread, words);
-	rt_sample_quiet(thread, sink_words(thread, count, due));
-	keep_runs_off(thread, due < 2 * thread->run_refs || look < thread->run_refs);
+	keep_runs_off(
+		thread, due < thread->margin + 2 * thread->run_refs || look < thread->run_refs);
+	n_words = sink_words(thread, due);
+	rt_sample_quiet(thread, n_words);
+	thread->rested = count;
+	ahead = thread->margin + slack(thread, n_words);
+	if (due > ahead)
+		refs = due - ahead;
 	refs = refs < look ? refs : look;
 	/* what is left of it says how far behind the count can be */
 	if (!thread->burst)
