@@ -11,7 +11,7 @@
 // COSTS=FILE keeps the list with its parts.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { address, close, isReady, open, settle } from "./browser.mjs";
@@ -189,6 +189,13 @@ function later({ do: act, with: what }) {
 	}))`;
 }
 
+// Milliseconds that the host of a virtual machine took from its processors. A thread's clock counts them as its own.
+function stolen() {
+	const [, ...ticks] = existsSync("/proc/stat") ? readFileSync("/proc/stat", "utf8").split("\n")[0].split(/\s+/) : [];
+
+	return 10 * Number(ticks[7] ?? 0);
+}
+
 async function meter(page) {
 	const session = await page.context().newCDPSession(page);
 	const read = async () => {
@@ -199,15 +206,15 @@ async function meter(page) {
 
 	await session.send("Performance.enable", { timeDomain: "threadTicks" });
 	return async (act) => {
+		const taken = stolen();
 		const before = await read();
 
 		await act();
 		await settle(page);
 		const after = await read();
-
 		const [all, script, layout, style, driving] = after.map((value, i) => value - before[i]);
 
-		return [all - driving, script, layout, style];
+		return [all - driving, script, layout, style, stolen() - taken];
 	};
 }
 
@@ -248,7 +255,9 @@ test("a page of a hundred thousand sites can be used within a second, every clic
 	);
 	assert.ok(ready < READY_MS, `ready after ${ready.toFixed(0)} ms`);
 	assert.deepEqual(
-		costs.filter(([, ms]) => !(ms < CLICK_MS)).map(([name, ms]) => `${name} took ${ms.toFixed(0)} ms`),
+		costs
+			.filter(([, ms, , , , taken]) => !(ms - taken < CLICK_MS))
+			.map(([name, ms]) => `${name} took ${ms.toFixed(0)} ms`),
 		[],
 	);
 });
