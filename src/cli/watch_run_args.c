@@ -196,7 +196,7 @@ void loci_watch_run_note(const struct loci_watch_run_args *args,
 			.steps = took->steps,
 			.syscalls = took->syscalls,
 			.burst_ns = took->burst_ns,
-			.trap_ns = took->trap_ns,
+			.trap_ns = took->trap_ns + took->page_ns,
 			.lost = took->lost });
 	if (args->lacks_registers)
 		loci_analysis_note(analysis,
@@ -215,10 +215,17 @@ void loci_watch_run_note(const struct loci_watch_run_args *args,
 			took->lost == 1 ? "it" : "them");
 		loci_analysis_note(analysis, text);
 	}
-	if (verbose)
+	if (!verbose)
+		return;
+	fprintf(stderr,
+		"loci: %" PRIu64 " traps, %.3g ms following samples, %.3g ms in traps, "
+		"last one in %" PRIu64 " references\n",
+		took->traps, (double)took->burst_ns / 1e6, (double)took->trap_ns / 1e6,
+		took->last_period);
+	if (args->run.by == LOCI_CONTROL_PAGES)
 		fprintf(stderr,
-			"loci: %" PRIu64 " traps, %.3g ms following samples, %.3g ms in traps, "
-			"last one in %" PRIu64 " references\n",
-			took->traps, (double)took->burst_ns / 1e6, (double)took->trap_ns / 1e6,
-			took->last_period);
+			"loci: %" PRIu64 " false faults, %" PRIu64 " steps, %" PRIu64
+			" system calls led, %.3g ms for these\n",
+			took->false_faults, took->steps, took->syscalls,
+			(double)took->page_ns / 1e6);
 }

@@ -62,6 +62,7 @@ struct loci_control_watching {
 	uint64_t burst_ns, trap_ns;             /* spent following samples; in handlers */
 	uint64_t last_period;
 	uint64_t lost; /* samples that code without tests ran over, or that could not be placed */
+	uint64_t page_ns; /* of pages: for false faults, steps and calls that were led */
 };
 
 struct loci_control {
@@ -81,7 +82,7 @@ struct loci_control {
 	uint32_t reserved2;
 	struct loci_control_samples slot[LOCI_CONTROL_SLOTS];
 	struct loci_control_watching watching;
-	uint32_t reserved[474];
+	uint32_t reserved[472];
 };
 _Static_assert(sizeof(struct loci_control) == 4096, "the size is fixed");
 

@@ -15,7 +15,7 @@ static struct loci_control control;
 struct loci_control_watching *watching = &control.watching;
 
 struct told fired[PAGES_TOLD], given_up[PAGES_TOLD];
-unsigned n_fired, n_given_up;
+unsigned n_fired, n_given_up, n_took[3];
 
 static void add(struct told *to, unsigned *n, unsigned watch, uintptr_t address)
 {
@@ -34,6 +34,12 @@ void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context
 void rt_watch_given_up(unsigned watch, uintptr_t address)
 {
 	add(given_up, &n_given_up, watch, address);
+}
+
+void rt_watch_took(enum rt_watch_work work, uint64_t begun_ns)
+{
+	(void)begun_ns;
+	__atomic_fetch_add(&n_took[work], 1, __ATOMIC_RELAXED);
 }
 
 uint64_t rt_own_taken; /* no signal waits */
@@ -79,6 +85,7 @@ void pages_begin(unsigned block_shift, bool writes_only)
 	watching->writes_only = writes_only;
 	CHECK(rt_watch_pages.begin(PAGES_WATCHES, &failed) == PAGES_WATCHES && failed == 0);
 	n_fired = n_given_up = 0;
+	memset(n_took, 0, sizeof(n_took));
 }
 
 bool pages_arm(unsigned watch, const volatile void *address)

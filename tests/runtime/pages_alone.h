@@ -21,6 +21,7 @@ struct told {
 };
 extern struct told fired[PAGES_TOLD], given_up[PAGES_TOLD];
 extern unsigned n_fired, n_given_up;
+extern unsigned n_took[3]; /* by enum rt_watch_work */
 extern struct loci_control_watching *watching;
 
 /* What the program would have installed: called where a signal is not ours. */

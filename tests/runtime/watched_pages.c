@@ -3,6 +3,7 @@
  * program did, and what the program gets from the kernel against what it would have got. Signals
  * are taken in the simplest way; the runtime's (own_signals.h) is tested with programs. */
 #include "check.h"
+#include "collect/runtime/watch.h"
 #include "pages_alone.h"
 
 #include <errno.h>
@@ -50,6 +51,14 @@ static volatile char *new_pages(unsigned n)
 	return pages;
 }
 
+static double now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
+}
+
 static void fires_once(void)
 {
 	volatile char *page = new_pages(1);
@@ -74,10 +83,58 @@ static void steps_beside(void)
 		page[1000 + i] = (char)i;
 	CHECK(n_fired == 0 && watching->false_faults == 10);
 	CHECK(watching->steps == 10);
+	CHECK(n_took[RT_WATCH_BESIDE] == 2 * 10 && n_took[RT_WATCH_BEFORE] == 0);
 	CHECK(page[64] == 'a' && n_fired == 1 && fired[0].address == (uintptr_t)page + 64);
 	for (unsigned i = 0; i < 10; i++)
 		CHECK(page[1000 + i] == (char)i);
 	CHECK(watching->false_faults == 10);
+	CHECK(n_took[RT_WATCH_BESIDE] == 2 * 10 && n_took[RT_WATCH_BEFORE] == 1);
+	pages_end();
+}
+
+/* Calls are charged for, and so is the trap behind one that found its page closed. */
+static void charges_calls(void)
+{
+	volatile char *page = new_pages(1);
+	int fd = open("/dev/zero", O_RDONLY);
+	unsigned n;
+
+	begin();
+	CHECK(pages_arm(0, (char *)page));
+	n = n_took[RT_WATCH_LED];
+	CHECK(syscall(SYS_getppid) > 0 && n_took[RT_WATCH_LED] == n + 1);
+	CHECK(n_took[RT_WATCH_BESIDE] == 0);
+	CHECK(read(fd, (char *)page + 100, 8) == 8 && n_took[RT_WATCH_LED] == n + 2);
+	CHECK(n_took[RT_WATCH_BESIDE] == 1 && n_took[RT_WATCH_BEFORE] == 0);
+	pages_end();
+	n = n_took[RT_WATCH_LED];
+	CHECK(syscall(SYS_getppid) > 0 && n_took[RT_WATCH_LED] == n);
+	close(fd);
+}
+
+/* What is measured is part of what a fault takes, and leaves nothing behind. */
+static void measures(void)
+{
+	uint64_t before = 0, after = 0;
+	volatile char *page = new_pages(1);
+	double start, least = 1e9;
+
+	rt_pages_measure(&before, &after);
+	CHECK(before == 0 && after == 0);
+	begin();
+	rt_pages_measure(&before, &after);
+	CHECK(before > 0 && after > 0);
+	for (unsigned i = 0; i < 100; i++) {
+		CHECK(pages_arm(0, (char *)page));
+		start = now_us();
+		page[0] = 'b';
+		least = now_us() - start < least ? now_us() - start : least;
+	}
+	CHECK(n_fired == 100 && watching->false_faults == 0 && n_took[RT_WATCH_BESIDE] == 0);
+	/* other work may slow down either */
+	if ((double)(before + after) < 0.2e3 * least || (double)(before + after) > 50e3 * least)
+		CHECK_FAIL("%llu and %llu ns are no part of %g us", (unsigned long long)before,
+			(unsigned long long)after, least);
 	pages_end();
 }
 
@@ -563,14 +620,6 @@ static void asynchronous(void)
 	pages_end();
 }
 
-static double now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
-}
-
 #define TIMED(name, n, ...)                                                         \
 	do {                                                                        \
 		double start = now_us();                                            \
@@ -602,10 +651,11 @@ static void costs(void)
 	pages_end();
 }
 
-static void (*const tests[])(void) = { fires_once, steps_beside, two_in_a_page, moves_and_disarms,
-	only_writes, small_blocks, hot_pages, strings, pages_at_once, refusals,
-	kernel_reads_and_writes, closes_behind_calls, own_faults, barriers, mappings_change, forks,
-	threads, calls_on_their_way, contention, interrupted, asynchronous };
+static void (*const tests[])(void) = { fires_once, steps_beside, charges_calls, measures,
+	two_in_a_page, moves_and_disarms, only_writes, small_blocks, hot_pages, strings,
+	pages_at_once, refusals, kernel_reads_and_writes, closes_behind_calls, own_faults, barriers,
+	mappings_change, forks, threads, calls_on_their_way, contention, interrupted,
+	asynchronous };
 
 int main(int argc, char **argv)
 {

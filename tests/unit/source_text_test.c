@@ -106,5 +106,5 @@ int main(void)
 	check_few();
 	check_changed();
 	unlink(path);
-	return 0;
+	return check_status();
 }

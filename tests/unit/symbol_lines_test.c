@@ -185,5 +185,5 @@ int main(int argc, char **argv)
 	check_file("/proc/self/exe");
 	for (int i = 1; i < argc; i++)
 		check_file(argv[i]);
-	return 0;
+	return check_status();
 }

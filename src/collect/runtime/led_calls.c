@@ -12,6 +12,7 @@
  *
  * A thread that waits in a call is at an address that the C library does not know: with glibc 2.41
  * or newer it cannot be cancelled there before the call ends. */
+#include "collect/runtime/watch.h"
 #include "collect/runtime/watched_pages.h"
 #include "stream/ring_x86_64.h"
 
@@ -526,6 +527,8 @@ bool rt_led_call(int signal, siginfo_t *info, ucontext_t *context)
 {
 	struct call call;
 
+	uint64_t begun = rt_own_ns();
+
 	(void)signal;
 	if (info->si_code != FROM_DISPATCH || !context)
 		return false;
@@ -542,5 +545,6 @@ bool rt_led_call(int signal, siginfo_t *info, ucontext_t *context)
 		lead(&call);
 	rt_pages_unlock();
 	rt_pages_tell(context);
+	rt_watch_took(RT_WATCH_LED, begun);
 	return true;
 }

@@ -283,6 +283,7 @@ static bool leave_it(ucontext_t *context)
 
 bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)
 {
+	uint64_t begun = rt_own_ns();
 	uintptr_t address = (uintptr_t)info->si_addr;
 	struct fired fired = { 0 };
 	bool is_ours = true;
@@ -292,6 +293,8 @@ bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)
 	(void)signal;
 	if (info->si_code <= 0 || !context)
 		return false;
+	if (rt_page_probe_met(address))
+		return true;
 	error = registers(context)[REG_ERR];
 	rt_pages_lock();
 	rt_wait_drop_left(context);
@@ -305,6 +308,8 @@ bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)
 	else
 		is_ours = try_again(page, address, context);
 	rt_pages_unlock();
+	if (is_ours)
+		rt_watch_took(fired.n ? RT_WATCH_BEFORE : RT_WATCH_BESIDE, begun);
 	for (unsigned i = 0; i < fired.n; i++)
 		rt_watch_fired(fired.watch[i], fired.address[i], context);
 	rt_pages_tell(context);
@@ -326,6 +331,7 @@ static bool begin_thread(ucontext_t *context)
 bool rt_page_trap(int signal, siginfo_t *info, ucontext_t *context)
 {
 	struct rt_wait *wait = last_wait();
+	uint64_t begun = rt_own_ns();
 	greg_t *reg;
 	bool had_trap;
 
@@ -345,5 +351,6 @@ bool rt_page_trap(int signal, siginfo_t *info, ucontext_t *context)
 	end_wait(context);
 	rt_pages_unlock();
 	rt_pages_tell(context);
+	rt_watch_took(RT_WATCH_BESIDE, begun);
 	return !had_trap;
 }

@@ -177,6 +177,7 @@ uint64_t rt_blockable(uint64_t signals);
 void rt_lock(void);
 void rt_unlock(void);
 uint64_t rt_now_ns(void);
+uint64_t rt_own_ns(void); /* that the thread has had of a processor */
 void rt_text(char *to, size_t bytes, const char *format, ...); /* %s and %u */
 
 /* files.c: rings and what else is in the run's directory. */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #define SYS_RT_SIGPROCMASK 14
+#define SYS_CLOCK_GETTIME  228
 #define SIG_SETMASK_NR     2
 #define SIGSET_BYTES       8
 
@@ -66,6 +67,14 @@ uint64_t rt_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t rt_own_ns(void)
+{
+	struct timespec now = { 0 };
+
+	loci_syscall3(SYS_CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static size_t put_number(char *to, size_t room, unsigned number)

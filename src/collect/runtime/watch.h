@@ -24,6 +24,9 @@ struct rt_watch_ops {
 	void (*end)(void);
 };
 extern const struct rt_watch_ops rt_watch_registers, rt_watch_pages;
+/* Of pages, what the kernel takes for a fault before and after its handler; stays as it is if that
+ * cannot be measured. Without the lock, signals not blocked. */
+void rt_pages_measure(uint64_t *before_ns, uint64_t *after_ns);
 
 /* What they call, in the thread that touched the block, in a handler, with all signals blocked and
  * the lock not held. The watch is disarmed already. The context is at the instruction that touched
@@ -33,5 +36,13 @@ void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context
  * protects itself), what becomes of the block is not known, and the watch is free. Of a block that
  * has been armed anew meanwhile it is not meant: that is what the address, in the block, is for. */
 void rt_watch_given_up(unsigned watch, uintptr_t address);
+
+/* And what handlers of pages took beside that, of the thread's own time since begun_ns. */
+enum rt_watch_work {
+	RT_WATCH_BEFORE, /* until a watch fired: the kernel's part is known */
+	RT_WATCH_BESIDE, /* a fault beside the block, the trap behind a step */
+	RT_WATCH_LED,    /* a call of the kernel, which comes however few samples there are */
+};
+void rt_watch_took(enum rt_watch_work work, uint64_t begun_ns);
 
 #endif

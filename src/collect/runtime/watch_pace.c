@@ -2,13 +2,13 @@
 /* A sample costs its burst, its trap, and what code is slower that cannot leave its tracing copy at
  * once, after the burst and whenever the thread looks because the sample is watched. What it costs
  * is taken too high rather than too low: a burst would take some time without samples, too, and a
- * reference in a tracing copy is taken to be slower by a constant. */
+ * reference in a tracing copy is taken to be slower by a constant.
+ *
+ * Where pages are watched, faults beside the block and single steps are part of that. System calls,
+ * all of which are led then, are not: what they take comes off the share, of which samples keep
+ * half whatever it is. */
+#include "collect/runtime/watch.h"
 #include "collect/runtime/watching.h"
-#include "stream/ring_x86_64.h"
-
-#include <time.h>
-
-#define SYS_CLOCK_GETTIME 228
 
 #define SHARE_UNITS  10000
 #define LEAST_PERIOD 10000
@@ -25,14 +25,6 @@ static void add(uint64_t *sum, uint64_t n)
 	__atomic_fetch_add(sum, n, __ATOMIC_RELAXED);
 }
 
-static uint64_t own_ns(void)
-{
-	struct timespec now = { 0 };
-
-	loci_syscall3(SYS_CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void look_from_here(struct rt_thread *thread)
 {
 	thread->pace.traps_ns = 0;
@@ -43,7 +35,7 @@ static void look_from_here(struct rt_thread *thread)
 void rt_pace_begin(struct rt_thread *thread)
 {
 	thread->pace = (struct rt_pace){ .period = rt.control->period,
-		.last_ns = own_ns(),
+		.last_ns = rt_own_ns(),
 		.last_refs = rt_thread_count(thread) };
 	look_from_here(thread);
 }
@@ -59,7 +51,7 @@ void rt_pace_burst(struct rt_thread *thread)
 	struct rt_pace *pace = &thread->pace;
 	uint64_t refs = rt_thread_count(thread);
 
-	pace->burst_ns = own_ns();
+	pace->burst_ns = rt_own_ns();
 	pace->own_ns += pace->burst_ns - pace->last_ns;
 	pace->refs += refs - pace->last_refs;
 	pace->last_ns = pace->burst_ns;
@@ -68,7 +60,7 @@ void rt_pace_burst(struct rt_thread *thread)
 
 void rt_pace_burst_over(struct rt_thread *thread)
 {
-	uint64_t ns = own_ns() - thread->pace.burst_ns;
+	uint64_t ns = rt_own_ns() - thread->pace.burst_ns;
 
 	add(&rt.control->watching.burst_ns, ns);
 	add(&thread->pace.spent_ns, ns);
@@ -81,6 +73,20 @@ void rt_pace_trap(struct rt_thread *thread, uint64_t ns)
 	add(&rt.control->watching.trap_ns, ns);
 	add(&thread->pace.spent_ns, ns);
 	add(&thread->pace.traps_ns, ns);
+}
+
+void rt_watch_took(enum rt_watch_work work, uint64_t begun_ns)
+{
+	struct rt_thread *self = rt_self;
+	uint64_t ns = rt_own_ns() - begun_ns;
+
+	if (work != RT_WATCH_BEFORE)
+		ns += rt_pace_kernel.before_ns + rt_pace_kernel.after_ns;
+	add(&rt.control->watching.page_ns, ns);
+	if (!self)
+		return;
+	add(work == RT_WATCH_LED ? &self->pace.led_ns : &self->pace.spent_ns, ns);
+	add(&self->pace.traps_ns, ns);
 }
 
 static uint64_t less(uint64_t a, uint64_t b)
@@ -103,13 +109,22 @@ static uint64_t between(uint64_t n, uint64_t low, uint64_t high)
 	return n < low ? low : n < high ? n : high;
 }
 
+/* Of the share, in SHARE_UNITS. */
+static uint64_t left_of_share(const struct rt_pace *pace)
+{
+	uint64_t share = rt.control->watching.overhead;
+	uint64_t led =
+		(uint64_t)((unsigned __int128)pace->led_ns * SHARE_UNITS / (pace->own_ns + 1));
+
+	return between(less(share, led), (share + 1) / 2, share);
+}
+
 /* With c for a sample, t for a reference and the share s: one sample in c / (s t) references. */
 static uint64_t wanted(const struct rt_pace *pace)
 {
 	unsigned __int128 period = (unsigned __int128)pace->spent_ns * SHARE_UNITS * pace->refs;
 
-	period /= (unsigned __int128)pace->samples * rt.control->watching.overhead *
-		(pace->own_ns + 1);
+	period /= (unsigned __int128)pace->samples * left_of_share(pace) * (pace->own_ns + 1);
 	return period < MOST_PERIOD ? (uint64_t)period : MOST_PERIOD;
 }
 
@@ -129,6 +144,7 @@ uint64_t rt_pace_period(struct rt_thread *thread)
 	if (++pace->samples >= KEPT_SAMPLES) {
 		pace->samples /= 2;
 		pace->spent_ns /= 2;
+		pace->led_ns /= 2;
 		pace->own_ns /= 2;
 		pace->refs /= 2;
 	}

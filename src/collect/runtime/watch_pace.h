@@ -10,6 +10,7 @@ struct rt_pace {
 	uint64_t period;
 	/* Of late, for sums are halved now and then: */
 	uint64_t samples, spent_ns; /* for these, their looks and traps */
+	uint64_t led_ns;            /* for what does not depend on them */
 	uint64_t own_ns, refs;      /* the thread's own time, and what it did in that */
 	uint64_t last_ns, last_refs;
 	uint64_t burst_ns; /* when its burst began: of its own time */

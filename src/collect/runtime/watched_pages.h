@@ -154,6 +154,9 @@ bool rt_page_trap(int signal, siginfo_t *info, ucontext_t *context);
 bool rt_wait_begin(ucontext_t *context, const struct rt_wait *wait);
 void rt_wait_drop_left(ucontext_t *context); /* those that were left by a jump */
 
+/* page_probe.c: whether a fault is one of rt_pages_measure(). */
+bool rt_page_probe_met(uintptr_t address);
+
 /* led_calls.c */
 bool rt_led_call(int signal, siginfo_t *info, ucontext_t *context);
 bool rt_is_slot_of_thread(uintptr_t address); /* behind a call that makes threads */

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How often a thread samples, on a clock of the test's own: whatever a sample costs, by its burst,
+ * its trap or faults beside its block, samples take the share that was asked for; what system calls
+ * take comes off that, down to half. */
+#include "check.h"
+#include "collect/runtime/watch.h"
+#include "collect/runtime/watching.h"
+
+#include <stdlib.h>
+
+#define SHARE  500 /* of 10000 */
+#define REF_NS 2
+
+struct rt_image rt;
+__thread struct rt_thread *rt_self;
+static uint64_t now_ns, count;
+static uint64_t since; /* references, the last system call */
+
+uint64_t rt_now_ns(void)
+{
+	return 3 * now_ns; /* others run, too */
+}
+
+uint64_t rt_own_ns(void)
+{
+	return now_ns;
+}
+
+uint64_t rt_thread_count(const struct rt_thread *thread)
+{
+	(void)thread;
+	return count;
+}
+
+/* What it costs beside its references. */
+struct costs {
+	uint64_t burst_ns, trap_ns; /* 0: no trap */
+	unsigned faults;            /* beside the block */
+	uint64_t led_refs;          /* one system call in so many references; 0: none */
+};
+
+#define HANDLER_NS 2000
+
+static void work(enum rt_watch_work kind)
+{
+	uint64_t begun = now_ns;
+
+	now_ns += HANDLER_NS;
+	rt_watch_took(kind, begun);
+	now_ns += rt_pace_kernel.before_ns + rt_pace_kernel.after_ns;
+}
+
+static void run(uint64_t refs, const struct costs *costs)
+{
+	while (refs) {
+		uint64_t n = costs->led_refs && refs > costs->led_refs - since
+			? costs->led_refs - since
+			: refs;
+
+		count += n;
+		now_ns += n * REF_NS;
+		refs -= n;
+		since = costs->led_refs ? since + n : 0;
+		if (costs->led_refs && since == costs->led_refs) {
+			work(RT_WATCH_LED);
+			since = 0;
+		}
+	}
+}
+
+/* The share that samples take, once their period has settled. */
+static double share_of_samples(const struct costs *costs)
+{
+	uint64_t spent = 0, from = 0;
+
+	now_ns = count = since = 0;
+	rt_pace_begin(rt_self);
+	for (unsigned i = 0; i < 2000; i++) {
+		uint64_t period = rt_pace_period(rt_self), begun;
+
+		if (i == 1000) {
+			spent = 0;
+			from = now_ns;
+		}
+		run(period, costs);
+		begun = now_ns;
+		rt_pace_burst(rt_self);
+		now_ns += costs->burst_ns;
+		rt_pace_burst_over(rt_self);
+		for (unsigned k = 0; k < costs->faults; k++)
+			work(RT_WATCH_BESIDE);
+		if (costs->trap_ns) {
+			rt_pace_trap(rt_self, costs->trap_ns);
+			now_ns +=
+				costs->trap_ns + rt_pace_kernel.before_ns + rt_pace_kernel.after_ns;
+		}
+		spent += now_ns - begun;
+	}
+	return (double)spent / (double)(now_ns - from);
+}
+
+static void check_share(const char *what, const struct costs *costs, double want)
+{
+	double got = share_of_samples(costs);
+
+	if (got < 0.9 * want || got > 1.1 * want)
+		CHECK_FAIL("%s: samples take %.4f of the time, want %.4f", what, got, want);
+}
+
+int main(void)
+{
+	const double share = SHARE / 10000.0;
+	const double call_ns = HANDLER_NS + 9000;
+
+	rt.control = calloc(1, sizeof(*rt.control));
+	rt_self = calloc(1, sizeof(*rt_self));
+	CHECK(rt.control && rt_self);
+	rt.control->watching.overhead = SHARE;
+	rt.control->period = 100000;
+	check_share("bursts", &(struct costs){ .burst_ns = 50000 }, share);
+	check_share("traps", &(struct costs){ .burst_ns = 50000, .trap_ns = 7000 }, share);
+	check_share("faults", &(struct costs){ .burst_ns = 50000, .faults = 64 }, share);
+	/* a fifth of the share: 1 % */
+	check_share("few calls",
+		&(struct costs){
+			.burst_ns = 50000, .led_refs = (uint64_t)(call_ns * 0.99 / 0.01 / REF_NS) },
+		0.8 * share);
+	check_share(
+		"many calls", &(struct costs){ .burst_ns = 50000, .led_refs = 10000 }, share / 2);
+	CHECK(rt.control->watching.page_ns > 0 && rt.control->watching.trap_ns > 0);
+	free(rt_self);
+	free(rt.control);
+	return check_status();
+}
