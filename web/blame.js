@@ -102,19 +102,25 @@ export class Lens {
 	// Accesses have no histograms: a site's estimate is shared out as its misses were at the first
 	// level recorded, or its references where none was.
 	estimateAccesses() {
-		const { accesses, sites, levels } = this.profile;
-		const part = levels.length ? accesses.misses[0] : accesses.refs;
-		const ofSite = this.misses("sites");
-		const sum = new Float64Array(sites.n);
-		const misses = new Float64Array(accesses.n);
+		const misses = new Float64Array(this.profile.accesses.n);
+		const ofOne = this.missesOfAccesses();
 
-		for (let i = 0; i < accesses.n; i++) if (accesses.site[i] >= 0) sum[accesses.site[i]] += part[i];
-		for (let i = 0; i < accesses.n; i++) {
-			const site = accesses.site[i];
-
-			if (site >= 0 && sum[site] > 0) misses[i] = (ofSite[site] * part[i]) / sum[site];
-		}
+		for (let i = 0; i < misses.length; i++) misses[i] = ofOne(i);
 		return misses;
+	}
+
+	// The misses of any access, for who asks for a few of them: not found for all.
+	missesOfAccesses() {
+		if (!this.isEstimate || this.fault || this.columns.has("accesses")) {
+			const column = this.misses("accesses");
+
+			return (row) => column[row];
+		}
+		const { site } = this.profile.accesses;
+		const parts = partsOfSites(this.profile);
+		const ofSite = this.misses("sites");
+
+		return (row) => (parts[row] > 0 ? ofSite[site[row]] * parts[row] : 0);
 	}
 
 	// Of the rows that the page does not hold.
@@ -145,13 +151,12 @@ export class Lens {
 		const column = this.misses(name);
 		const table = profile[name];
 		let owned = this.rest(name);
-		let refs = table.rest?.refs ?? 0;
 
-		for (let i = 0; i < table.n; i++) {
-			owned += column[i];
-			refs += table.refs[i];
-		}
+		for (let i = 0; i < table.n; i++) owned += column[i];
 		if (!this.isEstimate) return Math.max(owned, profile.whole.misses[this.level]);
+		table.allRefs ??= (table.refs ?? []).reduce((sum, refs) => sum + refs, table.rest?.refs ?? 0);
+		const refs = table.allRefs;
+
 		if (name === "pairs" || !(refs < profile.run.references)) return owned;
 		const all = predictCache(
 			{ touches: 0, stack: profile.hist("stack", profile.ownerBlock) },
@@ -160,6 +165,21 @@ export class Lens {
 
 		return owned + all * (1 - refs / profile.run.references);
 	}
+}
+
+// The part of its site's misses that each access has; 0: of no site that is known.
+export function partsOfSites(profile) {
+	const { accesses, sites, levels } = profile;
+
+	if (!profile.parts) {
+		const weights = levels.length ? accesses.misses[0] : accesses.refs;
+		const sums = new Float64Array(sites.n);
+
+		profile.parts = new Float64Array(accesses.n);
+		for (let i = 0; i < accesses.n; i++) if (accesses.site[i] >= 0) sums[accesses.site[i]] += weights[i];
+		for (let i = 0; i < accesses.n; i++) if (weights[i] > 0) profile.parts[i] = weights[i] / sums[accesses.site[i]] || 0;
+	}
+	return profile.parts;
 }
 
 // The histogram of some rows of a table together.
@@ -184,16 +204,16 @@ export function sumHists(table, rows) {
 
 const LOW = Float64Array.from({ length: COARSE_BINS + 1 }, (_, i) => binLow("coarse", i));
 const scratch = new Float64Array(COARSE_BINS);
+let lastAsked = { from: 0, bin: 0 };
 
 // medianBeyond of some rows together, without a histogram for each: a table is sorted by it. Of the rows,
 // those from `begin` to `end`.
 export function medianOf(table, rows, from, begin = 0, end = rows.length) {
 	if (!table.histogram) return 0;
 	const { start, bins, weights } = table.histogram;
-	const first = binOf("coarse", from);
+	const first = firstBin(from);
 	let last = -1;
 	let left = 0;
-	let found = 0;
 
 	for (let i = begin; i < end; i++) {
 		const row = rows[i];
@@ -212,16 +232,17 @@ export function medianOf(table, rows, from, begin = 0, end = rows.length) {
 			if (bin > last) last = bin;
 		}
 	}
-	for (let bin = first; bin <= last; bin++) {
-		const own = scratch[bin];
-		const low = Math.max(from, LOW[bin]);
+	let bin = first;
 
-		scratch[bin] = 0;
-		if (found || !(own > 0)) continue;
-		if (own >= left) found = medianIn(low, LOW[bin + 1]);
-		left -= own;
-	}
-	return found;
+	for (; bin <= last && !(scratch[bin] > 0 && scratch[bin] >= left); bin++) left -= scratch[bin];
+	scratch.fill(0, first, last + 1);
+	return bin <= last ? medianIn(Math.max(from, LOW[bin]), LOW[bin + 1]) : 0;
+}
+
+// The bin of a distance, which is asked for again and again.
+function firstBin(from) {
+	if (lastAsked.from !== from) lastAsked = { from, bin: binOf("coarse", from) };
+	return lastAsked.bin;
 }
 
 // What makes most of the misses: reuses from too far, first touches, other threads, or the sets.
@@ -311,9 +332,9 @@ function objectSums(profile) {
 // they bring in is used, and which objects they touch most.
 export function walkOf(profile, rows, lens) {
 	const { accesses } = profile;
-	const misses = lens.misses("accesses");
+	const misses = lens.missesOfAccesses();
 	// which one speaks for all is not a matter of estimates: the first level recorded says
-	const rank = lens.isEstimate && profile.levels.length ? accesses.misses[0] : misses;
+	const rank = lens.isEstimate && profile.levels.length ? accesses.misses[0] : lens.misses("accesses");
 	const { touched, seen } = objectSums(profile);
 	const ids = [];
 	let worst = -1;
@@ -342,7 +363,7 @@ export function walkOf(profile, rows, lens) {
 			seen[id] = touched[id] = 0;
 		}
 		touched[id] += accesses.refs[row];
-		seen[id] += misses[row];
+		seen[id] += misses(row);
 	}
 	const objects = worstRows(ids, seen, touched, OBJECTS_TOLD).map((id) => ({
 		object: id - 1,

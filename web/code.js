@@ -246,10 +246,10 @@ export class CodeView {
 
 	siteOfObject(id) {
 		const { profile, lens } = this.app;
-		const misses = lens.misses("accesses");
+		const misses = lens.missesOfAccesses();
 		const rows = accessesOf(profile, "object", [id]);
 
-		return rows.length ? profile.accesses.site[rows.reduce((a, b) => (misses[b] > misses[a] ? b : a))] : -1;
+		return rows.length ? profile.accesses.site[rows.reduce((a, b) => (misses(b) > misses(a) ? b : a))] : -1;
 	}
 
 	openSite(site, kind = "line") {

@@ -2,6 +2,7 @@
 // Contexts as a tree: what each calls is below it, and part of its figures.
 
 import { Nodes } from "./nodes.js";
+import { everyRow } from "./order.js";
 
 // Rows: what one calls, and what that calls, lies right before
 // it; so those that are called come before their callers.
@@ -15,7 +16,7 @@ function callTree({ n, parent = [] }) {
 	for (let i = 0; i < n; i++) first[caller(i) + 1]++;
 	for (let i = 0; i <= n; i++) first[i + 1] += first[i];
 	const tree = { first, parent, depths, rows };
-	const calls = listCalls(tree, rows.map((_, i) => i));
+	const calls = listCalls(tree, everyRow(n));
 	const stack = Array.from(calls.subarray(first[n]));
 
 	for (let at = n; at-- > 0; ) {
@@ -53,7 +54,7 @@ function listCalls({ first, parent }, order) {
 
 export class Contexts extends Nodes {
 	constructor(profile) {
-		const ids = Float64Array.from({ length: profile.contexts.n }, (_, i) => i);
+		const ids = everyRow(profile.contexts.n);
 
 		super(profile, "context", { table: "contexts", ids, ...callTree(profile.contexts) });
 	}

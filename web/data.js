@@ -5,7 +5,7 @@ import { el, empty, facts, replace, table } from "./dom.js";
 import { rangeChart, smallHistogram, sizeText } from "./chart.js";
 import { accessesOf, causeOf, sumHists, walkOf, worstRows } from "./blame.js";
 import { Listing, SHARE } from "./listing.js";
-import { nameKeys } from "./order.js";
+import { treeFor } from "./tree.js";
 import { causeText, strideText } from "./phrases.js";
 import { bytes, cacheLabel, count, percent, stride } from "./units.js";
 
@@ -65,7 +65,7 @@ export class DataView extends Listing {
 		const { objects } = this.app.profile;
 
 		return {
-			name: () => nameKeys(objects.name),
+			name: () => treeFor(this.app.profile, "object").nameKeys(),
 			size: () => Float64Array.from(objects.size_bytes, (size) => size || 0),
 			spatial: () => this.used,
 			refs: () => objects.refs,

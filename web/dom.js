@@ -2,6 +2,7 @@
 // Elements by description. Text is always text: nothing here, and nothing in the page, parses markup.
 
 const SVG = "http://www.w3.org/2000/svg";
+const IDLE_MS = 4; // a small part of what a click may take
 
 function fill(element, attributes, children) {
 	for (const [key, value] of Object.entries(attributes ?? {})) {
@@ -104,4 +105,20 @@ export function facts(entries) {
 			.filter(Boolean)
 			.map(([name, ...value]) => el("div", null, el("dt", null, name), el("dd", null, ...value))),
 	);
+}
+
+// Focus lays the page out; after all changes that is done but once.
+export function focusLater(parent, selector) {
+	queueMicrotask(() => parent.querySelector(selector)?.focus());
+}
+
+// Some steps at a time, so that they do not hold up what somebody does.
+export function whenIdle(steps) {
+	window.requestIdleCallback?.(() => {
+		const end = performance.now() + IDLE_MS;
+
+		do if (steps.next().done) return;
+		while (performance.now() < end);
+		whenIdle(steps);
+	});
 }

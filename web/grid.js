@@ -100,7 +100,7 @@ export class Grid {
 		this.height = height;
 		if (!height) return;
 		if (isBack && this.selected >= 0) this.reveal(this.selected);
-		if (isBack) this.element.scrollTop = this.top;
+		if (isBack) this.place();
 		this.draw();
 	}
 
@@ -135,7 +135,12 @@ export class Grid {
 
 		if (top === this.top || !this.height) return;
 		this.top = top;
-		this.element.scrollTop = top;
+		this.place();
+	}
+
+	// To scroll lays the page out; after all changes that is done but once.
+	place() {
+		queueMicrotask(() => (this.element.scrollTop = this.top));
 	}
 
 	reveal(index) {

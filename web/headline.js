@@ -63,6 +63,11 @@ function culpritText(profile, lens) {
 
 // "~7 % of references miss a 128 KiB L1; ~90 % of those at mm.c:14, b walked with stride 6400 B."
 export function headline(profile, lens) {
+	lens.sentence ??= sentenceOf(profile, lens);
+	return lens.sentence;
+}
+
+function sentenceOf(profile, lens) {
 	const { cache, result } = lens;
 
 	if (!cache || isJudged(profile, cache)) return profile.report.verdict.text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The table of caches, each a row to change, and what it would do.
 
-import { el, replace } from "./dom.js";
+import { el, focusLater, replace } from "./dom.js";
 import { BASES } from "./predict.js";
 import { bytes, cacheFault, count, formatHierarchy, parseSize, percent, size } from "./units.js";
 
@@ -130,7 +130,7 @@ export class LevelTable {
 					)
 				: null,
 		);
-		if (focused) this.element.querySelector(`[data-field="${focused}"]`)?.focus();
+		if (focused) focusLater(this.element, `[data-field="${focused}"]`);
 	}
 
 	machines() {

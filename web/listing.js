@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A table of all rows of one kind above, what is known of the one chosen below: pairs and objects.
 
-import { el, replace } from "./dom.js";
+import { el, replace, whenIdle } from "./dom.js";
 import { Grid, heatCell } from "./grid.js";
 import { Names } from "./names.js";
 import { Orders } from "./order.js";
@@ -57,6 +57,7 @@ export class Listing {
 		this.element = el("div", { class: table === "pairs" ? "pairs" : "data" });
 		this.orders = new Orders(this.table.refs ?? new Float64Array(0));
 		this.names = new Names(this.table.n, (id) => this.text(id));
+		whenIdle(this.names.prepare());
 	}
 
 	shareColumn() {

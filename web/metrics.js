@@ -5,11 +5,12 @@ import { el, facts, replace } from "./dom.js";
 import { smallHistogram } from "./chart.js";
 import { accessesOf, causeOf, pairsOf, walkOf, worstRows } from "./blame.js";
 import { ratioOf } from "./nodes.js";
-import { histOf } from "./tree.js";
+import { TREES, histOf, treeOf } from "./tree.js";
 import { carrierText, causeText, strideText } from "./phrases.js";
 import { cacheLabel, count, percent } from "./units.js";
 
 const PAIRS_SHOWN = 5;
+const DISTANCES_AT_ONCE = 4000;
 
 function sumOf(column, rows) {
 	let sum = 0;
@@ -18,11 +19,85 @@ function sumOf(column, rows) {
 	return sum;
 }
 
+function walkOfNode(profile, lens, node) {
+	const rows =
+		node.accesses ??
+		(node.kind === "object"
+			? accessesOf(profile, "object", node.rows)
+			: node.table === "sites"
+				? accessesOf(profile, "site", node.rows)
+				: []);
+
+	return walkOf(profile, rows, lens);
+}
+
+// Misses at each level recorded, where the rows are the owner's own.
+function levelsOf(profile, node) {
+	const table = profile[node.table];
+
+	if (node.kind === "rest") return table.rest.misses;
+	if (node.kind === "spot" || node.kind === "context") return [];
+	return (table.misses ?? []).map((column) => sumOf(column, node.rows));
+}
+
+// Lines made dirty here that leave the cache; known of caches that were counted.
+function writebacksOf(profile, lens, node) {
+	const column = profile[node.table].writebacks?.[lens.level];
+	const isKnown = !lens.fault && !lens.isEstimate && column && profile.knowsStores;
+
+	return isKnown && !["spot", "context", "rest"].includes(node.kind) ? sumOf(column, node.rows) : null;
+}
+
+// The worst reuses that end here.
+function worstPairs(profile, lens, node) {
+	const key = { object: "object", context: "reuse_context" }[node.kind] ?? "reuse";
+
+	return worstRows(pairsOf(profile, key, node.rows), lens.misses("pairs"), profile.pairs.refs ?? [], PAIRS_SHOWN);
+}
+
+const known = new WeakMap(); // owner -> its figures
+
+// What takes all rows of an owner to find; kept for when it is shown again.
+function figuresOf(profile, lens, node) {
+	if (known.get(node)?.lens !== lens)
+		known.set(node, {
+			lens,
+			walk: walkOfNode(profile, lens, node),
+			pairs: worstPairs(profile, lens, node),
+			levels: levelsOf(profile, node),
+			writebacks: writebacksOf(profile, lens, node),
+		});
+	return known.get(node);
+}
+
+// What each tree shows first, found while nobody waits: in steps, each of what is looked at by then.
+export function* firstFigures(app) {
+	for (const by of TREES) {
+		const tree = () => treeOf(app.profile, app.lens, by);
+
+		if (!app.profile.hasSites) return;
+		for (let i = 0; i < tree().n; i++) {
+			tree().distanceOf(i);
+			if (i % DISTANCES_AT_ONCE === DISTANCES_AT_ONCE - 1) yield;
+		}
+		for (const column of ["distance", "ratio", "refs", "misses"]) {
+			tree().order(column, false);
+			yield;
+		}
+		if (!tree().n) continue;
+		const worst = tree().at(tree().order("misses", false)[0]);
+
+		histOf(app.profile, worst);
+		yield;
+		if (worst.nodes.profile === app.profile) figuresOf(app.profile, app.lens, worst);
+		yield;
+	}
+}
+
 export class MetricsPane {
 	constructor(app) {
 		this.app = app;
 		this.element = el("section", { class: "pane metrics", "aria-label": "figures", tabindex: "0" });
-		this.known = new WeakMap(); // owner -> its figures
 		this.width = 0; // told, not asked for: to ask in the midst of changes lays the page out again
 		new ResizeObserver(([entry]) => this.resize(entry.contentRect.width)).observe(this.element);
 	}
@@ -47,7 +122,7 @@ export class MetricsPane {
 		}
 		const hist = histOf(profile, node);
 		const { cause, distance } = causeOf(hist, node.misses, lens);
-		const { walk, pairs, levels, writebacks } = this.figuresOf(node);
+		const { walk, pairs, levels, writebacks } = figuresOf(profile, lens, node);
 
 		replace(
 			this.element,
@@ -82,65 +157,6 @@ export class MetricsPane {
 		);
 	}
 
-	// What takes all rows of an owner to find; kept for when it is shown again.
-	figuresOf(node) {
-		const { lens } = this.app;
-
-		if (this.known.get(node)?.lens !== lens)
-			this.known.set(node, {
-				lens,
-				walk: this.walk(node),
-				pairs: this.worstPairs(node),
-				levels: this.levels(node),
-				writebacks: this.writebacks(node),
-			});
-		return this.known.get(node);
-	}
-
-	walk(node) {
-		const { profile, lens } = this.app;
-		const rows =
-			node.accesses ??
-			(node.kind === "object"
-				? accessesOf(profile, "object", node.rows)
-				: node.table === "sites"
-					? accessesOf(profile, "site", node.rows)
-					: []);
-
-		return walkOf(profile, rows, lens);
-	}
-
-	// Misses at each level recorded, where the rows are the owner's own.
-	levels(node) {
-		const table = this.app.profile[node.table];
-
-		if (node.kind === "rest") return table.rest.misses;
-		if (node.kind === "spot" || node.kind === "context") return [];
-		return (table.misses ?? []).map((column) => sumOf(column, node.rows));
-	}
-
-	// Lines made dirty here that leave the cache; known of caches that were counted.
-	writebacks(node) {
-		const { profile, lens } = this.app;
-		const column = profile[node.table].writebacks?.[lens.level];
-		const isKnown = !lens.fault && !lens.isEstimate && column && profile.knowsStores;
-
-		return isKnown && !["spot", "context", "rest"].includes(node.kind) ? sumOf(column, node.rows) : null;
-	}
-
-	// The worst reuses that end here.
-	worstPairs(node) {
-		const { profile, lens } = this.app;
-		const key = { object: "object", context: "reuse_context" }[node.kind] ?? "reuse";
-
-		return worstRows(
-			pairsOf(profile, key, node.rows),
-			lens.misses("pairs"),
-			profile.pairs.refs ?? [],
-			PAIRS_SHOWN,
-		);
-	}
-
 	kindText(node) {
 		const { profile, lens } = this.app;
 		const { sites } = profile;
@@ -172,9 +188,9 @@ export class MetricsPane {
 
 	objectList(walk) {
 		const { profile, lens, show } = this.app;
-		const known = walk.objects.filter((entry) => entry.object >= 0).slice(0, 6);
+		const objects = walk.objects.filter((entry) => entry.object >= 0).slice(0, 6);
 
-		if (!known.length) return null;
+		if (!objects.length) return null;
 		return el(
 			"div",
 			null,
@@ -182,7 +198,7 @@ export class MetricsPane {
 			el(
 				"ul",
 				{ class: "links" },
-				known.map((entry) =>
+				objects.map((entry) =>
 					el(
 						"li",
 						null,

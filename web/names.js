@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Many names, and which of them hold some words.
 
-const SLICE = 2000; // names made at a time
+const NAMES_AT_ONCE = 2000;
 
 // Names in small letters, all in one text with a line for each: to look through them is to look through one
 // string. No name has an end of line: visible.js leaves none.
@@ -20,7 +20,7 @@ export class Names {
 		while (this.made < this.n) {
 			const names = [];
 
-			for (const end = Math.min(this.n, this.made + SLICE); this.made < end; this.made++)
+			for (const end = Math.min(this.n, this.made + NAMES_AT_ONCE); this.made < end; this.made++)
 				names.push(this.nameOf(this.made));
 			this.parts.push(`${names.join("\n").toLowerCase()}\n`);
 			yield;

@@ -31,16 +31,15 @@ function ratio(misses, touches, refs) {
 // is known, by function and place in the module.
 function lineKeys({ sites, sources, functions, modules }, ids) {
 	const isKnown = (site) => sites.source[site] >= 0 && sites.line[site] > 0;
-	const ranks = (names) => nameKeys(Array.from(names ?? []));
+	const ranks = (texts) => nameKeys(Array.from(texts ?? []));
 	const files = ranks(sources.path?.map(fileName));
-	const places = { function: ranks(functions.name), module: ranks(modules.path?.map(fileName)) };
-	const rank = (column) => ids.map((site) => places[column][sites[column][site]] ?? -1);
+	const names = ranks(functions.name);
+	const libraries = ranks(modules.path?.map(fileName));
 
 	return placesBy([
-		ids.map((site) => (isKnown(site) ? files[sites.source[site]] : Infinity)),
-		ids.map((site) => (isKnown(site) ? sites.line[site] : 0)),
-		rank("function"),
-		ids.map((site) => (isKnown(site) ? 0 : (places.module[sites.module[site]] ?? -1))),
+		ids.map((site) => (isKnown(site) ? files[sites.source[site]] * 2 ** 32 + sites.line[site] : Infinity)),
+		ids.map((site) => names[sites.function[site]] ?? -1),
+		ids.map((site) => (isKnown(site) ? 0 : (libraries[sites.module[site]] ?? -1))),
 		ids.map((site) => (isKnown(site) ? 0 : sites.code_offset[site])),
 	]);
 }

@@ -5,9 +5,17 @@
 const BITS = 11;
 const DIGITS = 1 << BITS;
 
+// All rows, as they come.
+export function everyRow(n) {
+	const rows = new Uint32Array(n);
+
+	for (let i = 0; i < n; i++) rows[i] = i;
+	return rows;
+}
+
 // The bits of numbers, in halves, so that the smaller number has the smaller bits.
 function sortable(keys) {
-	const halves = new Uint32Array(Float64Array.from(keys).buffer);
+	const halves = new Uint32Array(new Float64Array(keys).buffer);
 
 	for (let i = 0; i < halves.length; i += 2) {
 		if (halves[i + 1] === 0x80000000 && !halves[i]) halves[i + 1] = 0; // no zero is less than another
@@ -19,33 +27,44 @@ function sortable(keys) {
 	return halves;
 }
 
-// Rows by one digit of their keys, into `to`; false where all have the same.
+// The bits in which numbers differ from the first of them, of one half.
+function differing(halves, half) {
+	let bits = 0;
+
+	for (let i = half; i < halves.length; i += 2) bits |= halves[i] ^ halves[half];
+	return bits;
+}
+
+// Rows by one digit of their keys, into `to`.
 function scatter(halves, half, shift, from, to) {
 	const next = new Uint32Array(DIGITS);
 	const n = from.length;
 	let sum = 0;
 
 	for (let i = half; i < 2 * n; i += 2) next[(halves[i] >>> shift) % DIGITS]++;
-	if (next[(halves[half] >>> shift) % DIGITS] === n) return false;
 	for (let digit = 0; digit < DIGITS; digit++) {
 		sum += next[digit];
 		next[digit] = sum - next[digit];
 	}
 	for (let k = 0; k < n; k++) to[next[(halves[2 * from[k] + half] >>> shift) % DIGITS]++] = from[k];
-	return true;
 }
 
 // Rows by their keys, the smallest first; of the same key in the order that `before` has them in.
 export function orderBy(keys, before = null) {
 	const n = keys.length;
 	const halves = sortable(keys);
-	let order = new Uint32Array(n);
+	let order = before ? new Uint32Array(before) : everyRow(n);
 	let other = new Uint32Array(n);
 
-	for (let i = 0; i < n; i++) order[i] = before ? before[i] : i;
-	for (let half = 0; n && half < 2; half++)
-		for (let shift = 0; shift < 32; shift += BITS)
-			if (scatter(halves, half, shift, order, other)) [order, other] = [other, order];
+	for (let half = 0; half < 2; half++) {
+		const bits = differing(halves, half);
+
+		for (let shift = 0; shift < 32; shift += BITS) {
+			if ((bits >>> shift) % DIGITS === 0) continue; // all have the same digit
+			scatter(halves, half, shift, order, other);
+			[order, other] = [other, order];
+		}
+	}
 	return order;
 }
 
@@ -67,13 +86,40 @@ export function placesBy(columns) {
 	return places;
 }
 
+// A number for each row, the same for those that are the same in all columns: from 0, in the order of the
+// first ones. A hash table with the first row of each number.
+export function numbersBy(columns) {
+	const n = columns[0].length;
+	const numbers = new Uint32Array(n);
+	const slots = new Uint32Array(2 ** Math.ceil(Math.log2(2 * n + 2))); // row + 1
+	let next = 0;
+
+	for (let i = 0; i < n; i++) {
+		let hash = 0;
+
+		for (let c = 0; c < columns.length; c++) hash = Math.imul(hash ^ (columns[c][i] | 0), 0x9e3779b1) ^ (hash >>> 15);
+		let slot = (hash ^ (hash >>> 16)) & (slots.length - 1);
+
+		while (slots[slot] && differ(columns, slots[slot] - 1, i)) slot = (slot + 1) & (slots.length - 1);
+		if (slots[slot]) numbers[i] = numbers[slots[slot] - 1];
+		else {
+			slots[slot] = i + 1;
+			numbers[i] = next++;
+		}
+	}
+	return numbers;
+}
+
 // Rows with the same place (whole numbers from 0) together, groups in the order of their first rows:
 // group g has rows[start[g]] to rows[start[g + 1] - 1].
 export function groupBy(places) {
 	const total = places.length;
 	const of = new Uint32Array(total);
-	const groups = new Uint32Array(places.reduce((most, place) => Math.max(most, place), 0) + 1); // of a place, from 1
+	let most = 0;
 	let n = 0;
+
+	for (let i = 0; i < total; i++) if (places[i] > most) most = places[i];
+	const groups = new Uint32Array(most + 1); // of a place, from 1
 
 	for (let i = 0; i < total; i++) {
 		groups[places[i]] ||= ++n;

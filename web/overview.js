@@ -2,7 +2,7 @@
 // The first view: what is the matter, in words; the line, the data and the cache size that matter; the
 // distances with the caches, which can be dragged; what each level then does; and how sure that is.
 
-import { choice, el, facts, replace } from "./dom.js";
+import { choice, el, facts, focusLater, replace } from "./dom.js";
 import { distanceChart, sizeText } from "./chart.js";
 import { Cards } from "./cards.js";
 import { headline } from "./headline.js";
@@ -40,7 +40,15 @@ export class OverviewView {
 			this.foot,
 		];
 		this.element = el("div", { class: "overview" });
-		new ResizeObserver(() => this.drawChart()).observe(this.chart);
+		this.width = 0; // of the chart: told, not asked for; to ask in the midst of changes lays the page out again
+		new ResizeObserver(([entry]) => this.widen(entry.contentRect.width)).observe(this.chart);
+	}
+
+	widen(width) {
+		const isOther = width > 0 && width !== this.width;
+
+		this.width = width || this.width;
+		if (isOther) this.drawChart();
 	}
 
 	update() {
@@ -96,17 +104,18 @@ export class OverviewView {
 	drawChart() {
 		const { app } = this;
 		const { profile } = app;
-		const width = Math.max(320, Math.floor(this.chart.clientWidth));
 		const focused = this.chart.contains(document.activeElement) ? document.activeElement.dataset.level : null;
 
-		if (!profile.report || !this.results || !this.chart.isConnected || this.chart.clientWidth === 0) return;
+		if (!profile.report || !this.results || !this.chart.isConnected) return;
+		this.width ||= this.chart.clientWidth;
+		if (!this.width) return;
 		const chart = distanceChart({
 			profile,
 			hists: [profile.stack],
 			blockBytes: profile.block,
 			caches: app.hierarchy,
 			results: this.results,
-			width,
+			width: Math.max(320, Math.floor(this.width)),
 			errors: [profile.report.error_points],
 			titles: [
 				[
@@ -126,7 +135,7 @@ export class OverviewView {
 
 		this.axis = chart.axis;
 		replace(this.chart, chart);
-		if (focused !== null) this.chart.querySelector(`[data-level="${focused}"]`)?.focus();
+		if (focused !== null) focusLater(this.chart, `[data-level="${focused}"]`);
 	}
 
 	drag(level, event) {

@@ -12,7 +12,7 @@ import { orderBy } from "./order.js";
 class Lines {
 	constructor(profile, source) {
 		const { line, refs } = profile.sites;
-		const own = Uint32Array.from(sitesOfFile(profile, source)).filter((site) => line[site]);
+		const own = sitesOfFile(profile, source).filter((site) => line[site] > 0);
 		const order = orderBy(Float64Array.from(own, (site) => line[site]));
 
 		this.text = profile.text.get(source) ?? new Map();
@@ -63,23 +63,22 @@ class Lines {
 	}
 }
 
-// The numbers of all lines with sites or text, sorted.
+// The numbers of all lines with text or sites, which are sorted by line: sorted, some twice.
 function numbersOf(sites, line, text) {
-	const numbers = new Float64Array(sites.length + text.size);
+	const numbers = [...text.keys()];
 
-	sites.forEach((site, i) => (numbers[i] = line[site]));
-	numbers.set([...text.keys()], sites.length);
-	return numbers.sort();
+	for (let k = 0; k < sites.length; k++)
+		if (!k || line[sites[k]] !== line[sites[k - 1]]) numbers.push(line[sites[k]]);
+	return Float64Array.from(numbers).sort();
 }
 
 // Sorted numbers, each once, and a 0 where some are left out.
 function withGaps(sorted) {
 	const numbers = [];
 
-	for (const number of sorted) {
-		if (number === numbers.at(-1)) continue;
-		if (numbers.length && number > numbers.at(-1) + 1) numbers.push(0);
-		numbers.push(number);
+	for (let i = 0; i < sorted.length; i++) {
+		if (i && sorted[i] > sorted[i - 1] + 1) numbers.push(0);
+		if (!i || sorted[i] !== sorted[i - 1]) numbers.push(sorted[i]);
 	}
 	return Float64Array.from(numbers);
 }

@@ -2,10 +2,10 @@
 // Owners as trees: functions with their lines, objects with who touches them, contexts with what they
 // call; each node with its figures.
 
-import { accessesOf, sumHists } from "./blame.js";
+import { accessesOf, partsOfSites, sumHists } from "./blame.js";
 import { Contexts } from "./contexts.js";
 import { Nodes } from "./nodes.js";
-import { groupBy, placesBy } from "./order.js";
+import { everyRow, groupBy, numbersBy } from "./order.js";
 
 export const TREES = ["function", "line", "loop", "file", "module", "object", "context"];
 const COLUMNS = { function: "function", loop: "loop", file: "source", module: "module" };
@@ -45,12 +45,12 @@ function lineNodes(profile, rows, depth) {
 function linesOfSites(profile) {
 	const { function: functions, source, line } = profile.sites;
 
-	profile.lines ??= placesBy([functions, source, line.map((number, site) => number || -1 - site)]);
+	profile.lines ??= numbersBy([functions, source, line.map((number, site) => number || -1 - site)]);
 	return profile.lines;
 }
 
 function objectNodes(profile) {
-	const rows = Uint32Array.from({ length: profile.objects.n }, (_, i) => i);
+	const rows = everyRow(profile.objects.n);
 
 	return nodesBy(profile, "object", rows, rows, (at) => at, { table: "objects" });
 }
@@ -83,7 +83,7 @@ export function treeFor(profile, by) {
 function newTree(profile, by) {
 	if (by === "context") return new Contexts(profile);
 	if (by === "object") return objectNodes(profile);
-	const rows = Uint32Array.from({ length: profile.sites.n }, (_, i) => i);
+	const rows = everyRow(profile.sites.n);
 
 	return by === "line" ? lineNodes(profile, rows, 0) : ownerNodes(profile, by, rows, 0);
 }
@@ -118,7 +118,7 @@ export function sitesOfFile(profile, source) {
 	const files = treeFor(profile, "file");
 	const i = files.ids.indexOf(source);
 
-	return i < 0 ? [] : files.rowsOf(i);
+	return i < 0 ? new Uint32Array(0) : files.rowsOf(i);
 }
 
 export function histOf(profile, node) {
@@ -149,6 +149,9 @@ export function restNode(profile, lens, table) {
 
 // What somebody may ask for, made while nobody waits: in steps, each a small part of what a click may take.
 export function* preparations(profile) {
+	if (!profile.hasSites) return;
+	partsOfSites(profile);
+	yield;
 	for (const by of TREES) {
 		const nodes = treeFor(profile, by);
 

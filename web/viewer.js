@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page: the bar, the views, and what they share: which profile, which caches, whose misses.
 
-import { choice, el, replace } from "./dom.js";
+import { choice, el, replace, whenIdle } from "./dom.js";
 import { readDocument, unpack } from "./document.js";
 import { Store, VIEWS, readFragment, writeFragment } from "./state.js";
 import { Lens } from "./blame.js";
 import { preparations } from "./tree.js";
 import { parseHierarchy } from "./units.js";
 import { OverviewView, levelChooser } from "./overview.js";
+import { firstFigures } from "./metrics.js";
 import { prepareSources } from "./source.js";
 import { CodeView } from "./code.js";
 import { PairsView } from "./pairs.js";
@@ -26,7 +27,6 @@ const CLASSES = {
 	phases: PhasesView,
 	diff: DiffView,
 };
-const IDLE_MS = 10; // left of an idle time: enough for another step
 const SHARED = ["p", "cache", "level"]; // what a change of view keeps
 const KEYS = [
 	["1 \u2026 8", "the views"],
@@ -61,7 +61,10 @@ class App {
 		this.store = new Store(readFragment(location.hash));
 		this.views = new Map();
 		this.show = (changes) => this.change(changes);
-		this.nav = el("nav", { "aria-label": "views" });
+		this.links = VIEWS.map((view, i) =>
+			el("a", { "aria-keyshortcuts": String(i + 1) }, view[0].toUpperCase() + view.slice(1)),
+		);
+		this.nav = el("nav", { "aria-label": "views" }, this.links);
 		this.tools = el("div", { class: "tools" });
 		this.main = el("main", { id: "main", tabindex: "-1" });
 		this.search = el("input", {
@@ -186,31 +189,24 @@ class App {
 		}
 		this.main.dataset.view = state.view;
 		view.update(changed);
-		// what was pressed is gone with the view before: keys go on here
-		if (changed.includes("view") && document.activeElement === document.body) this.main.focus();
+		// what was pressed is gone with the view before: keys go on here, once all is laid out
+		if (changed.includes("view") && document.activeElement === document.body)
+			queueMicrotask(() => document.activeElement === document.body && this.main.focus());
 	}
 
 	renderBar() {
 		const { state } = this.store;
 		const { profiles } = this.doc;
-		const names = { ops: "Ops", overview: "Overview" };
 		const keep = Object.fromEntries(SHARED.map((key) => [key, state[key]]));
 
-		replace(
-			this.nav,
-			VIEWS.map((view, i) =>
-				el(
-					"a",
-					{
-						href: writeFragment({ view, ...keep }),
-						"aria-current": view === state.view ? "page" : null,
-						"aria-keyshortcuts": String(i + 1),
-						class: this.isEmpty(view) ? "nothing" : null,
-					},
-					names[view] ?? view[0].toUpperCase() + view.slice(1),
-				),
-			),
-		);
+		VIEWS.forEach((view, i) => {
+			const link = this.links[i];
+
+			link.href = writeFragment({ view, ...keep });
+			link.classList.toggle("nothing", Boolean(this.isEmpty(view)));
+			if (view === state.view) link.setAttribute("aria-current", "page");
+			else link.removeAttribute("aria-current");
+		});
 		replace(
 			this.tools,
 			profiles.length > 1 && state.view !== "diff"
@@ -337,20 +333,12 @@ class App {
 	}
 }
 
-// As many steps as there is time for, so that none holds up what somebody does.
-function whenIdle(steps) {
-	window.requestIdleCallback?.((deadline) => {
-		do if (steps.next().done) return;
-		while (deadline.timeRemaining() > IDLE_MS);
-		whenIdle(steps);
-	});
-}
-
-function* allPreparations({ profiles }) {
-	for (const profile of profiles) {
+function* allPreparations(app) {
+	for (const profile of app.doc.profiles) {
 		yield* preparations(profile);
 		yield* prepareSources(profile);
 	}
+	yield* firstFigures(app);
 }
 
 async function start() {
@@ -367,7 +355,7 @@ async function start() {
 
 		app.render(["view"]);
 		document.documentElement.dataset.ready = "yes";
-		whenIdle(allPreparations(doc));
+		whenIdle(allPreparations(app));
 	} catch (error) {
 		replace(
 			document.body,

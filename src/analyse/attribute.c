@@ -219,15 +219,14 @@ static __attribute__((noinline)) int special(struct loci_attribution *a,
 	return r;
 }
 
-/* The references of one execution of a block, or a part of them, from *ref on, which becomes the
- * last of them. */
-LOCI_HOT int refer_run(struct loci_attribution *a, struct loci_runs *runs,
-	const struct loci_code_ref **at, const struct loci_code_ref *last, struct refer_kind kind,
+/* The references of one execution of a block, or a part of them. */
+LOCI_HOT int refer_run(struct loci_attribution *a, struct loci_runs *runs, struct refer_kind kind,
 	struct loci_err *err)
 {
-	const struct loci_code_ref *ref = *at;
+	const struct loci_code_ref *ref = a->code.ref + runs->next;
 	struct loci_code_block *block = &a->code.blocks[ref->block];
 	const uint64_t *from = runs->word;
+	uint32_t left = runs->left, definition;
 
 	for (;;) {
 		uint64_t address = *runs->word;
@@ -241,21 +240,20 @@ LOCI_HOT int refer_run(struct loci_attribution *a, struct loci_runs *runs,
 		if (r < 0)
 			return r;
 		runs->word++;
-		if (ref == last)
-			break;
-		if (!loci_runs_goes_on(runs))
+		if (!--left || !loci_runs_goes_on(runs))
 			break;
 		ref++;
 	}
 	a->here.refs += (uint64_t)(runs->word - from);
-	*at = ref;
-	if (ref == last) {
-		int r = loci_flow_ran(a, block, (uint32_t)(ref - a->code.ref), 1, err);
+	definition = (uint32_t)(ref - a->code.ref);
+	loci_runs_read(runs, left);
+	if (!left) {
+		int r = loci_flow_ran(a, block, definition, 1, err);
 
 		if (r < 0)
 			return r;
 	}
-	return loci_flow_end(a, ref, block, (uint32_t)(ref - a->code.ref), runs->word[-1], err);
+	return loci_flow_end(a, ref, block, definition, runs->word[-1], err);
 }
 
 LOCI_HOT int refer_runs(struct loci_attribution *a, struct loci_runs *runs, struct refer_kind kind,
@@ -263,16 +261,10 @@ LOCI_HOT int refer_runs(struct loci_attribution *a, struct loci_runs *runs, stru
 {
 	int r;
 
-	do {
-		const struct loci_code_ref *first = a->code.ref + runs->next, *ref = first;
-
-		if (!runs->left) {
-			r = loci_flow_plain(a, runs->block->definition - 1, 1, err);
-			continue;
-		}
-		r = refer_run(a, runs, &ref, first + runs->left - 1, kind, err);
-		loci_runs_read(runs, (uint32_t)(ref - first) + 1);
-	} while (r == 0 && loci_runs_next(runs));
+	do
+		r = runs->left ? refer_run(a, runs, kind, err)
+			       : loci_flow_plain(a, runs->block->definition - 1, 1, err);
+	while (r == 0 && loci_runs_next(runs));
 	return r;
 }
 
@@ -316,13 +308,13 @@ static int leave_out(struct loci_attribution *a, const struct loci_code_ref *ref
 }
 
 /* The same while references do not count: only the flow of control is followed. */
-static int pass_run(struct loci_attribution *a, struct loci_runs *runs,
-	const struct loci_code_ref **at, const struct loci_code_ref *last, struct loci_err *err)
+static int pass_run(struct loci_attribution *a, struct loci_runs *runs, struct loci_err *err)
 {
-	const struct loci_code_ref *ref = *at;
+	const struct loci_code_ref *ref = a->code.ref + runs->next;
 	struct loci_code_block *block = &a->code.blocks[ref->block];
 	const struct refer_kind kind = { .flow = a->flow };
 	const uint64_t *from = runs->word;
+	uint32_t left = runs->left;
 
 	for (;;) {
 		int r = 0;
@@ -335,11 +327,11 @@ static int pass_run(struct loci_attribution *a, struct loci_runs *runs,
 		if (r < 0)
 			return r;
 		runs->word++;
-		if (ref == last || !loci_runs_goes_on(runs))
+		if (!--left || !loci_runs_goes_on(runs))
 			break;
 		ref++;
 	}
-	*at = ref;
+	loci_runs_read(runs, left);
 	return loci_flow_end(a, ref, block, (uint32_t)(ref - a->code.ref), runs->word[-1], err);
 }
 
@@ -347,16 +339,10 @@ static int pass_runs(struct loci_attribution *a, struct loci_runs *runs, struct 
 {
 	int r;
 
-	do {
-		const struct loci_code_ref *first = a->code.ref + runs->next, *ref = first;
-
-		if (!runs->left) {
-			r = loci_flow_plain(a, runs->block->definition - 1, 1, err);
-			continue;
-		}
-		r = pass_run(a, runs, &ref, first + runs->left - 1, err);
-		loci_runs_read(runs, (uint32_t)(ref - first) + 1);
-	} while (r == 0 && loci_runs_next(runs));
+	do
+		r = runs->left ? pass_run(a, runs, err)
+			       : loci_flow_plain(a, runs->block->definition - 1, 1, err);
+	while (r == 0 && loci_runs_next(runs));
 	return r;
 }
 

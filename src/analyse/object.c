@@ -144,7 +144,7 @@ static int frame_place(struct loci_objects *objects, const struct loci_shadow *s
 	asks = !(*ret_function)->asked && (*ret_function)->symbol_module != UINT32_MAX;
 	if (asks)
 		loci_objects_lock(objects);
-	r = loci_function_place(*ret_function, objects->symbols,
+	r = loci_function_place(&objects->stack, *ret_function, objects->symbols,
 		(int64_t)(address - frame->address), pc - bias, ret, err);
 	if (asks)
 		loci_objects_unlock(objects);

@@ -159,14 +159,11 @@ static bool holds(const struct loci_variable *variable, int64_t offset)
 	return variable->low <= offset && offset < end_of(variable);
 }
 
-int loci_function_place(struct loci_function *function, struct loci_symbols *symbols,
-	int64_t offset, uint64_t pc, struct loci_place *ret, struct loci_err *err)
+static void seek_place(
+	const struct loci_function *function, int64_t offset, uint64_t pc, struct loci_place *ret)
 {
 	uint64_t least = UINT64_MAX;
-	int r = ask(function, symbols, err);
 
-	if (r < 0)
-		return r;
 	*ret = (struct loci_place){ .low = INT64_MIN, .high = INT64_MAX };
 	for (size_t i = 0; i < function->n; i++) {
 		const struct loci_variable *variable = &function->local[i];
@@ -197,6 +194,26 @@ int loci_function_place(struct loci_function *function, struct loci_symbols *sym
 		else if (other->low > offset)
 			ret->high = other->low;
 	}
+}
+
+int loci_function_place(struct loci_stack *stack, struct loci_function *function,
+	struct loci_symbols *symbols, int64_t offset, uint64_t pc, struct loci_place *ret,
+	struct loci_err *err)
+{
+	uint64_t key = ((uintptr_t)function ^ pc << 16 ^ (uint64_t)offset >> 3);
+	struct loci_place_memo *memo =
+		&stack->place[key * 0x9e3779b97f4a7c15 >> 52 & (LOCI_PLACE_MEMO - 1)];
+	int r = ask(function, symbols, err);
+
+	if (r < 0)
+		return r;
+	if (memo->function != function || memo->pc != pc || offset < memo->place.low ||
+		offset >= memo->place.high) {
+		seek_place(function, offset, pc, &memo->place);
+		memo->function = function;
+		memo->pc = pc;
+	}
+	*ret = memo->place;
 	return 0;
 }
 

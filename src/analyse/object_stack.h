@@ -16,7 +16,18 @@ struct loci_function {
 	uint32_t rest;    /* object of what is none of them, 0: not yet */
 };
 
-enum { LOCI_FUNCTION_MEMO = 1024 };
+/* What lies at an offset from the frame address. pc, in the file, tells variables apart that share
+ * a place: the one whose scope it is in, the narrowest first; then one that lives in all of the
+ * function; then any. */
+struct loci_place {
+	const struct loci_variable *variable; /* NULL: none, spills and the like */
+	size_t index;
+	int64_t low,
+		high; /* offsets that this holds for at this pc; INT64_MIN, INT64_MAX: no end */
+	bool shared;  /* elsewhere in the function it may be another's */
+};
+
+enum { LOCI_FUNCTION_MEMO = 1024, LOCI_PLACE_MEMO = 4096 };
 
 struct loci_stack {
 	struct loci_function **function; /* open addressing */
@@ -27,6 +38,13 @@ struct loci_stack {
 		uint32_t module;
 		struct loci_function *function;
 	} memo[LOCI_FUNCTION_MEMO];
+	/* Functions that much was inlined into have hundreds of variables, and what is not its
+	 * site's to keep is asked for at every reference. */
+	struct loci_place_memo {
+		const struct loci_function *function;
+		uint64_t pc;
+		struct loci_place place;
+	} place[LOCI_PLACE_MEMO];
 	struct loci_pin { /* in use while serial == expected */
 		uint32_t serial, expected;
 	} * *pin;
@@ -43,18 +61,9 @@ int loci_stack_function(struct loci_stack *stack, struct loci_modules *modules,
 	const struct loci_shadow_frame *frame, struct loci_function **ret, uint64_t *ret_bias,
 	struct loci_err *err);
 
-/* What lies at an offset from the frame address. pc, in the file, tells variables apart that share
- * a place: the one whose scope it is in, the narrowest first; then one that lives in all of the
- * function; then any. */
-struct loci_place {
-	const struct loci_variable *variable; /* NULL: none, spills and the like */
-	size_t index;
-	int64_t low,
-		high; /* offsets that this holds for at this pc; INT64_MIN, INT64_MAX: no end */
-	bool shared;  /* elsewhere in the function it may be another's */
-};
-int loci_function_place(struct loci_function *function, struct loci_symbols *symbols,
-	int64_t offset, uint64_t pc, struct loci_place *ret, struct loci_err *err);
+int loci_function_place(struct loci_stack *stack, struct loci_function *function,
+	struct loci_symbols *symbols, int64_t offset, uint64_t pc, struct loci_place *ret,
+	struct loci_err *err);
 /* Of variables that share the place, the one of this name, if there is one. */
 void loci_function_prefer(const struct loci_function *function, int64_t offset, const char *name,
 	size_t length, struct loci_place *place);

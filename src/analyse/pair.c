@@ -83,7 +83,7 @@ int loci_pairs_add(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint3
 		level[__builtin_ctz(left)].misses++;
 	if (hit < pairs->n_levels)
 		level[hit].first_hits++;
-	return loci_spread_far_add(&pairs->pair[i].distance, bin, 1);
+	return loci_spread_far_count(&pairs->pair[i].distance, bin);
 }
 
 int loci_pairs_add_many(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, bool recycled,

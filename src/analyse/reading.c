@@ -534,6 +534,20 @@ static int total_watched(struct process *p, struct loci_err *err)
 	return r;
 }
 
+/* What is known of them from their code. */
+static int recount_watched(struct process *p, struct loci_err *err)
+{
+	const struct loci_watch_counts *counts;
+	int r;
+
+	if (!p->attribution)
+		return 0;
+	r = loci_attribution_finish(p->attribution, err);
+	counts = loci_watch_blame_counts(p->blame);
+	loci_weigh_recount(p->watched.weigh, counts->count, counts->n);
+	return r;
+}
+
 /* Whose they are, where that was asked for. */
 static int blame_watched(struct process *p, struct loci_err *err)
 {
@@ -542,9 +556,7 @@ static int blame_watched(struct process *p, struct loci_err *err)
 
 	if (!a)
 		return 0;
-	r = loci_attribution_finish(a, err);
-	if (r == 0)
-		r = loci_watch_blame_finish(p->blame, a, &p->watched, &p->totals.samples, err);
+	r = loci_watch_blame_finish(p->blame, a, &p->watched, &p->totals.samples, err);
 	a->times = loci_watch_blame_times(p->blame);
 	return r;
 }
@@ -555,7 +567,9 @@ static int fold_watched(struct process *p, struct loci_err *err)
 	int r;
 
 	loci_sample_sum_init(&p->totals.samples);
-	r = loci_watch_events_finish(&p->watched, &p->totals.samples, err);
+	r = recount_watched(p, err);
+	if (r == 0)
+		r = loci_watch_events_finish(&p->watched, &p->totals.samples, err);
 	if (r == 0)
 		r = blame_watched(p, err);
 	if (r == 0)

@@ -186,7 +186,7 @@ static int next_batch(struct loci_relay *relay, struct loci_err *err)
 		await_room(relay);
 	batch = &relay->batch[relay->n_done[0] % BATCHES];
 	if (!*batch)
-		*batch = malloc(sizeof(**batch));
+		*batch = calloc(1, sizeof(**batch));
 	return *batch ? told(relay, err) : loci_err_nomem(err);
 }
 
@@ -237,10 +237,11 @@ int loci_relay_pass(struct loci_relay *relay, struct loci_err *err)
 	if (r < 0)
 		return r;
 	batch = loci_relay_batch(relay);
+	/* what was counted in it goes; one that has not been used is all 0 */
+	memset(batch->more, 0, batch->n * sizeof(*batch->more));
+	memset(batch->more_writes, 0, batch->n * sizeof(*batch->more_writes));
 	batch->n = batch->n_events = batch->n_seconds = batch->n_stage_events = 0;
 	batch->n_turns = batch->n_ended = 0;
-	memset(batch->more, 0, sizeof(batch->more));
-	memset(batch->more_writes, 0, sizeof(batch->more_writes));
 	return 0;
 }
 

@@ -119,6 +119,15 @@ static void locate(struct loci_row *row, uint64_t offset)
 	row->divisor = gcd(row->divisor, difference);
 }
 
+/* Which offsets will tell the row something: its divisor is mostly a power of two. */
+static void watch(struct loci_row_site *site, const struct loci_row *row)
+{
+	uint64_t mask = row->divisor - 1;
+
+	site->first_offset = row->first_offset;
+	site->offset_mask = row->divisor & mask ? UINT64_MAX : mask;
+}
+
 static int find_row(
 	struct loci_rows *rows, uint32_t site, uint32_t object, uint64_t offset, uint32_t *ret)
 {
@@ -162,7 +171,7 @@ int loci_rows_move(struct loci_rows *rows, uint32_t number, const struct loci_ob
 	site->generation = (uint16_t)hit->generation;
 	site->born = born;
 	locate(&rows->row[row], offset);
-	site->watched = rows->row[row].divisor != 1;
+	watch(site, &rows->row[row]);
 	return 0;
 }
 
@@ -185,5 +194,5 @@ void loci_rows_stray(
 		site->history = 3;
 	}
 	locate(row, offset);
-	site->watched = row->divisor != 1;
+	watch(site, row);
 }

@@ -41,11 +41,12 @@ struct loci_row_site {
 	uint16_t history;
 	uint16_t generation;
 	uint8_t framed;
-	uint8_t watched;            /* where its strides differ they tell something of the object */
+	bool started;
 	int64_t previous;           /* stride */
 	uint32_t irregular;         /* of refs */
 	uint32_t near[LOCI_RECENT]; /* not in the row yet, either */
-	bool started;
+	/* Offsets that differ from the first in no bit of the mask tell nothing of the object. */
+	uint64_t offset_mask, first_offset;
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct loci_row_site) == 128, "two cache lines");
 _Static_assert(offsetof(struct loci_row_site, previous) == 64, "the first for what holds");
@@ -70,7 +71,7 @@ int loci_rows_move(struct loci_rows *rows, uint32_t site, const struct loci_obje
 /* The site's first reference. */
 void loci_rows_start(struct loci_row_site *site, uint64_t address);
 /* A stride that differs from the site's, where that means more than being irregular: it was the one
- * before too, or the site is watched. offset as above. */
+ * before too, or the offset, which is as above, tells something of the object. */
 void loci_rows_stray(
 	struct loci_rows *rows, struct loci_row_site *site, int64_t stride, uint64_t offset);
 
@@ -99,7 +100,9 @@ static inline void loci_rows_step(
 		return;
 	}
 	site->history = (uint16_t)(site->history << 1 | !odd);
-	if (odd & ((stride == site->previous) | site->watched))
+	if (odd &
+		((stride == site->previous) |
+			(((address - low - site->first_offset) & site->offset_mask) != 0)))
 		loci_rows_stray(rows, site, stride, address - low);
 	site->previous = stride;
 	site->irregular += (uint16_t)(site->history | (site->history + 1)) != UINT16_MAX;

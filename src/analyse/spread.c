@@ -4,7 +4,7 @@
 #include "analyse/grow.h"
 #include "engine/stack.h"
 
-#define BIN_SHIFT  56
+#define BIN_SHIFT  LOCI_SPREAD_BIN_SHIFT
 #define COUNT_MASK ((1ull << BIN_SHIFT) - 1)
 #define FIRST_CAP  2
 #define SOUGHT     32 /* times before there is an array */
@@ -104,7 +104,7 @@ void loci_spread_far_collect(const struct loci_spread_far *far, uint64_t *bins)
 	for (uint16_t i = 0; i < far->n; i++)
 		bins[far->slot[i] >> BIN_SHIFT] += far->slot[i] & COUNT_MASK;
 	for (unsigned i = 0; far->flat && i < LOCI_SPREAD_FLAT; i++)
-		bins[LOCI_SPREAD_NEAR + i] += far->flat[i];
+		bins[LOCI_SPREAD_FLAT_FROM + i] += far->flat[i];
 }
 
 void loci_spread_collect(const struct loci_spread *spread, uint32_t owner, uint64_t *bins)

@@ -16,10 +16,13 @@ _Static_assert(LOCI_COARSE_BINS < UINT8_MAX + 2, "a bin and what is no bin fit i
 #define LOCI_SPREAD_COLD      255u
 #define LOCI_SPREAD_UNSAMPLED 254u
 
-#define LOCI_SPREAD_FLAT 64 /* bins after the near ones: distances below 2^24 */
+/* Bins of an array: from the nearest of pairs on (LOCI_PAIRS_FAR_BLOCKS), distances below 2^24. */
+#define LOCI_SPREAD_FLAT_FROM 24
+#define LOCI_SPREAD_FLAT      72
 
 /* (bin, count) in one word each: bin << 56 | count. Counts in the array, if there is one, add to
  * them. */
+#define LOCI_SPREAD_BIN_SHIFT 56
 struct loci_spread_far {
 	uint64_t *slot;
 	uint32_t *flat;
@@ -43,15 +46,19 @@ void loci_spread_far_fini(struct loci_spread_far *far);
 /* Counts one where there is no array, or none for the bin; now and then makes one. */
 int loci_spread_far_seek(struct loci_spread_far *far, unsigned bin);
 
-/* Counts one in a bin that is not near. 0 or -ENOMEM. */
+/* Counts one in any bin; those of the array are the quickest. 0 or -ENOMEM. */
 static inline int loci_spread_far_count(struct loci_spread_far *far, unsigned bin)
 {
-	unsigned at = bin - LOCI_SPREAD_NEAR;
+	unsigned at = bin - LOCI_SPREAD_FLAT_FROM;
 
-	if (__builtin_expect(!far->flat || at >= LOCI_SPREAD_FLAT, 0))
+	if (far->flat && at < LOCI_SPREAD_FLAT) {
+		if (__builtin_expect(++far->flat[at] == 0, 0))
+			return loci_spread_far_add(far, bin, 1ull << 32);
+		return 0;
+	}
+	if (__builtin_expect(!far->n || far->slot[0] >> LOCI_SPREAD_BIN_SHIFT != bin, 0))
 		return loci_spread_far_seek(far, bin);
-	if (__builtin_expect(++far->flat[at] == 0, 0))
-		return loci_spread_far_add(far, bin, 1ull << 32);
+	far->slot[0]++;
 	return 0;
 }
 

@@ -68,32 +68,12 @@ void loci_walk_refresh(struct loci_walk *walk)
 	loci_walk_refresh_loops(walk);
 }
 
-/* Says what the current stack of loops is like now. What the event before said of entries that are
- * gone is forgotten if no touch came between. */
-static void log_loops(struct loci_walk *walk, uint32_t length, uint32_t loop, uint64_t time)
-{
-	struct loci_loop_event *event;
-
-	if (!walk->log)
-		return;
-	event = &walk->log[walk->n_log];
-	if (walk->n_log && event[-1].touch == walk->touch &&
-		event[-1].stack == walk->level->stack && event[-1].length >= length)
-		event--;
-	*event = (struct loci_loop_event){ .touch = walk->touch,
-		.stack = walk->level->stack,
-		.length = length,
-		.loop = loop,
-		.time = time };
-	walk->n_log = (size_t)(event - walk->log) + 1;
-}
-
 void loci_walk_cut_loops(struct loci_walk *walk, size_t n)
 {
 	if (n == walk->level->n_loops)
 		return;
 	walk->level->n_loops = n;
-	log_loops(walk, (uint32_t)n, LOCI_NO_LOOP, 0);
+	loci_walk_log_loops(walk, (uint32_t)n, LOCI_NO_LOOP, 0);
 }
 
 static int push_level(struct loci_walk *walk, struct loci_walk_thread *thread)
@@ -124,7 +104,7 @@ static void enter_level(struct loci_walk *walk)
 
 	walk->level = &thread->level[thread->n - 1];
 	loci_walk_refresh(walk);
-	log_loops(walk, (uint32_t)walk->level->n_loops, LOCI_NO_LOOP, 0);
+	loci_walk_log_loops(walk, (uint32_t)walk->level->n_loops, LOCI_NO_LOOP, 0);
 }
 
 int loci_walk_switch(struct loci_walk *walk, uint32_t id)
@@ -363,7 +343,7 @@ int loci_walk_push_loop(struct loci_walk *walk, uint32_t number)
 	level->loop[level->n_loops] = (struct loci_loop_entry){
 		.address = loop->address, .end = loop->end, .time = ++walk->clock, .loop = number
 	};
-	log_loops(walk, (uint32_t)level->n_loops++, loop->proven ? number : LOCI_UNPROVEN,
+	loci_walk_log_loops(walk, (uint32_t)level->n_loops++, loop->proven ? number : LOCI_UNPROVEN,
 		walk->clock);
 	walk->loop_end = loop->end;
 	walk->innermost = loop->proven ? number : LOCI_NO_LOOP;
@@ -400,7 +380,7 @@ static void iterate(struct loci_walk *walk, size_t n)
 	come_back(loop, walk->frame->last);
 	entry->end = loop->end;
 	if (!loop->proven)
-		log_loops(walk, (uint32_t)(n - 1), entry->loop, entry->time);
+		loci_walk_log_loops(walk, (uint32_t)(n - 1), entry->loop, entry->time);
 	loop->proven = true;
 	walk->loop_end = loop->end;
 	walk->innermost = entry->loop;
@@ -422,7 +402,7 @@ static bool enter_inner(struct loci_walk *walk, uint32_t number, uint64_t addres
 	};
 	walk->loop_end = loop->end;
 	walk->innermost = loop->proven ? number : LOCI_NO_LOOP;
-	log_loops(
+	loci_walk_log_loops(
 		walk, (uint32_t)level->n_loops++, loop->proven ? number : LOCI_UNPROVEN, top->time);
 	return true;
 }
@@ -444,7 +424,7 @@ static bool repeat_outer(struct loci_walk *walk, uint32_t number, uint64_t addre
 		loop->end = last;
 	walk->loop_end = top[-2].end = loop->end;
 	walk->innermost = number;
-	log_loops(walk, (uint32_t)level->n_loops, LOCI_NO_LOOP, 0);
+	loci_walk_log_loops(walk, (uint32_t)level->n_loops, LOCI_NO_LOOP, 0);
 	return true;
 }
 

@@ -250,6 +250,60 @@ int loci_walk_turn_fixed(struct loci_walk *walk, struct loci_code_block *block)
 	return turn(walk, block);
 }
 
+/* Into one more loop than the n that stay. */
+static void enter_one(struct loci_walk *walk, size_t n, uint32_t number)
+{
+	struct loci_walk_level *level = walk->level;
+	const struct loci_loop *loop = &walk->loop[number];
+
+	level->loop[n] = (struct loci_loop_entry){
+		.address = loop->address, .end = loop->end, .time = ++walk->clock, .loop = number
+	};
+	level->n_loops = n + 1;
+	walk->loop_end = loop->end;
+	walk->innermost = number;
+	loci_walk_log_loops(walk, (uint32_t)n, number, walk->clock);
+}
+
+/* Out of the innermost loop, into the one around it or none. */
+static void leave_one(struct loci_walk *walk, size_t n, uint32_t number)
+{
+	struct loci_walk_level *level = walk->level;
+
+	level->n_loops = n;
+	walk->loop_end = number ? level->loop[n - 1].end : UINT64_MAX;
+	walk->innermost = number;
+	loci_walk_log_loops(walk, (uint32_t)n, LOCI_NO_LOOP, 0);
+}
+
+/* As turn, of what most turns are: one loop is entered, one is left, or both. The loops of a frame
+ * that run are each the parent of the next. */
+static bool turn_by_one(struct loci_walk *walk, const struct loci_code_block *block)
+{
+	const struct loci_walk_level *level = walk->level;
+	size_t n = level->n_loops, base = walk->frame->loops;
+	uint32_t number = block->loop, parent = walk->loop[number].parent;
+	uint32_t inner = n > base ? level->loop[n - 1].loop : LOCI_NO_LOOP, outer;
+	bool back = block->address <= walk->frame->last;
+
+	if (number && inner == parent) {
+		walk->loop[inner].iterations += back && inner;
+		enter_one(walk, n, number);
+		return true;
+	}
+	if (!inner || inner == number)
+		return false;
+	outer = n - 1 > base ? level->loop[n - 2].loop : LOCI_NO_LOOP;
+	if (outer != number && (!number || outer != parent))
+		return false;
+	walk->loop[outer].iterations += back && outer;
+	if (outer == number)
+		leave_one(walk, n - 1, number);
+	else
+		enter_one(walk, n - 1, number);
+	return true;
+}
+
 bool loci_walk_turn_fixed_plainly(struct loci_walk *walk, const struct loci_code_block *block)
 {
 	struct loci_walk_level *level = walk->level;
@@ -259,5 +313,5 @@ bool loci_walk_turn_fixed_plainly(struct loci_walk *walk, const struct loci_code
 		loci_grow(&level->loop, &level->loop_cap, level->n_loops + LOCI_LOOP_DEPTH,
 			sizeof(*level->loop)) < 0)
 		return false;
-	return turn(walk, block) == 0;
+	return turn_by_one(walk, block) || turn(walk, block) == 0;
 }

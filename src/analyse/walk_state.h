@@ -28,4 +28,25 @@ bool loci_walk_turn_fixed_plainly(struct loci_walk *walk, const struct loci_code
 /* Frame i goes: a coroutine may come back to it. */
 void loci_walk_leave_frame(struct loci_walk *walk, size_t i);
 
+/* Says what the current stack of loops is like now. What the event before said of entries that are
+ * gone is forgotten if no touch came between. */
+static inline void loci_walk_log_loops(
+	struct loci_walk *walk, uint32_t length, uint32_t loop, uint64_t time)
+{
+	struct loci_loop_event *event;
+
+	if (!walk->log)
+		return;
+	event = &walk->log[walk->n_log];
+	if (walk->n_log && event[-1].touch == walk->touch &&
+		event[-1].stack == walk->level->stack && event[-1].length >= length)
+		event--;
+	*event = (struct loci_loop_event){ .touch = walk->touch,
+		.stack = walk->level->stack,
+		.length = length,
+		.loop = loop,
+		.time = time };
+	walk->n_log = (size_t)(event - walk->log) + 1;
+}
+
 #endif

@@ -33,6 +33,7 @@ struct loci_watch_blame {
 	uint64_t *back;
 	size_t n_back, back_cap;
 	struct loci_watch_places *known;
+	struct loci_watch_counts counts; /* of reuses, by their number */
 	struct loci_watch_times times;
 };
 
@@ -57,6 +58,7 @@ void loci_watch_blame_free(struct loci_watch_blame *blame)
 	free(blame->reuse.place);
 	free(blame->back);
 	loci_watch_places_free(blame->known);
+	loci_watch_counts_fini(&blame->counts);
 	loci_spread_fini(&blame->times.rows);
 	loci_spread_fini(&blame->times.contexts);
 	free(blame);
@@ -199,8 +201,15 @@ int loci_watch_blame_event(struct loci_watch_blame *blame, struct loci_attributi
 	if (event->kind == LOCI_MARK_SAMPLE_OPEN)
 		return take_place(blame, a, &blame->use, event, 11, err);
 	if (event->kind == LOCI_MARK_SAMPLE_FIRE)
+		r = loci_watch_counts_fire(&blame->counts, a, event, blame->reuse.n, err);
+	if (r == 0 && event->kind == LOCI_MARK_SAMPLE_FIRE)
 		return take_place(blame, a, &blame->reuse, event, 8, err);
-	return 0;
+	return r;
+}
+
+const struct loci_watch_counts *loci_watch_blame_counts(const struct loci_watch_blame *blame)
+{
+	return &blame->counts;
 }
 
 static uint64_t word_of(const struct place *place)

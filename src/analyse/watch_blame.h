@@ -12,6 +12,7 @@
 #define LOCI_ANALYSE_WATCH_BLAME_H
 
 #include "analyse/spread.h"
+#include "analyse/watch_count.h"
 #include "analyse/watch_events.h"
 
 struct loci_attribution;
@@ -23,6 +24,8 @@ void loci_watch_blame_free(struct loci_watch_blame *blame); /* NULL allowed */
 /* A marker of the stream, before memory changes by it. */
 int loci_watch_blame_event(struct loci_watch_blame *blame, struct loci_attribution *a,
 	const struct loci_event *event, struct loci_err *err);
+/* What they are known to have counted. */
+const struct loci_watch_counts *loci_watch_blame_counts(const struct loci_watch_blame *blame);
 /* The stream has ended, and so have the samples, which are the same. */
 int loci_watch_blame_finish(struct loci_watch_blame *blame, struct loci_attribution *a,
 	const struct loci_watch_events *watched, const struct loci_sample_sum *sum,

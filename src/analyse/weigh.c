@@ -287,6 +287,22 @@ int loci_weigh_fire(struct loci_weigh *weigh, uint64_t id, const struct loci_wei
 	return r < 0 ? loci_err_nomem(err) : 0;
 }
 
+void loci_weigh_recount(struct loci_weigh *weigh, const struct loci_weigh_count *counts, size_t n)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < weigh->n_known && at < n; i++) {
+		struct known *known = &weigh->known[i];
+
+		if (known->given_up || known->outcome.distance)
+			continue;
+		while (at < n && counts[at].reuse < known->outcome.reuse)
+			at++;
+		if (at < n && counts[at].reuse == known->outcome.reuse)
+			known->to = counts[at].count;
+	}
+}
+
 int loci_weigh_evict(
 	struct loci_weigh *weigh, uint64_t id, uint64_t count, uint64_t by, struct loci_err *err)
 {

@@ -64,6 +64,11 @@ struct loci_weigh_reuse {
 /* Of a sample that is watched or in a burst; others are passed over. */
 int loci_weigh_fire(struct loci_weigh *weigh, uint64_t id, const struct loci_weigh_reuse *reuse,
 	struct loci_err *err);
+/* What is known better of reuses: counts, by reuse ascending, as their fires were. */
+struct loci_weigh_count {
+	uint64_t reuse, count;
+};
+void loci_weigh_recount(struct loci_weigh *weigh, const struct loci_weigh_count *counts, size_t n);
 /* A sample is watched no more, when its thread has so many references: another, which is opened
  * next, takes its watch, or, 0, none does. */
 int loci_weigh_evict(

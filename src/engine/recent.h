@@ -132,14 +132,19 @@ static inline unsigned loci_recent_touch_times(struct loci_recent *recent, unsig
 static inline __attribute__((always_inline)) unsigned loci_recent_touch(
 	struct loci_recent *recent, unsigned place, uint8_t is_write, uint64_t use, uint64_t bytes)
 {
-	unsigned rank = loci_recent_raise(recent, place), farthest = recent->farthest[place];
+	unsigned rank = recent->ranks >> 8 * place & 0xff, farthest = recent->farthest[place];
 	uint64_t now = ++recent->now;
+	uint32_t time_bin = 1; /* of the block touched last */
 
-	recent->time_count[loci_stack_bin(now - recent->time[place])]++;
+	if (rank) {
+		loci_recent_raise(recent, place);
+		time_bin = loci_stack_bin(now - recent->time[place]);
+		farthest = farthest > rank ? farthest : rank;
+	}
+	recent->time_count[time_bin]++;
 	recent->time[place] = now;
 	recent->use[place] = use;
 	recent->bytes[place] |= bytes;
-	farthest = farthest > rank ? farthest : rank;
 	/* without branches: what is written is hard to predict */
 	recent->farthest[place] = (uint8_t)(farthest & (is_write - 1u));
 	recent->dirty_count[farthest] += is_write & recent->written[place];

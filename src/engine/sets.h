@@ -4,7 +4,7 @@
  * ways, indexed by the low alpha bits of the block number, hits exactly when the position found at
  * alpha is below A; its write-backs, final flush included, are the writes whose dirty level at
  * alpha is A or more. The dirty level is the largest position among the block's touches since its
- * previous write, this one included. At most 80 MiB, backed as sets come into use.
+ * previous write, this one included. At most 96 MiB, backed as sets come into use.
  *
  * Misses count touches. Those who count a reference that straddles two blocks as one miss, whether
  * one of its halves missed or both, have one miss less for each straddling reference whose lower
@@ -25,7 +25,7 @@ struct loci_sets;
 
 struct loci_sets_options {
 	enum loci_isa isa;
-	unsigned max_bits; /* 0..LOCI_SETS_MAX_BITS */
+	unsigned max_bits; /* 0..LOCI_SETS_MAX_BITS: the most that will be asked for */
 };
 
 int loci_sets_new(

@@ -1,162 +1,122 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The per-set kernel with AVX2. */
-#include "engine/sets_group.h"
+/* The per-set kernel with AVX2 and BMI2. */
+#include "engine/sets_state.h"
 
 #include <immintrin.h>
 
-#define SETS_GROUP sets_group_avx2
+#define SETS_RUN sets_run_avx2
 
-static inline __m256i part(const void *plane, int which)
+static inline uint64_t low_bits(uint64_t word, unsigned n)
 {
-	return _mm256_load_si256((const __m256i *)plane + which);
+	return _bzhi_u64(word, n);
 }
 
+static inline uint64_t next_bit(uint64_t word, uint64_t own)
+{
+	return _pdep_u64(own, word);
+}
+
+static inline uint64_t without(uint64_t word, uint64_t own)
+{
+	return _pext_u64(word, ~own);
+}
+
+static inline unsigned count_bits(uint64_t word)
+{
+	return (unsigned)__builtin_popcountll(word);
+}
+
+static inline sets_row row_larger(sets_row a, sets_row b)
+{
+	return (sets_row)_mm_max_epu8((__m128i)a, (__m128i)b);
+}
+
+static inline sets_row row_sum(sets_row a, sets_row b)
+{
+	__m128i sum = _mm_add_epi8((__m128i)a, (__m128i)b);
+
+	return (sets_row)_mm_min_epu8(sum, _mm_set1_epi8(LOCI_SETS_WAYS));
+}
+
+/* Words of 64, 32 bytes at once and no more: a word loaded from a store of 64 waits (Zen 4). */
+static inline void top_name(struct sets_top *top, unsigned place, uint64_t block)
+{
+	__m256i own = _mm256_set1_epi64x((long long)1 << place), *clear = (__m256i *)top->plane[0];
+	__m256i *set = (__m256i *)top->plane[1], bit = _mm256_set_epi64x(8, 4, 2, 1);
+	__m256i all = _mm256_set1_epi64x((long long)block);
+
+	for (unsigned i = 0; i < LOCI_SETS_MAX_BITS / 4; i++) {
+		__m256i none =
+			_mm256_cmpeq_epi64(_mm256_and_si256(all, bit), _mm256_setzero_si256());
+
+		set[i] = _mm256_or_si256(
+			_mm256_andnot_si256(own, set[i]), _mm256_andnot_si256(none, own));
+		clear[i] = _mm256_or_si256(
+			_mm256_andnot_si256(own, clear[i]), _mm256_and_si256(none, own));
+		bit = _mm256_slli_epi64(bit, 4);
+	}
+}
+
+static inline __m256i part(const void *vector, unsigned which)
+{
+	return _mm256_load_si256((const __m256i *)vector + which);
+}
+
+static inline uint64_t match_words(const uint32_t *word, uint32_t wanted)
+{
+	__m256i all = _mm256_set1_epi32((int)wanted);
+	uint64_t match = 0;
+
+	for (unsigned i = 0; i < 8; i++)
+		match |= (uint64_t)(unsigned)_mm256_movemask_ps(
+				 _mm256_castsi256_ps(_mm256_cmpeq_epi32(part(word, i), all)))
+			<< 8 * i;
+	return match;
+}
+
+/* The words of two vectors, each 0 or -1, as bits. */
 static inline uint64_t bits(__m256i low, __m256i high)
 {
-	return (uint32_t)_mm256_movemask_epi8(low) |
-		(uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
+	__m256i bytes = _mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0xd8);
+
+	return (uint32_t)_mm256_movemask_epi8(bytes);
 }
 
-static inline uint64_t list_match(
-	const struct sets_cluster *cluster, unsigned list, const uint8_t *bytes)
+static inline uint64_t top_newer(const struct sets_top *top, int16_t stamp)
 {
-	const uint8_t *high = cluster->high + list, *next = cluster->next + list;
-	__m256i first = _mm256_set1_epi8((char)bytes[7]);
-	__m256i second = _mm256_set1_epi8((char)bytes[6]);
+	__m256i than = _mm256_set1_epi16(stamp);
+	const int16_t *all = top->stamp;
 
-	return bits(_mm256_and_si256(_mm256_cmpeq_epi8(part(high, 0), first),
-			    _mm256_cmpeq_epi8(part(next, 0), second)),
-		_mm256_and_si256(_mm256_cmpeq_epi8(part(high, 1), first),
-			_mm256_cmpeq_epi8(part(next, 1), second)));
+	return bits(_mm256_cmpgt_epi16(part(all, 0), than),
+		       _mm256_cmpgt_epi16(part(all, 1), than)) |
+		bits(_mm256_cmpgt_epi16(part(all, 2), than), _mm256_cmpgt_epi16(part(all, 3), than))
+		<< 32;
 }
 
-static const _Alignas(32) uint8_t lane_byte[64] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36,
-	37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59,
-	60, 61, 62, 63 };
-
-/* Adds one to the lower of 32 ranks, and makes those of none 0; returns which are not lower. */
-static inline __m256i raise(uint8_t *rank, int which, __m256i than, __m256i none)
+static inline void top_stamp(struct sets_top *top, unsigned place, int16_t stamp)
 {
-	__m256i ranks = part(rank, which);
-	__m256i not_lower = _mm256_cmpeq_epi8(_mm256_max_epu8(ranks, than), ranks);
+	static const _Alignas(32)
+		int16_t lane[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+	__m256i *own = (__m256i *)top->stamp + place / 16;
+	__m256i at = _mm256_cmpeq_epi16(part(lane, 0), _mm256_set1_epi16((short)(place % 16)));
 
-	_mm256_store_si256((__m256i *)rank + which,
-		_mm256_andnot_si256(none,
-			_mm256_add_epi8(_mm256_sub_epi8(ranks, _mm256_set1_epi8(-1)), not_lower)));
-	return not_lower;
+	_mm256_store_si256(
+		own, _mm256_blendv_epi8(_mm256_load_si256(own), _mm256_set1_epi16(stamp), at));
 }
 
-static inline uint32_t raise_list(uint8_t *rank, __m256i than, __m256i no_low, __m256i no_high)
+static inline unsigned top_oldest(const struct sets_top *top)
 {
-	__m256i low = raise(rank, 0, than, no_low), high = raise(rank, 1, than, no_high);
+	const int16_t *stamp = top->stamp;
+	__m256i least = _mm256_min_epi16(_mm256_min_epi16(part(stamp, 0), part(stamp, 1)),
+		_mm256_min_epi16(part(stamp, 2), part(stamp, 3)));
+	__m256i all = _mm256_broadcastw_epi16(_mm_minpos_epu16(
+		_mm_min_epi16(_mm256_castsi256_si128(least), _mm256_extracti128_si256(least, 1))));
+	uint64_t low = bits(
+		_mm256_cmpeq_epi16(part(stamp, 0), all), _mm256_cmpeq_epi16(part(stamp, 1), all));
+	uint64_t high = bits(
+		_mm256_cmpeq_epi16(part(stamp, 2), all), _mm256_cmpeq_epi16(part(stamp, 3), all));
 
-	return LOCI_SETS_WAYS - (uint32_t)__builtin_popcountll(bits(low, high));
-}
-
-/* Of the list, the slot that is made 0, as masks of both halves, had the rank than. */
-static inline uint32_t raise_cluster(
-	uint8_t *rank, unsigned list, __m256i than, __m256i low, __m256i high)
-{
-	const __m256i none = _mm256_setzero_si256();
-	uint32_t fine = raise_list(rank + list, than, low, high);
-	uint32_t middle = fine + raise_list(rank + (list ^ 128), than, none, none);
-
-	raise_list(rank + (list ^ 64), than, none, none);
-	raise_list(rank + (list ^ 192), than, none, none);
-	return fine << 16 | middle << 8;
-}
-
-static inline uint32_t cluster_renew(uint8_t *rank, unsigned list, unsigned slot)
-{
-	uint32_t coarse = rank[list + slot];
-	__m256i at = _mm256_set1_epi8((char)slot);
-
-	return coarse |
-		raise_cluster(rank, list, _mm256_set1_epi8((char)coarse),
-			_mm256_cmpeq_epi8(part(lane_byte, 0), at),
-			_mm256_cmpeq_epi8(part(lane_byte, 1), at));
-}
-
-static inline unsigned cluster_replace(uint8_t *rank, unsigned list, uint32_t *ret_rank)
-{
-	__m256i low = part(rank + list, 0), high = part(rank + list, 1);
-	__m256i both = _mm256_max_epu8(low, high);
-	__m128i most =
-		_mm_max_epu8(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
-
-	/* The largest of bytes is the complement of the smallest of complements, as words. */
-	most = _mm_max_epu8(most, _mm_srli_epi16(most, 8));
-	most = _mm_minpos_epu16(_mm_or_si128(
-		_mm_xor_si128(most, _mm_set1_epi8(-1)), _mm_set1_epi16((short)0xff00)));
-	most = _mm_xor_si128(most, _mm_set1_epi8(-1));
-	both = _mm256_broadcastb_epi8(most);
-	low = _mm256_cmpeq_epi8(low, both);
-	high = _mm256_cmpeq_epi8(high, both);
-	*ret_rank = (uint8_t)_mm_cvtsi128_si32(most);
-	raise_cluster(rank, list, both, low, high);
-	return (unsigned)__builtin_ctzll(bits(low, high));
-}
-
-static inline void list_name(
-	struct sets_cluster *cluster, unsigned list, unsigned slot, const uint8_t *bytes)
-{
-	cluster->high[list + slot] = bytes[7];
-	cluster->next[list + slot] = bytes[6];
-}
-
-static inline unsigned lanes(__m256i low, __m256i high)
-{
-	return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(low)) |
-		(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(high)) << 4;
-}
-
-static inline unsigned head_match(const struct sets_head *head, uint64_t block)
-{
-	__m256i wanted = _mm256_set1_epi64x((long long)block);
-
-	return lanes(_mm256_cmpeq_epi64(part(head->block, 0), wanted),
-		_mm256_cmpeq_epi64(part(head->block, 1), wanted));
-}
-
-static inline unsigned head_same(const struct sets_head *head, uint64_t block, uint64_t mask)
-{
-	__m256i under = _mm256_set1_epi64x((long long)mask);
-	__m256i wanted = _mm256_set1_epi64x((long long)(block & mask));
-
-	return lanes(_mm256_cmpeq_epi64(_mm256_and_si256(part(head->block, 0), under), wanted),
-		_mm256_cmpeq_epi64(_mm256_and_si256(part(head->block, 1), under), wanted));
-}
-
-static inline unsigned head_newer(const struct sets_head *head, uint16_t stamp)
-{
-	__m128i newer = _mm_cmpgt_epi16(
-		_mm_load_si128((const __m128i *)head->stamp), _mm_set1_epi16((short)stamp));
-
-	return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(newer, _mm_setzero_si128()));
-}
-
-static const _Alignas(16) uint16_t lane_word[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-
-static inline void head_stamp(struct sets_head *head, unsigned slot, uint16_t stamp)
-{
-	__m128i *stamps = (__m128i *)head->stamp;
-	__m128i at = _mm_cmpeq_epi16(
-		_mm_load_si128((const __m128i *)lane_word), _mm_set1_epi16((short)slot));
-
-	_mm_store_si128(
-		stamps, _mm_blendv_epi8(_mm_load_si128(stamps), _mm_set1_epi16((short)stamp), at));
-}
-
-static inline uint64_t settle(uint32_t positions, uint32_t *dirty, uint32_t write)
-{
-	__m128i position =
-		_mm_min_epu8(_mm_cvtsi32_si128((int)positions), _mm_set1_epi8(LOCI_SETS_WAYS));
-	__m128i level = _mm_max_epu8(position, _mm_cvtsi32_si128((int)*dirty));
-
-	*dirty =
-		(uint32_t)_mm_cvtsi128_si32(_mm_andnot_si128(_mm_cvtsi32_si128((int)write), level));
-	return (uint64_t)_mm_cvtsi128_si64(_mm_unpacklo_epi32(position, level));
+	return (unsigned)__builtin_ctzll(low | high << 32);
 }
 
 #include "engine/sets_kernel.h"

@@ -1,131 +1,101 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The per-set kernel with AVX-512 (F, BW, VL). */
-#include "engine/sets_group.h"
+/* The per-set kernel with AVX-512 (F, BW, VL) and BMI2. */
+#include "engine/sets_state.h"
 
 #include <immintrin.h>
 
-#define SETS_GROUP sets_group_avx512
+#define SETS_RUN sets_run_avx512
 
-static inline uint64_t list_match(
-	const struct sets_cluster *cluster, unsigned list, const uint8_t *bytes)
+static inline uint64_t low_bits(uint64_t word, unsigned n)
 {
-	__mmask64 match = _mm512_cmpeq_epi8_mask(
-		_mm512_load_si512(cluster->high + list), _mm512_set1_epi8((char)bytes[7]));
-
-	return _mm512_mask_cmpeq_epi8_mask(
-		match, _mm512_load_si512(cluster->next + list), _mm512_set1_epi8((char)bytes[6]));
+	return _bzhi_u64(word, n);
 }
 
-/* Adds one to the lower of 32 ranks, and makes those not to keep 0; returns which are lower. Not 64
- * at once: a byte loaded from a store of 64 waits (Zen 4). */
-static inline uint64_t raise(uint8_t *rank, __m256i than, __mmask32 keep)
+static inline uint64_t next_bit(uint64_t word, uint64_t own)
 {
-	__m256i ranks = _mm256_load_si256((const __m256i *)rank);
-	__mmask32 lower = _mm256_cmplt_epu8_mask(ranks, than);
-
-	ranks = _mm256_mask_add_epi8(ranks, lower, ranks, _mm256_set1_epi8(1));
-	_mm256_store_si256((__m256i *)rank, _mm256_maskz_mov_epi8(keep, ranks));
-	return lower;
+	return _pdep_u64(own, word);
 }
 
-static inline uint32_t raise_list(uint8_t *rank, __m256i than, uint64_t keep)
+static inline uint64_t without(uint64_t word, uint64_t own)
 {
-	uint64_t low = raise(rank, than, (__mmask32)keep);
-
-	return (uint32_t)__builtin_popcountll(
-		low | raise(rank + 32, than, (__mmask32)(keep >> 32)) << 32);
+	return _pext_u64(word, ~own);
 }
 
-/* Of the list, the slot that is not to keep had the rank than. */
-static inline uint32_t raise_cluster(uint8_t *rank, unsigned list, uint64_t keep, __m256i than)
+static inline unsigned count_bits(uint64_t word)
 {
-	uint32_t fine = raise_list(rank + list, than, keep);
-	uint32_t middle = fine + raise_list(rank + (list ^ 128), than, UINT64_MAX);
-
-	raise_list(rank + (list ^ 64), than, UINT64_MAX);
-	raise_list(rank + (list ^ 192), than, UINT64_MAX);
-	return fine << 16 | middle << 8;
+	return (unsigned)__builtin_popcountll(word);
 }
 
-static inline uint32_t cluster_renew(uint8_t *rank, unsigned list, unsigned slot)
+static inline sets_row row_larger(sets_row a, sets_row b)
 {
-	uint32_t coarse = rank[list + slot];
-
-	return coarse |
-		raise_cluster(rank, list, ~((uint64_t)1 << slot), _mm256_set1_epi8((char)coarse));
+	return (sets_row)_mm_max_epu8((__m128i)a, (__m128i)b);
 }
 
-static inline unsigned cluster_replace(uint8_t *rank, unsigned list, uint32_t *ret_rank)
+static inline sets_row row_sum(sets_row a, sets_row b)
 {
-	__m256i low = _mm256_load_si256((const __m256i *)(rank + list));
-	__m256i high = _mm256_load_si256((const __m256i *)(rank + list) + 1);
-	__m256i both = _mm256_max_epu8(low, high);
-	__m128i most =
-		_mm_max_epu8(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
-	uint64_t oldest;
+	__m128i sum = _mm_add_epi8((__m128i)a, (__m128i)b);
 
-	/* The largest of bytes is the complement of the smallest of complements, as words. */
-	most = _mm_max_epu8(most, _mm_srli_epi16(most, 8));
-	most = _mm_minpos_epu16(_mm_or_si128(
-		_mm_xor_si128(most, _mm_set1_epi8(-1)), _mm_set1_epi16((short)0xff00)));
-	most = _mm_xor_si128(most, _mm_set1_epi8(-1));
-	both = _mm256_broadcastb_epi8(most);
-	oldest = _mm256_cmpeq_epi8_mask(low, both) |
-		(uint64_t)_mm256_cmpeq_epi8_mask(high, both) << 32;
-	*ret_rank = (uint8_t)_mm_cvtsi128_si32(most);
-	raise_cluster(rank, list, ~oldest, both);
-	return (unsigned)__builtin_ctzll(oldest);
+	return (sets_row)_mm_min_epu8(sum, _mm_set1_epi8(LOCI_SETS_WAYS));
 }
 
-static inline void set_byte(uint8_t *plane, unsigned slot, uint8_t byte)
+/* 32 bytes at once and no more: a word loaded from a store of 64 waits (Zen 4). */
+static inline void top_name(struct sets_top *top, unsigned place, uint64_t block)
 {
-	_mm512_store_si512(plane,
-		_mm512_mask_set1_epi8(_mm512_load_si512(plane), (__mmask64)1 << slot, (char)byte));
+	__m256i own = _mm256_set1_epi64x((long long)((uint64_t)1 << place));
+	__m256i *clear = (__m256i *)top->plane[0], *set = (__m256i *)top->plane[1];
+
+#pragma GCC unroll 4
+	for (unsigned i = 0; i < LOCI_SETS_MAX_BITS / 4; i++) {
+		__mmask8 bits = (__mmask8)(block >> 4 * i & 15);
+		__m256i others = _mm256_andnot_si256(own, set[i]);
+
+		set[i] = _mm256_mask_or_epi64(others, bits, others, own);
+		others = _mm256_or_si256(own, clear[i]);
+		clear[i] = _mm256_mask_andnot_epi64(others, bits, own, others);
+	}
 }
 
-static inline void list_name(
-	struct sets_cluster *cluster, unsigned list, unsigned slot, const uint8_t *bytes)
+static inline uint64_t match_words(const uint32_t *word, uint32_t wanted)
 {
-	set_byte(cluster->high + list, slot, bytes[7]);
-	set_byte(cluster->next + list, slot, bytes[6]);
+	__m512i all = _mm512_set1_epi32((int)wanted);
+	uint64_t match = 0;
+
+	for (unsigned i = 0; i < 4; i++)
+		match |= (uint64_t)_mm512_cmpeq_epi32_mask(_mm512_load_si512(word + 16 * i), all)
+			<< 16 * i;
+	return match;
 }
 
-static inline unsigned head_match(const struct sets_head *head, uint64_t block)
+static inline uint64_t top_newer(const struct sets_top *top, int16_t stamp)
 {
-	return _mm512_cmpeq_epi64_mask(
-		_mm512_load_si512(head->block), _mm512_set1_epi64((long long)block));
+	__m512i than = _mm512_set1_epi16(stamp);
+
+	return _mm512_cmpgt_epi16_mask(_mm512_load_si512(top->stamp), than) |
+		(uint64_t)_mm512_cmpgt_epi16_mask(_mm512_load_si512(top->stamp + 32), than) << 32;
 }
 
-static inline unsigned head_same(const struct sets_head *head, uint64_t block, uint64_t mask)
+static inline void top_stamp(struct sets_top *top, unsigned place, int16_t stamp)
 {
-	return _mm512_testn_epi64_mask(_mm512_xor_si512(_mm512_load_si512(head->block),
-					       _mm512_set1_epi64((long long)block)),
-		_mm512_set1_epi64((long long)mask));
+	int16_t *half = top->stamp + (place & 32);
+
+	_mm512_store_si512(half,
+		_mm512_mask_set1_epi16(
+			_mm512_load_si512(half), (__mmask32)1 << (place & 31), stamp));
 }
 
-static inline unsigned head_newer(const struct sets_head *head, uint16_t stamp)
+static inline unsigned top_oldest(const struct sets_top *top)
 {
-	return _mm_cmpgt_epi16_mask(
-		_mm_load_si128((const __m128i *)head->stamp), _mm_set1_epi16((short)stamp));
-}
+	__m512i both =
+		_mm512_min_epi16(_mm512_load_si512(top->stamp), _mm512_load_si512(top->stamp + 32));
+	__m256i half =
+		_mm256_min_epi16(_mm512_castsi512_si256(both), _mm512_extracti64x4_epi64(both, 1));
+	__m128i least = _mm_minpos_epu16(
+		_mm_min_epi16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1)));
+	__m512i all = _mm512_broadcastw_epi16(least);
+	uint64_t low = _mm512_cmpeq_epi16_mask(_mm512_load_si512(top->stamp), all);
+	uint64_t high = _mm512_cmpeq_epi16_mask(_mm512_load_si512(top->stamp + 32), all);
 
-static inline void head_stamp(struct sets_head *head, unsigned slot, uint16_t stamp)
-{
-	__m128i *stamps = (__m128i *)head->stamp;
-
-	_mm_store_si128(stamps,
-		_mm_mask_set1_epi16(_mm_load_si128(stamps), (__mmask8)(1 << slot), (short)stamp));
-}
-
-static inline uint64_t settle(uint32_t positions, uint32_t *dirty, uint32_t write)
-{
-	__m128i position =
-		_mm_min_epu8(_mm_cvtsi32_si128((int)positions), _mm_set1_epi8(LOCI_SETS_WAYS));
-	__m128i level = _mm_max_epu8(position, _mm_cvtsi32_si128((int)*dirty));
-
-	*dirty =
-		(uint32_t)_mm_cvtsi128_si32(_mm_andnot_si128(_mm_cvtsi32_si128((int)write), level));
-	return (uint64_t)_mm_cvtsi128_si64(_mm_unpacklo_epi32(position, level));
+	return (unsigned)__builtin_ctzll(low | high << 32);
 }
 
 #include "engine/sets_kernel.h"

@@ -1,215 +1,292 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel of the per-set engine, included once per instruction set by a file that defines
- * SETS_GROUP, the function's name, and
+ * SETS_RUN, the function's name, what sets_tree.h and sets_lookup.h need, and
  *
- *	list_match(cluster, list, bytes)	bits of the list's slots with these two top bytes
- *	list_name(cluster, list, slot, bytes)	sets the two bytes
- *	cluster_renew(rank, list, slot)		makes the slot the newest; returns where it was
- *	cluster_replace(rank, list, ret_rank)	the same of the list's oldest; returns which it was,
- *						and its rank
- *	head_match(head, block)			bits of the slots that hold block,
- *	head_newer(head, stamp)			that have a larger stamp,
- *	head_same(head, block, mask)		that agree with block under mask
- *	head_stamp(head, slot, stamp)		sets it
- *	settle(positions, dirty, write)		positions, at most 64, and above them the dirty
- *						levels; sets the block's new dirty bytes
+ *	count_bits(word)
+ *	row_larger(a, b)		the larger of each byte; none is above 64
+ *	row_sum(a, b)			the sum, but no more than 64
+ *	low_bits(word, n)		the n lowest bits
+ *	top_name(top, place, block)	sets the planes
+ *	top_newer(top, stamp)		the places with a larger stamp, as bits
+ *	top_stamp(top, place, stamp)	sets the vectors' one
+ *	top_oldest(top)			the place with the smallest, none being empty
  *
- * Ranks and stamps are stored by whole vectors where they are loaded by whole vectors: a load waits
- * long for a narrower store. */
-#include "engine/sets_group.h"
+ * Stamps are stored by whole vectors where they are loaded by whole vectors: a load waits long for
+ * a narrower store. */
+#include "engine/sets_lookup.h"
+#include "engine/sets_tree.h"
 
-#include <stdbool.h>
-
-#define always_inline inline __attribute__((always_inline))
-
-/* What a search needs of a group, where the compiler sees that it does not change. */
-struct view {
-	int base;
-	uint64_t cluster_mask;
-	struct sets_head *head;
-	struct sets_ranks *ranks;
-	struct sets_cluster *cluster;
-	struct sets_group *group;
-};
-
-static always_inline uint64_t cluster_touch(
-	const struct view *view, struct sets_head *head, const uint64_t *block, uint32_t write)
+static always_inline void count_row(uint64_t (*count)[LOCI_SETS_WAYS + 1], sets_row row)
 {
-	struct sets_cluster *cluster = &view->cluster[head->cluster - 1];
-	unsigned list = sets_list_of(view->base, *block), slot;
-	uint8_t *rank = view->ranks[head->cluster - 1].of;
-	uint64_t match = list_match(cluster, list, (const uint8_t *)block);
-	uint32_t last;
-
-	for (; match; match &= match - 1) {
-		uint32_t positions;
-
-		slot = (unsigned)__builtin_ctzll(match);
-		if (__builtin_expect((cluster->block[list + slot] != *block) |
-				    (rank[list + slot] >= head->clock),
-			    0))
-			continue;
-		positions = cluster_renew(rank, list, slot);
-		return settle(positions, &cluster->dirty[list + slot], write);
-	}
-	slot = cluster_replace(rank, list, &last);
-	head->clock += last >= head->clock;
-	list_name(cluster, list, slot, (const uint8_t *)block);
-	cluster->block[list + slot] = *block;
-	return settle(SETS_ABSENT, &cluster->dirty[list + slot], write);
-}
-
-static always_inline uint64_t head_touch(
-	const struct view *view, struct sets_head *head, const uint64_t *block, uint32_t write)
-{
-	unsigned taken = head_newer(head, 0);
-	unsigned match = head_match(head, *block) & taken, newer, slot;
-	uint32_t positions = SETS_ABSENT;
-
-	if (match) {
-		slot = (unsigned)__builtin_ctz(match);
-		newer = head_newer(head, head->stamp[slot]);
-		positions = (uint32_t)__builtin_popcount(newer);
-		newer &= head_same(head, *block, view->group->level_mask[1]);
-		positions |= (uint32_t)__builtin_popcount(newer) << 8;
-		newer &= head_same(head, *block, view->group->level_mask[2]);
-		positions |= (uint32_t)__builtin_popcount(newer) << 16;
-	} else if (taken == (1 << SETS_HEAD_SLOTS) - 1) {
-		sets_head_promote(view->group, head);
-		return cluster_touch(view, head, block, write);
-	} else {
-		slot = (unsigned)__builtin_ctz(~taken);
-		head->block[slot] = *block;
-	}
-	if (__builtin_expect(head->clock == SETS_LAST_STAMP, 0))
-		sets_head_renumber(head);
-	head_stamp(head, slot, (uint16_t)++head->clock);
-	return settle(positions, &head->dirty[slot], write);
-}
-
-static always_inline void look_ahead(const struct view *view, const uint64_t *block)
-{
-	uint64_t later = block[SETS_AHEAD_HEAD] & view->cluster_mask;
-	uint64_t soon = block[SETS_AHEAD_CLUSTER];
-	uint32_t number = view->head[soon & view->cluster_mask].cluster;
-	unsigned list = sets_list_of(view->base, soon);
-
-	__builtin_prefetch(&view->head[later].block, 1);
-	__builtin_prefetch(&view->head[later].dirty, 1);
-	if (!number)
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < 8; i++)
+		count[1 + i][row[0] >> 8 * i & 0xff]++;
+	if (!row[1])
 		return;
-	for (unsigned i = 0; i < SETS_SLOTS; i += LOCI_SETS_WAYS)
-		__builtin_prefetch(&view->ranks[number - 1].of[i], 1);
-	__builtin_prefetch(&view->cluster[number - 1].high[list], 1);
-	__builtin_prefetch(&view->cluster[number - 1].next[list], 1);
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < 8; i++)
+		count[9 + i][row[1] >> 8 * i & 0xff]++;
 }
 
-static always_inline void search(struct sets_group *group, struct sets_batch *batch, bool far)
+static __attribute__((noinline)) void count_written(struct loci_sets *sets)
 {
-	const struct view view = { group->base, group->cluster_mask, group->head,
-		group->pool->ranks, group->pool->cluster, group };
-
-	for (size_t i = 0, n = batch->n; i < n; i++) {
-		const uint64_t *block = &batch->block[i];
-		struct sets_head *head = &view.head[*block & view.cluster_mask];
-
-		if (far)
-			look_ahead(&view, block);
-		if (head->cluster)
-			batch->found[i] = cluster_touch(&view, head, block, batch->write[i]);
-		else
-			batch->found[i] = head_touch(&view, head, block, batch->write[i]);
+	for (unsigned i = 0; i < sets->n_written; i++) {
+		sets->dirty[0][sets->written[i].row0]++;
+		count_row(sets->dirty, sets->written[i].row);
 	}
+	sets->n_written = 0;
 }
 
-/* Never a branch: it would be mispredicted too often. */
-static always_inline uint32_t choose(uint32_t mask, uint32_t yes, uint32_t no)
+static always_inline void renew(struct sets_top *top, unsigned place)
 {
-	return no ^ ((yes ^ no) & mask);
+	if (__builtin_expect(top->clock == SETS_LAST_STAMP, 0))
+		sets_top_renumber(top);
+	top->clock++;
+	top->stamp_of[place] = top->clock;
+	top_stamp(top, place, top->clock);
+	top->before = top->last;
+	top->last = place;
 }
 
-/* Each byte the lower of the two; none is above 127. */
-static inline uint32_t lower(uint32_t a, uint32_t b)
+/* The block of a place has been touched with these dirty levels. */
+static always_inline void leave_dirty(
+	struct loci_sets *sets, unsigned place, sets_row dirty, unsigned dirty0, bool write)
 {
-	uint32_t not_less = ((a | 0x808080) - b) & 0x808080;
-	uint32_t mask = (not_less << 1) - (not_less >> 7);
+	struct sets_top *top = &sets->top;
+	uint64_t keep = (uint64_t)write - 1;
 
-	return a ^ ((a ^ b) & mask);
+	sets->written[sets->n_written].row = dirty;
+	sets->written[sets->n_written].row0 = dirty0;
+	sets->n_written += write;
+	top->dirty[place] = dirty & keep;
+	top->dirty0[place] = (uint8_t)(dirty0 & keep);
+	if (__builtin_expect(sets->n_written == SETS_WRITTEN, 0))
+		count_written(sets);
 }
 
-/* Straddling references, of whom both halves are in the batch or at its edge. */
-static void count_halves(struct sets_group *group, const struct sets_batch *batch)
+/* The block of a place was found at these positions. */
+static always_inline void settle(
+	struct loci_sets *sets, unsigned place, unsigned position, sets_row row, bool write)
 {
-	for (size_t i = 0; i < batch->n_halves; i++) {
-		size_t at = batch->half[i];
-		uint32_t first = at ? (uint32_t)batch->found[at - 1] : group->before;
-		uint32_t position = lower(first, (uint32_t)batch->found[at]);
+	struct sets_top *top = &sets->top;
+	unsigned dirty0 = top->dirty0[place];
 
-		group->both[0][position & 0xff]++;
-		group->both[1][position >> 8 & 0xff]++;
-		group->both[2][position >> 16]++;
+	sets->row = row;
+	sets->row0 = position;
+	leave_dirty(sets, place, row_larger(row, top->dirty[place]),
+		position > dirty0 ? position : dirty0, write);
+}
+
+/* The block that was touched last is written. */
+static always_inline void rewrite(struct loci_sets *sets)
+{
+	struct sets_top *top = &sets->top;
+	unsigned place = top->last;
+
+	leave_dirty(sets, place, top->dirty[place], top->dirty0[place], true);
+}
+
+/* Position 1 in all sets that hold both, in all others 0. */
+static always_inline void touch_before(struct loci_sets *sets, uint64_t block, bool write)
+{
+	struct sets_top *top = &sets->top;
+	unsigned place = top->before;
+	uint64_t differ = block ^ top->block[top->last];
+	unsigned shared = (unsigned)__builtin_ctzll(differ | 1 << LOCI_SETS_MAX_BITS);
+	const uint64_t ones = 0x0101010101010101u;
+	sets_row row = { shared < 8 ? low_bits(ones, 8 * shared) : ones,
+		shared > 8 ? low_bits(ones, 8 * (shared - 8)) : 0 };
+
+	sets->turns[shared]++;
+	renew(top, place);
+	settle(sets, place, 1, row, write);
+}
+
+/* How many of some places have a block in the same set, at the n levels after first. Leaves those
+ * of the last. */
+static always_inline uint64_t count_same(
+	const struct sets_top *top, uint64_t *places, uint64_t block, unsigned first, unsigned n)
+{
+	uint64_t counts = 0;
+
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < n; i++) {
+		*places &= top->plane[block >> (first + i) & 1][first + i];
+		counts |= (uint64_t)count_bits(*places) << 8 * i;
 	}
+	return counts;
 }
 
-/* Keeps the halves that stay together, where they have gone. */
-static void keep_halves(struct sets_batch *batch)
+/* The same, and these are positions. */
+static always_inline uint64_t find_same(
+	struct loci_sets *sets, uint64_t *places, uint64_t block, unsigned first, unsigned n)
 {
-	const uint16_t *place = batch->place;
-	size_t kept = 0;
+	uint64_t counts = 0;
 
-	for (size_t i = 0; i < batch->n_halves; i++) {
-		size_t at = batch->half[i];
-		bool first = !at || place[at - 1] != place[at];
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < n; i++) {
+		unsigned position;
 
-		batch->half[kept] = place[at];
-		kept += first && place[at] != place[at + 1];
+		*places &= sets->top.plane[block >> (first + i) & 1][first + i];
+		position = count_bits(*places);
+		sets->position[1 + first + i][position]++;
+		counts |= (uint64_t)position << 8 * i;
 	}
-	batch->n_halves = kept;
+	return counts;
 }
 
-/* Counts what was found, and keeps the touches that change something at finer levels: not those
- * whose block is the most recent of its set and, if written, clean at this size and so at all. */
-static always_inline void record(struct sets_group *group, struct sets_batch *batch)
+static always_inline void touch_near(
+	struct loci_sets *sets, unsigned place, uint64_t block, bool write)
 {
-	size_t kept = 0, written = 0, n = batch->n;
+	struct sets_top *top = &sets->top;
+	uint64_t newer = top_newer(top, top->stamp_of[place]), low, high = 0;
+	unsigned position = count_bits(newer);
 
-	if (batch->n_halves)
-		count_halves(group, batch);
-	group->before = batch->has_last ? (uint32_t)batch->found[n - 1] : 0;
-	for (size_t i = 0; i < n; i++) {
-		uint32_t position = (uint32_t)batch->found[i], write = batch->write[i];
-		uint32_t dirty = (uint32_t)(batch->found[i] >> 32);
-
-		group->position[0][position & 0xff]++;
-		group->position[1][position >> 8 & 0xff]++;
-		group->position[2][position >> 16]++;
-		batch->written[written] = dirty;
-		written += write & 1;
-		batch->place[i] = (uint16_t)kept;
-		batch->block[kept] = batch->block[i];
-		batch->write[kept] = write;
-		kept += choose(write, dirty, position) >= SETS_FINE;
+	sets->position[0][position]++;
+	low = find_same(sets, &newer, block, 0, 4);
+	if (newer) {
+		low |= find_same(sets, &newer, block, 4, 4) << 32;
+		if (newer)
+			high = find_same(sets, &newer, block, 8, 8);
 	}
-	for (size_t i = 0; i < written; i++) {
-		group->dirty[0][batch->written[i] & 0xff]++;
-		group->dirty[1][batch->written[i] >> 8 & 0xff]++;
-		group->dirty[2][batch->written[i] >> 16]++;
-	}
-	batch->place[n] = (uint16_t)kept;
-	if (batch->n_halves)
-		keep_halves(batch);
-	batch->has_last &= batch->place[n - 1] != kept;
-	batch->n = kept;
+	renew(top, place);
+	settle(sets, place, position, (sets_row){ low, high }, write);
 }
 
-/* Fetching ahead pays once a group outgrows the machine's caches. */
-#define SETS_NEAR_BITS 6
-
-void SETS_GROUP(struct sets_group *group, struct sets_batch *batch)
+static always_inline unsigned hash(uint64_t block)
 {
-	if (group->base > SETS_NEAR_BITS)
-		search(group, batch, true);
+	return (unsigned)(block * 0x9e3779b97f4a7c15u >> (64 - SETS_HINT_BITS));
+}
+
+/* The block has no place yet: that of the oldest, which leaves, or one that is free. */
+static always_inline unsigned enter(struct loci_sets *sets, uint64_t block)
+{
+	struct sets_top *top = &sets->top;
+	unsigned place = top->n;
+
+	if (place == SETS_TOP) {
+		place = top_oldest(top);
+		directory_put(&sets->directory, top->block[place], top->dirty[place]);
+		tree_put(sets->knot, top->block[place]);
+	} else {
+		top->n++;
+	}
+	top->block[place] = block;
+	top->hint[hash(block)] = (uint8_t)place;
+	top_name(top, place, block);
+	return place;
+}
+
+static __attribute__((noinline)) void touch_far(struct loci_sets *sets, uint64_t block, bool write)
+{
+	struct sets_top *top = &sets->top;
+	sets_row row, dirty = { SETS_ABSENT, SETS_ABSENT };
+	uint64_t same = low_bits(UINT64_MAX, top->n), low, high;
+	unsigned position, place;
+
+	low = count_same(top, &same, block, 0, 8);
+	high = same ? count_same(top, &same, block, 8, 8) : 0;
+	/* Its hint was lost to another block. */
+	for (; same; same &= same - 1) {
+		place = (unsigned)__builtin_ctzll(same);
+		if (top->block[place] == block) {
+			top->hint[hash(block)] = (uint8_t)place;
+			touch_near(sets, place, block, write);
+			return;
+		}
+	}
+	if (directory_take(&sets->directory, block, &dirty, &position))
+		row = row_sum((sets_row){ low, high }, tree_take(sets->knot, block, position));
 	else
-		search(group, batch, false);
-	record(group, batch);
+		row = dirty;
+	sets->position[0][LOCI_SETS_WAYS]++;
+	count_row(sets->position, row);
+	place = enter(sets, block);
+	top->dirty[place] = dirty;
+	renew(top, place);
+	settle(sets, place, LOCI_SETS_WAYS, row, write);
+}
+
+/* What the touches to come will look up: first the head, then the blocks of its chunk, then the one
+ * found. */
+#define SETS_AHEAD_HEAD  16
+#define SETS_AHEAD_CHUNK 10
+#define SETS_AHEAD_SLOT  4
+
+static always_inline void look_ahead(const struct loci_sets *sets, const uint64_t *block)
+{
+	const struct sets_directory *directory = &sets->directory;
+	uint64_t later = block[SETS_AHEAD_HEAD], soon = block[SETS_AHEAD_CHUNK];
+	uint64_t next = block[SETS_AHEAD_SLOT], match;
+	const struct sets_chunk *chunk;
+
+	__builtin_prefetch(&directory->head[later & 0xffff], 1);
+	__builtin_prefetch(tree_knot(sets->knot, SETS_KNOTS - 1, later), 1);
+	__builtin_prefetch(tree_knot(sets->knot, SETS_KNOTS - 1, later)->fine, 1);
+	if (directory->head[soon & 0xffff].chunk) {
+		chunk = &directory->chunk[directory->head[soon & 0xffff].chunk - 1];
+		for (unsigned i = 0; i < LOCI_SETS_WAYS; i += 16)
+			__builtin_prefetch(&chunk->middle[i], 1);
+		__builtin_prefetch(&chunk->high[0], 1);
+		__builtin_prefetch(&chunk->high[32], 1);
+	}
+	if (!directory->head[next & 0xffff].chunk)
+		return;
+	chunk = &directory->chunk[directory->head[next & 0xffff].chunk - 1];
+	match = match_words(chunk->middle, (uint32_t)(next >> 16));
+	if (match)
+		__builtin_prefetch(&chunk->dirty[__builtin_ctzll(match)], 1);
+}
+
+static always_inline void touch(struct loci_sets *sets, uint64_t block, bool write)
+{
+	struct sets_top *top = &sets->top;
+	unsigned place;
+
+	if (block == top->block[top->before] && top->n > 1) {
+		touch_before(sets, block, write);
+		return;
+	}
+	place = top->hint[hash(block)];
+	if (block == top->block[place] && place < top->n)
+		touch_near(sets, place, block, write);
+	else
+		touch_far(sets, block, write);
+}
+
+static always_inline void run(struct loci_sets *sets, const uint64_t *block,
+	const uint8_t *is_write, size_t n, size_t n_ahead)
+{
+	struct sets_top *top = &sets->top;
+	uint64_t writes = 0;
+	bool repeats = false;
+
+	for (size_t i = 0; i < n; i++) {
+		bool write = is_write && is_write[i];
+
+		writes += write;
+		if (i + SETS_AHEAD_HEAD < n_ahead)
+			look_ahead(sets, block + i);
+		repeats = block[i] == top->block[top->last] && top->n;
+		if (!repeats)
+			touch(sets, block[i], write);
+		else if (write & (top->dirty0[top->last] > 0))
+			rewrite(sets);
+	}
+	if (repeats) {
+		sets->row = (sets_row){ 0, 0 };
+		sets->row0 = 0;
+	}
+	count_written(sets);
+	sets->touches += n;
+	sets->writes += writes;
+}
+
+void SETS_RUN(struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write, size_t n,
+	size_t n_ahead)
+{
+	if (n_ahead)
+		run(sets, block, is_write, n, n_ahead);
+	else
+		run(sets, block, is_write, n, 0);
 }

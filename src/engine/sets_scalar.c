@@ -1,152 +1,156 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The per-set kernel without instructions of any particular machine: 16-byte vectors as the
- * compiler offers them, which every baseline has or imitates. Little endian. */
-#include "engine/sets_group.h"
+/* The per-set kernel for any machine, with vectors of 16 bytes as the compiler makes them. */
+#include "engine/sets_state.h"
 
 #include <string.h>
 
-#define SETS_GROUP sets_group_scalar
-
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
-typedef uint64_t longs2 __attribute__((vector_size(16)));
+#define SETS_RUN sets_run_scalar
 
 #define ONES 0x0101010101010101u
 
-static inline uint64_t list_match(
-	const struct sets_cluster *cluster, unsigned list, const uint8_t *bytes)
+typedef int16_t words8 __attribute__((vector_size(16)));
+typedef int32_t words4 __attribute__((vector_size(16)));
+typedef int8_t bytes16 __attribute__((vector_size(16)));
+typedef uint64_t longs2 __attribute__((vector_size(16)));
+
+static inline uint64_t low_bits(uint64_t word, unsigned n)
 {
-	static const bytes16 bit = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
-	const bytes16 *high = (const bytes16 *)(cluster->high + list);
-	const bytes16 *next = (const bytes16 *)(cluster->next + list);
-	uint64_t match = 0;
-
-	for (unsigned i = 0; i < LOCI_SETS_WAYS / 16; i++) {
-		longs2 found = (longs2)((bytes16)(high[i] == bytes[7]) &
-			(bytes16)(next[i] == bytes[6]) & bit);
-
-		/* The sum of a word's bytes is the byte of its bits. */
-		match |= (found[0] * ONES >> 56 | found[1] * ONES >> 56 << 8) << 16 * i;
-	}
-	return match;
+	return n < 64 ? word & (((uint64_t)1 << n) - 1) : word;
 }
 
-static inline unsigned list_oldest(const uint8_t *rank)
+/* In each byte the number of bits set in it and, multiplied by ONES, in those below it, too. */
+static inline uint64_t byte_counts(uint64_t word)
 {
-	const bytes16 *ranks = (const bytes16 *)rank;
-	bytes16 most = ranks[0];
-	uint8_t oldest;
-
-	for (unsigned i = 1; i < LOCI_SETS_WAYS / 16; i++) {
-		bytes16 more = (bytes16)(ranks[i] > most);
-
-		most = (ranks[i] & more) | (most & ~more);
-	}
-	oldest = most[0];
-	for (unsigned i = 1; i < 16; i++)
-		oldest = most[i] > oldest ? most[i] : oldest;
-	for (unsigned i = 0; i < LOCI_SETS_WAYS / 16; i++) {
-		longs2 found = (longs2)(ranks[i] == oldest);
-
-		if (found[0])
-			return 16 * i + (unsigned)__builtin_ctzll(found[0]) / 8;
-		if (found[1])
-			return 16 * i + 8 + (unsigned)__builtin_ctzll(found[1]) / 8;
-	}
-	__builtin_unreachable();
+	word -= word >> 1 & 0x5555555555555555u;
+	word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+	return (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
 }
 
-/* Adds one to the lower of 64 ranks; returns how many there are. */
-static inline uint32_t raise(uint8_t *rank, uint8_t than)
+static inline unsigned count_bits(uint64_t word)
 {
-	bytes16 *ranks = (bytes16 *)rank, minus = { 0 };
-	longs2 sum;
-
-	for (unsigned i = 0; i < LOCI_SETS_WAYS / 16; i++) {
-		bytes16 lower = (bytes16)(ranks[i] < than);
-
-		ranks[i] -= lower;
-		minus += lower;
-	}
-	sum = (longs2)-minus;
-	return (uint32_t)((sum[0] + sum[1]) * ONES >> 56);
+	return (unsigned)(byte_counts(word) * ONES >> 56);
 }
 
-static inline uint32_t cluster_renew(uint8_t *rank, unsigned list, unsigned slot)
+/* The first byte that has more than n bits up to its end, then bit for bit. */
+static inline uint64_t next_bit(uint64_t word, uint64_t own)
 {
-	static const bytes16 lane = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
-	bytes16 *own = (bytes16 *)(rank + list) + slot / 16;
-	uint8_t coarse = rank[list + slot];
-	uint32_t fine = raise(rank + list, coarse);
-	uint32_t middle = fine + raise(rank + (list ^ 128), coarse);
+	uint64_t counts = byte_counts(word) * ONES, more;
+	unsigned n = own ? (unsigned)__builtin_ctzll(own) : 64, shift;
 
-	raise(rank + (list ^ 64), coarse);
-	raise(rank + (list ^ 192), coarse);
-	*own &= (bytes16)(lane != (uint8_t)(slot % 16));
-	return fine << 16 | middle << 8 | coarse;
+	if (n >= counts >> 56)
+		return 0;
+	more = ((counts | 0x80 * ONES) - (n + 1) * ONES) & 0x80 * ONES;
+	shift = (unsigned)__builtin_ctzll(more) & ~7u;
+	n -= (unsigned)(counts << 8 >> shift & 0xff);
+	for (word &= (uint64_t)0xff << shift; n; n--)
+		word &= word - 1;
+	return word & -word;
 }
 
-static inline unsigned cluster_replace(uint8_t *rank, unsigned list, uint32_t *ret_rank)
+static inline uint64_t without(uint64_t word, uint64_t own)
 {
-	unsigned slot = list_oldest(rank + list);
-
-	*ret_rank = rank[list + slot];
-	cluster_renew(rank, list, slot);
-	return slot;
+	return (word & (own - 1)) | (word >> 1 & -own);
 }
 
-static inline void list_name(
-	struct sets_cluster *cluster, unsigned list, unsigned slot, const uint8_t *bytes)
+/* The larger of each byte. */
+static inline uint64_t larger(uint64_t a, uint64_t b)
 {
-	cluster->high[list + slot] = bytes[7];
-	cluster->next[list + slot] = bytes[6];
-}
-
-static inline unsigned head_same(const struct sets_head *head, uint64_t block, uint64_t mask)
-{
-	unsigned same = 0;
-
-	for (unsigned i = 0; i < SETS_HEAD_SLOTS; i++)
-		same |= (unsigned)!((head->block[i] ^ block) & mask) << i;
-	return same;
-}
-
-static inline unsigned head_match(const struct sets_head *head, uint64_t block)
-{
-	return head_same(head, block, UINT64_MAX);
-}
-
-static inline unsigned head_newer(const struct sets_head *head, uint16_t stamp)
-{
-	unsigned newer = 0;
-
-	for (unsigned i = 0; i < SETS_HEAD_SLOTS; i++)
-		newer |= (unsigned)(head->stamp[i] > stamp) << i;
-	return newer;
-}
-
-static inline void head_stamp(struct sets_head *head, unsigned slot, uint16_t stamp)
-{
-	head->stamp[slot] = stamp;
-}
-
-/* The larger of each byte; none is above 255 - 128. */
-static inline uint32_t larger(uint32_t a, uint32_t b)
-{
-	uint32_t not_less = ((a | 0x808080) - b) & 0x808080;
-	uint32_t mask = (not_less << 1) - (not_less >> 7);
+	uint64_t not_less = ((a | 0x80 * ONES) - b) & 0x80 * ONES;
+	uint64_t mask = (not_less << 1) - (not_less >> 7);
 
 	return b ^ ((a ^ b) & mask);
 }
 
-static inline uint64_t settle(uint32_t positions, uint32_t *dirty, uint32_t write)
+static inline sets_row row_larger(sets_row a, sets_row b)
+{
+	return (sets_row){ larger(a[0], b[0]), larger(a[1], b[1]) };
+}
+
+static inline sets_row row_sum(sets_row a, sets_row b)
 {
 	/* Bytes of 64 or more have one of the two top bits. */
-	uint32_t over = ((positions >> 7 | positions >> 6) & 0x010101) * 0xff;
-	uint32_t position = (positions & ~over) | (SETS_ABSENT & over);
-	uint32_t level = larger(position, *dirty);
+	sets_row sum = a + b, over = ((sum >> 7 | sum >> 6) & ONES) * 0xff;
 
-	*dirty = level & ~write;
-	return position | (uint64_t)level << 32;
+	return (sum & ~over) | (SETS_ABSENT & over);
+}
+
+static inline void top_name(struct sets_top *top, unsigned place, uint64_t block)
+{
+	uint64_t own = (uint64_t)1 << place;
+
+	for (unsigned i = 0; i < LOCI_SETS_MAX_BITS; i++) {
+		uint64_t set = (block >> i & 1) << place;
+
+		top->plane[0][i] = (top->plane[0][i] & ~own) | (set ^ own);
+		top->plane[1][i] = (top->plane[1][i] & ~own) | set;
+	}
+}
+
+static inline uint64_t match_words(const uint32_t *word, uint32_t wanted)
+{
+	static const words4 bit = { 1, 2, 4, 8 };
+	const words4 *words = (const words4 *)word;
+	uint64_t match = 0;
+
+	for (unsigned i = 0; i < LOCI_SETS_WAYS / 4; i++) {
+		longs2 found = (longs2)((words4)(words[i] == (int32_t)wanted) & bit);
+		uint64_t four = found[0] | found[1];
+
+		match |= ((four | four >> 32) & 15) << 4 * i;
+	}
+	return match;
+}
+
+/* The words of a vector, each 0 or -1, as bits. */
+static inline uint64_t bits(words8 words)
+{
+	static const words8 bit = { 1, 2, 4, 8, 16, 32, 64, 128 };
+	longs2 found = (longs2)(words & bit);
+	uint64_t both = found[0] | found[1];
+
+	return (both | both >> 16 | both >> 32 | both >> 48) & 0xff;
+}
+
+static inline uint64_t top_newer(const struct sets_top *top, int16_t stamp)
+{
+	const words8 *stamps = (const words8 *)top->stamp;
+	uint64_t newer = 0;
+
+	for (unsigned i = 0; i < SETS_TOP / 8; i++)
+		newer |= bits((words8)(stamps[i] > stamp)) << 8 * i;
+	return newer;
+}
+
+static inline void top_stamp(struct sets_top *top, unsigned place, int16_t stamp)
+{
+	static const words8 lane = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	words8 *own = (words8 *)top->stamp + place / 8;
+	words8 at = (words8)(lane == (int16_t)(place % 8));
+
+	*own = (*own & ~at) | (at & stamp);
+}
+
+static inline unsigned top_oldest(const struct sets_top *top)
+{
+	const words8 *stamps = (const words8 *)top->stamp;
+	words8 least = stamps[0];
+	int16_t oldest;
+
+	for (unsigned i = 1; i < SETS_TOP / 8; i++) {
+		words8 less = (words8)(stamps[i] < least);
+
+		least = (stamps[i] & less) | (least & ~less);
+	}
+	oldest = least[0];
+	for (unsigned i = 1; i < 8; i++)
+		oldest = least[i] < oldest ? least[i] : oldest;
+	for (unsigned i = 0; i < SETS_TOP / 8; i++) {
+		uint64_t found = bits((words8)(stamps[i] == oldest));
+
+		if (found)
+			return 8 * i + (unsigned)__builtin_ctzll(found);
+	}
+	__builtin_unreachable();
 }
 
 #include "engine/sets_kernel.h"

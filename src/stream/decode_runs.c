@@ -51,7 +51,7 @@ size_t loci_decoder_runs(struct loci_decoder *decoder, const uint64_t *words, si
 			reader.word++;
 			run.n++;
 		} while (run.n < reader.left && loci_runs_goes_on(&reader));
-		loci_runs_read(&reader, run.n);
+		loci_runs_read(&reader, reader.left - run.n);
 		runs[n++] = run;
 	}
 	loci_runs_end(decoder, &reader, words, pos);

@@ -59,12 +59,15 @@ static inline __attribute__((always_inline)) bool loci_runs_goes_on(const struct
 	return runs->word < runs->end && !loci_word_is_marker(*runs->word);
 }
 
-/* An execution, or a part of it, of n references has been read. A block used up begins again. */
-static inline __attribute__((always_inline)) void loci_runs_read(struct loci_runs *runs, uint32_t n)
+/* An execution, or a part of it, has been read, of which so many references are left. A block used
+ * up begins again. */
+static inline __attribute__((always_inline)) void loci_runs_read(
+	struct loci_runs *runs, uint32_t left)
 {
-	runs->next += n;
-	runs->left -= n;
-	if (!runs->left) {
+	if (left) {
+		runs->next += runs->left - left;
+		runs->left = left;
+	} else {
 		runs->next = runs->block->first;
 		runs->left = runs->block->n_refs;
 	}

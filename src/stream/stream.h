@@ -167,6 +167,8 @@ enum loci_marker {
 	                                  8: as 11 of OPEN.
 	                                  References are those of the sample's thread. A site without
 	                                  a descriptor is an address of code, just behind the reference.
+	                                  Where the thread's count was not at hand, further words say
+	                                  where it is (enum loci_fire_word).
 	                                  STACK may follow, as of OPEN */
 	LOCI_MARK_STACK = 0x35,    /* -                  code addresses, innermost first, of the marker
 	                              before it; a further STACK continues the list */
@@ -181,6 +183,17 @@ enum loci_marker {
 	                              words; 0: how often so far */
 };
 /* clang-format on */
+
+/* Of SAMPLE_FIRE: what was in the thread when it touched the block. Its references are EMPTY less
+ * its budget, which its code may have kept in a register, or in memory. */
+enum loci_fire_word {
+	LOCI_FIRE_EMPTY = 9,  /* references, if no budget were left */
+	LOCI_FIRE_LEAST = 10, /* that it had, whatever is found, .. */
+	LOCI_FIRE_MOST = 11,
+	LOCI_FIRE_CODE = 12,      /* what it executes next */
+	LOCI_FIRE_REGISTERS = 13, /* sixteen, in DWARF's order */
+	LOCI_FIRE_MEMORY = 29,    /* words below where the frame pointer points, from the top */
+};
 
 #define LOCI_SIGNAL_DEPTH 64
 

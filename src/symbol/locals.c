@@ -5,6 +5,7 @@
 #include "symbol/variable.h"
 
 #include "base/cleanup.h"
+#include "collect/runtime/cc_abi.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -131,7 +132,8 @@ static int take(struct collecting *to, Dwarf_Die *die, const struct pieces *piec
 	variable.name =
 		loci_pool_string(&to->module->symbols->pool, loci_die_string(die, DW_AT_name));
 	loci_variable_describe(to->module, die, &variable);
-	if (!variable.name || !variable.bytes || variable.bytes > INT64_MAX)
+	if (!variable.name || !variable.bytes || variable.bytes > INT64_MAX ||
+		!strcmp(variable.name, LOCI_CC_BUDGET))
 		return 0;
 	while (r == 0 && (at = dwarf_getlocations(&attr, at, &base, &low, &high, &ops, &n)) > 0) {
 		struct validity where = { low, high, low == 0 && high == (Dwarf_Addr)-1, pieces,

@@ -90,6 +90,18 @@ int loci_symbols_reference(struct loci_symbols *symbols, uint32_t module, uint64
 int loci_symbols_is_defined(
 	struct loci_symbols *symbols, uint32_t module, uint64_t code, struct loci_err *err);
 
+/* What was in a thread: DWARF's registers, and words of memory below where the frame pointer
+ * points, from the top. */
+struct loci_symbol_machine {
+	uint64_t reg[16];
+	const uint64_t *memory;
+	size_t n_memory;
+};
+/* What code of `loci cc` that is about to execute the address has left of its budget. 1: it is
+ * known; 0: it is not, as where it is in memory. */
+int loci_symbols_budget(struct loci_symbols *symbols, uint32_t module, uint64_t address,
+	const struct loci_symbol_machine *machine, int64_t *ret, struct loci_err *err);
+
 /* A loop as the compiler had it. Its number is an address, the same for all its sites. */
 struct loci_loop_name {
 	const char *function;  /* whose statement it is: the inlined one, demangled */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # loci record -m watch: programs built by loci cc whose time distances are known. References are
-# counted exactly; reuses within the burst have their exact distances, those that debug registers
-# find are within the error that is stated; status and output are the program's.
+# counted exactly; reuses within the burst have their exact distances, and those that debug registers
+# find, where debug information says where code keeps its count; else they are within the error that
+# is stated. Status and output are the program's.
 # Not under sanitizers: the recorder is tested by what it writes.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/clangs.sh"
@@ -44,6 +45,10 @@ near() {
 	holds "$1" "total(share) > 0.9 from bins where low between $(($2 * 17 / 20)) and $(($2 * 23 / 20))"
 	holds "$1" "total(share) > 0.96 from bins where low between $(($2 / 2)) and $(($2 * 3 / 2))"
 }
+# exactly WHAT DISTANCE: all but those of the beginning; a bin is 1 % wide
+exactly() {
+	holds "$1" "total(share) > 0.93 from bins where low between $(($2 * 99 / 100)) and $2"
+}
 # watched PART OPTION..: as alone, with all references counted
 watched() {
 	local part=$1 refs
@@ -74,10 +79,22 @@ if python3 -c 'import json, sys
 row = [row for row in json.load(open("out"))["collectors"] if row["name"] == "watch"][0]
 sys.exit(not row["works"])'; then
 	watched long -c 20000
-	near long 50000
+	exactly long 50000
 	holds long "samples > 400 from s"
 	watched calls -c 20000
-	near calls 40000
+	exactly calls 40000
+	watched steadily -c 20000
+	exactly steadily 100000
+	# Without debug information time tells.
+	mv watched with
+	expect 0 cc "$major" -O1 -o watched "$SRC/tests/workloads/known_reuses.c" -lpthread
+	watched long -c 20000
+	near "long, without -g" 50000
+	# Loops that are told of at their end do not run over samples.
+	expect 0 cc "$major" -O2 -o watched "$SRC/tests/workloads/known_reuses.c" -lpthread
+	watched nest -c 100000
+	holds nest "lost * 10 < samples from s"
+	mv with watched
 	# A long reuse among many short ones: a ninth. Who always gives way to the next finds none.
 	watched among -c 20000
 	holds among "abs(share - 8.0 / 9) < 0.05 from bins where low = 9"
@@ -90,7 +107,7 @@ sys.exit(not row["works"])'; then
 	holds half "abs(total(share) - 0.5) < 0.1 from bins where low between 190000 and 215000"
 	for part in threads fork; do
 		watched $part -c 20000
-		near $part 30000
+		exactly $part 30000
 	done
 	# Only writes are reuses: there are none but those of the beginning.
 	watched long -c 20000 --watch w

@@ -155,6 +155,38 @@ static void straddles(struct touches *t)
 	}
 }
 
+/* Around the 64 most recent blocks, which are kept apart from all others: cycles of a few less and
+ * a few more, near ones and some that share a set of any size. */
+static void edge(struct touches *t)
+{
+	uint64_t n = 64, shift = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (i % 400 == 0) {
+			n = 60 + draw(9);
+			shift = draw(18);
+		}
+		t->block[i] = (draw(30) ? i % n : draw(n)) << shift;
+	}
+}
+
+/* Two blocks that part at one address bit, met again after so many others that neither is recent.
+ */
+static void pairs(struct touches *t)
+{
+	uint64_t one = 0, other = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		size_t step = i % 150;
+
+		if (step == 0) {
+			one = draw(1 << 20);
+			other = one ^ (uint64_t)1 << draw(20);
+		}
+		t->block[i] = step % 75 == 0 ? one : step % 75 == 1 ? other : draw(1 << 17);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct touches *t);
@@ -171,6 +203,8 @@ static const struct {
 	{ "sweeps", sweeps },
 	{ "phases", phases },
 	{ "straddles", straddles },
+	{ "edge", edge },
+	{ "pairs", pairs },
 };
 #define N_STREAMS (sizeof(streams) / sizeof(streams[0]))
 

@@ -76,6 +76,26 @@ static void check_counts(void)
 	loci_spread_fini(&spread);
 }
 
+/* As pairs are counted: any bin, the same one mostly, or all of them. */
+static void check_far(void)
+{
+	for (unsigned n_bins = 1; n_bins <= 256; n_bins *= 2) {
+		struct loci_spread_far far = { 0 };
+		uint64_t bins[256] = { 0 }, want[256] = { 0 };
+
+		for (unsigned i = 0; i < 3000; i++) {
+			unsigned bin = rnd(4) ? 30 % n_bins : (unsigned)rnd(n_bins);
+
+			CHECK(loci_spread_far_count(&far, bin) == 0);
+			want[bin]++;
+		}
+		loci_spread_far_collect(&far, bins);
+		CHECK(!memcmp(bins, want, sizeof(bins)));
+		CHECK((far.flat != NULL) == (n_bins > 1));
+		loci_spread_far_fini(&far);
+	}
+}
+
 /* Counters of 32 bits hold more than that. */
 static void check_carry(void)
 {
@@ -84,7 +104,7 @@ static void check_carry(void)
 
 	CHECK(loci_spread_reserve(&spread, 1) == 0);
 	for (unsigned i = 0; i < 100; i++)
-		count(&spread, 0, 40);
+		count(&spread, 0, 40 + i % 3);
 	spread.near[0][3] = UINT32_MAX;
 	spread.near[0][4] = LOCI_SPREAD_NEAR_COUNTS;
 	CHECK(loci_spread_near_clear(&spread) == 0);
@@ -94,7 +114,7 @@ static void check_carry(void)
 	count(&spread, 0, 3);
 	count(&spread, 0, 3);
 	count(&spread, 0, 3 + LOCI_SPREAD_NEAR);
-	spread.far[0].flat[8] = UINT32_MAX - 1;
+	spread.far[0].flat[40 - LOCI_SPREAD_FLAT_FROM] = UINT32_MAX - 1;
 	count(&spread, 0, 40);
 	count(&spread, 0, 40);
 	count(&spread, 0, 40);
@@ -110,6 +130,7 @@ int main(void)
 {
 	check_bins();
 	check_counts();
+	check_far();
 	check_carry();
 	return check_status();
 }

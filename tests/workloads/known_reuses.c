@@ -13,6 +13,8 @@
 
 #define MANY 400000
 #define FEW  8
+#define NEST 192
+#define TILE 32
 
 static volatile long words[2][MANY], few[FEW];
 
@@ -71,6 +73,43 @@ static long by_calls(long n, long rounds)
 			sum += one(&words[1][i]);
 		}
 	return sum;
+}
+
+static long a[NEST * NEST], b[NEST * NEST], c[NEST * NEST];
+
+static void tile(long n, long k0, long j0)
+{
+	long k1 = k0 + TILE < n ? k0 + TILE : n, j1 = j0 + TILE < n ? j0 + TILE : n;
+
+	for (long i = 0; i < n; i++)
+		for (long k = k0; k < k1; k++)
+			for (long j = j0; j < j1; j++)
+				c[i * n + j] += a[i * n + k] * b[k * n + j];
+}
+
+/* Loops that are told by RUNs, deep in others. */
+static __attribute__((noinline)) long nest(long n, long rounds)
+{
+	for (long i = 0; i < n * n; i++)
+		a[i] = b[i] = words[0][i];
+	for (long r = 0; r < rounds; r++)
+		for (long k = 0; k < n; k += TILE)
+			for (long j = 0; j < n; j += TILE)
+				tile(n, k, j);
+	return c[n];
+}
+
+/* Each word again after 2 n references, in a loop that is told by a RUN. */
+static long steadily(long n, long rounds)
+{
+	static long from[MANY], to[MANY];
+
+	for (long i = 0; i < n; i++)
+		from[i] = words[0][i];
+	for (long r = 0; r < rounds; r++)
+		for (long i = 0; i < n; i++)
+			to[i] = from[i] + r;
+	return to[n - 1];
 }
 
 static void *sweep_own(void *data)
@@ -159,6 +198,10 @@ int main(int argc, char **argv)
 		sum = half_short(100000, 50);
 	else if (!strcmp(part, "calls"))
 		sum = by_calls(20000, 100);
+	else if (!strcmp(part, "nest"))
+		sum = nest(NEST, 2);
+	else if (!strcmp(part, "steadily"))
+		sum = steadily(50000, 100);
 	else if (!strcmp(part, "threads"))
 		threads();
 	else if (!strcmp(part, "interrupted"))

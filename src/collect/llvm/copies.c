@@ -4,6 +4,7 @@
  * promotion for all of them, the budget and the cursor. */
 #include "collect/llvm/copies.h"
 
+#include "collect/llvm/budget_variable.h"
 #include "collect/llvm/executions.h"
 #include "collect/llvm/order.h"
 #include "collect/llvm/outside.h"
@@ -341,6 +342,16 @@ static void count_executions(struct copying *copying)
 	loci_increments_make(copying->increments);
 }
 
+/* Where a trap finds the budget: in counting copies. */
+static void describe_budget(const struct copying *copying)
+{
+	struct loci_emit *emit = copying->emit;
+	emit->budget_variable = loci_budget_variable_new(emit->budget, LOCI_CC_BUDGET);
+	for (uint32_t i = 1; i < copying->flow->n_blocks; i++)
+		loci_budget_variable_set(emit->budget_variable,
+			copied_block(copying, copying->flow->block[i].block), NULL);
+}
+
 void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	const struct loci_flow *flow, struct loci_increments *increments)
 {
@@ -355,6 +366,7 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	add_slot(&copying, emit->budget);
 	add_slot(&copying, emit->cursor);
 	add_slot(&copying, emit->state);
+	describe_budget(&copying);
 
 	loci_counts_make(emit, plan, flow, NULL);
 	loci_counts_make(emit, plan, flow, copying.copy);

@@ -260,25 +260,22 @@ void loci_emit_load_cursor(struct loci_emit *emit)
 		emit->builder, to_pointer(emit, loci_emit_load_word(emit, state)), emit->cursor);
 }
 
+LLVMValueRef loci_emit_left(struct loci_emit *emit, LLVMValueRef n_refs)
+{
+	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
+	return LLVMBuildSub(emit->builder, value, n_refs, "");
+}
+
+void loci_emit_leave(struct loci_emit *emit, LLVMValueRef left)
+{
+	/* Frozen it is no induction variable, which loops would be rewritten to have fewer of. */
+	LLVMBuildStore(emit->builder, LLVMBuildFreeze(emit->builder, left, ""), emit->budget);
+}
+
 void loci_emit_count(struct loci_emit *emit, uint32_t n_refs)
 {
-	if (n_refs == 0)
-		return;
-	loci_emit_take(emit, loci_emit_number(emit, n_refs));
-}
-
-void loci_emit_take(struct loci_emit *emit, LLVMValueRef n_refs)
-{
-	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
-	LLVMValueRef less = LLVMBuildSub(emit->builder, value, n_refs, "");
-	/* Frozen it is no induction variable, which loops would be rewritten to have fewer of. */
-	LLVMBuildStore(emit->builder, LLVMBuildFreeze(emit->builder, less, ""), emit->budget);
-}
-
-LLVMValueRef loci_emit_lasts(struct loci_emit *emit, LLVMValueRef n_refs)
-{
-	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
-	return LLVMBuildICmp(emit->builder, LLVMIntSGE, value, n_refs, "");
+	if (n_refs > 0)
+		loci_emit_leave(emit, loci_emit_left(emit, loci_emit_number(emit, n_refs)));
 }
 
 void loci_emit_count_in_memory(struct loci_emit *emit, uint32_t n_refs)

@@ -23,6 +23,7 @@ struct loci_emit {
 	LLVMValueRef counters;         /* where its executions are counted: see __loci_counters */
 	LLVMValueRef *counter;         /* by callee of the plan */
 	LLVMValueRef budget, cursor, state; /* slots, until they are promoted */
+	LLVMMetadataRef budget_variable;    /* budget_variable.h */
 };
 
 void loci_emit_init(struct loci_emit *emit, LLVMModuleRef module);
@@ -41,9 +42,9 @@ void loci_emit_load_budget(struct loci_emit *emit);
 void loci_emit_load_cursor(struct loci_emit *emit);
 
 void loci_emit_count(struct loci_emit *emit, uint32_t n_refs);
-/* So many, a word, and whether the budget lasts for them. */
-void loci_emit_take(struct loci_emit *emit, LLVMValueRef n_refs);
-LLVMValueRef loci_emit_lasts(struct loci_emit *emit, LLVMValueRef n_refs);
+/* What so many, a word, leave of the budget; that it is what they leave. */
+LLVMValueRef loci_emit_left(struct loci_emit *emit, LLVMValueRef n_refs);
+void loci_emit_leave(struct loci_emit *emit, LLVMValueRef left);
 /* The tracing copy has the budget in memory always: it needs the register for the cursor. */
 void loci_emit_count_in_memory(struct loci_emit *emit, uint32_t n_refs);
 void loci_emit_take_in_memory(struct loci_emit *emit, LLVMValueRef n_refs);

@@ -18,6 +18,8 @@ using namespace llvm;
 /* Of what is computed where a loop is entered. */
 #define OPERATIONS_MAX 24
 #define DEPTH_MAX      12
+/* More than any budget, and no less than that by so much that the difference could not be told. */
+#define TOO_MANY       (3ull << 61)
 
 struct loci_ir_loops {
 	DominatorTree tree;
@@ -326,7 +328,7 @@ LLVMValueRef loci_ir_loop_times(struct loci_ir_loops *loops, size_t number, uint
 	turns = builder.CreateZExtOrTrunc(turns, builder.getInt64Ty());
 	Value *times = builder.CreateAdd(turns, builder.getInt64(1));
 	Value *all = builder.CreateSelect(builder.CreateICmpULT(turns, builder.getInt64(most)),
-		builder.CreateMul(times, builder.getInt64(each)), builder.getInt64(INT64_MAX));
+		builder.CreateMul(times, builder.getInt64(each)), builder.getInt64(TOO_MANY));
 	/* The same wherever they are used, whatever they are made of. */
 	builder.SetInsertPoint(loop->getLoopPreheader()->getTerminator());
 	builder.SetCurrentDebugLocation(DebugLoc());

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/llvm/runs.h"
 
+#include "collect/llvm/budget_variable.h"
 #include "collect/llvm/executions.h"
 #include "collect/llvm/loops.h"
 #include "collect/runtime/cc_abi.h"
@@ -242,6 +243,18 @@ static void make_tracing(struct loci_runs *runs, const struct run *run)
 	connect_exit(runs, run, side, ended);
 }
 
+/* In the plain loop the budget is what it will be at its end. */
+static void describe_budget(const struct loci_runs *runs, const struct run *run,
+	LLVMBasicBlockRef ended, LLVMValueRef last)
+{
+	LLVMMetadataRef variable = runs->emit->budget_variable;
+	const struct side *side = &run->side[COUNTING];
+	LLVMBasicBlockRef exiting = block_at(runs, side, run->plan->exiting);
+	loci_budget_variable_run(variable, block_copy(side->plain, side->block[0]),
+		block_copy(side->plain, exiting), last, runs->plan->block[run->plan->block].n_refs);
+	loci_budget_variable_set(variable, ended, last);
+}
+
 /* A loop that the budget lasts for need not test it, nor count each turn. */
 static void make_counting(
 	struct loci_runs *runs, const struct run *run, struct loci_increments *increments)
@@ -252,16 +265,19 @@ static void make_counting(
 	LLVMBasicBlockRef entry = LLVMGetInsertBlock(emit->builder), ended = new_block(runs);
 	LLVMBasicBlockRef plain = block_copy(side->plain, side->block[0]);
 
+	LLVMValueRef left = loci_emit_left(emit, run->all);
 	loci_emit_branch_unlikely(emit,
-		LLVMBuildNot(emit->builder, loci_emit_lasts(emit, run->all), ""), usual, begun);
+		LLVMBuildICmp(emit->builder, LLVMIntSLT, left, loci_emit_number(emit, 0), ""),
+		usual, begun);
 	loci_emit_at_end(emit, begun);
-	loci_emit_take(emit, run->all);
+	loci_emit_leave(emit, left);
 	LLVMBuildBr(emit->builder, plain);
 	loci_ir_rename_predecessor(plain, entry, begun);
 	loci_emit_at_end(emit, ended);
 	if (increments)
 		loci_increments_run(increments, run->plan, run->times);
 	connect_exit(runs, run, side, ended);
+	describe_budget(runs, run, ended, left);
 }
 
 void loci_runs_make_tracing(struct loci_runs *runs)

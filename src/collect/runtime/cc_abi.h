@@ -18,7 +18,8 @@
  * In a counting copy the budget lives in a register, and in loci_cc_thread.budget across calls
  *(that may run instrumented code), returns and unwinding. A tracing copy has it in memory always,
  *right wherever the runtime may be asked. What it counts may wait on the way there, so between
- *calls and back edges it may be behind.
+ *calls and back edges it may be behind. Where a function has debug information, DWARF's variable
+ *LOCI_CC_BUDGET says where a counting copy has it.
  *
  * The cursor lives in a register of the tracing copy and is stored to loci_cc_state.cursor at the
  * end of every piece of a basic block that appended. The state is found anew (from
@@ -132,6 +133,8 @@ _Static_assert(sizeof(struct loci_cc_definition) == 64, "layout is fixed");
 #define LOCI_CC_ENTRY   "__tsan_func_entry"
 
 #define LOCI_CC_NONE UINT32_MAX
+
+#define LOCI_CC_BUDGET "loci.budget"
 
 struct loci_cc_block {
 	uint32_t first_site;

@@ -11,6 +11,10 @@
  * time. */
 #define TAIL_PART 32
 
+/* That a function may keep its budget in, where it has no register for it. */
+#define MEMORY_WORDS 64
+#define PAGE_BYTES   4096
+
 /* A sample that has a watch. */
 struct armed {
 	uint64_t id, count, block;
@@ -24,7 +28,8 @@ struct armed {
  * shared out by time. */
 struct met {
 	const struct rt_thread *thread; /* of the sample; NULL: none */
-	uint64_t id, raw[9];
+	uint64_t id, raw[LOCI_FIRE_MEMORY + MEMORY_WORDS];
+	unsigned n_raw;
 	uint64_t since_ns; /* from the last look to the touch */
 	unsigned n_back;
 	uint64_t back[RT_CALLS];
@@ -115,12 +120,13 @@ static void tell_stack(const uint64_t *back, unsigned n)
 		rt_process_mark(LOCI_MARK_STACK, 0, n, back);
 }
 
-/* Its count may be off by so much. */
+/* Its count may be off by so much; if it is not, nothing else need be known. */
 static void tell_met(struct met *met, uint64_t count, uint64_t off)
 {
 	met->raw[1] = count;
 	met->raw[7] = off;
-	rt_process_mark(LOCI_MARK_SAMPLE_FIRE, met->id, 9, met->raw);
+	rt_process_mark(
+		LOCI_MARK_SAMPLE_FIRE, met->id, off ? met->n_raw : LOCI_FIRE_EMPTY, met->raw);
 	tell_stack(met->back, met->n_back);
 	met->thread = NULL;
 	__atomic_fetch_sub(&lottery.n_met, 1, __ATOMIC_RELAXED);
@@ -132,6 +138,8 @@ void rt_lottery_tell_met(void)
 	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
 		struct met *met = &lottery.met[i];
 
+		met->raw[LOCI_FIRE_LEAST] = met->raw[1];
+		met->raw[LOCI_FIRE_MOST] = met->raw[1] + met->raw[7];
 		if (met->thread)
 			tell_met(met, met->raw[1] + met->raw[7] / 2, (met->raw[7] + 1) / 2);
 	}
@@ -158,6 +166,8 @@ void rt_lottery_look_back(struct rt_thread *thread, bool is_exact)
 			count = from +
 				(uint64_t)((unsigned __int128)(now - from) * met->since_ns / ns);
 		count = count < least ? least : count;
+		met->raw[LOCI_FIRE_LEAST] = least;
+		met->raw[LOCI_FIRE_MOST] = now;
 		tell_met(met, count, count - least > now - count ? count - least : now - count);
 	}
 }
@@ -327,6 +337,27 @@ static uintptr_t behind(uintptr_t code)
 	return code + (shared()->by == LOCI_CONTROL_PAGES);
 }
 
+/* Where the budget may be. A frame is on the same two pages as its ends, which are there.
+ */
+static void take_registers(struct met *met, const struct rt_thread *thread, const greg_t *gregs)
+{
+	static const uint8_t dwarf[16] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+		REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14,
+		REG_R15 };
+	uintptr_t top = (uintptr_t)gregs[REG_RBP], end = (uintptr_t)gregs[REG_RSP];
+	unsigned n = LOCI_FIRE_MEMORY;
+
+	met->raw[LOCI_FIRE_EMPTY] = (uint64_t)thread->offset;
+	met->raw[LOCI_FIRE_CODE] = (uint64_t)gregs[REG_RIP];
+	for (unsigned i = 0; i < 16; i++)
+		met->raw[LOCI_FIRE_REGISTERS + i] = (uint64_t)gregs[dwarf[i]];
+	if (met->raw[5] && !(top & 7) && top - end <= PAGE_BYTES)
+		for (uintptr_t at = top - 8; at >= end && n < LOCI_FIRE_MEMORY + MEMORY_WORDS;
+			at -= 8)
+			met->raw[n++] = *(const uint64_t *)at;
+	met->n_raw = n;
+}
+
 /* The frame pointer is that of the code, if that keeps one. Lock held. */
 static void meet(unsigned watch, uintptr_t address, const greg_t *gregs, uint64_t now_ns)
 {
@@ -335,7 +366,7 @@ static void meet(unsigned watch, uintptr_t address, const greg_t *gregs, uint64_
 	uintptr_t site = (uintptr_t)gregs[REG_RIP];
 	static struct rt_call_stack calls;
 
-	*met = (struct met){ .thread = armed->thread, .id = armed->id };
+	*met = (struct met){ .thread = armed->thread, .id = armed->id, .n_raw = LOCI_FIRE_EMPTY };
 	met->raw[0] = address;
 	met->raw[1] = count_of(armed, &met->raw[7]);
 	met->raw[2] = behind(site);
@@ -344,6 +375,8 @@ static void meet(unsigned watch, uintptr_t address, const greg_t *gregs, uint64_
 	rt_call_stack_walk(&calls, (uintptr_t)gregs[REG_RBP], site);
 	met->raw[5] = calls.n ? calls.call[calls.n - 1].frame : 0;
 	met->n_back = rt_call_stack_list(&calls, met->back);
+	if (armed->thread == rt_self && !rt_self->depth)
+		take_registers(met, rt_self, gregs);
 	met->since_ns = rt_pace_until(armed->thread, now_ns);
 	__atomic_fetch_add(&lottery.n_met, 1, __ATOMIC_RELAXED);
 	if (!armed->counting || (armed->thread->burst && armed->thread->burst->is_on))

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The budget as a variable of the debug information, LOCI_CC_BUDGET: a trap in a counting copy
+ * finds it where DWARF says that it is. The code is the same with and without. */
+#ifndef LOCI_COLLECT_LLVM_BUDGET_VARIABLE_H
+#define LOCI_COLLECT_LLVM_BUDGET_VARIABLE_H
+
+#include <llvm-c/Core.h>
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* It is what is in the slot, which is to be promoted. NULL: the function has no debug information,
+ * and what follows does nothing. */
+LLVMMetadataRef loci_budget_variable_new(LLVMValueRef slot, const char *name);
+/* From the beginning of the block on it has the value; NULL: it is not known. (Tracing copies have
+ * it in memory.) */
+void loci_budget_variable_set(
+	LLVMMetadataRef variable, LLVMBasicBlockRef block, LLVMValueRef value);
+/* In a loop that is left by `exiting` alone it goes down by so many each turn, to a value that is
+ * computed before. Not known where the loop does not count its turns in a plain way. */
+void loci_budget_variable_run(LLVMMetadataRef variable, LLVMBasicBlockRef header,
+	LLVMBasicBlockRef exiting, LLVMValueRef last, uint32_t each);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

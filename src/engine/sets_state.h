@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the per-set engine keeps. Private to sets*.c.
+ *
+ * The 64 most recent blocks are the *top*; all others are in the *tree* and the *directory*. A
+ * block's position among 2^k sets is the number of top blocks in its set that were touched later,
+ * and if it is not in the top itself, the number of all of them and of the more recent blocks of
+ * that set in the tree.
+ *
+ * The top has a stamp a place for the order, and for every address bit below 16 the places whose
+ * block has it, as a word: those of one set of 2^k are an intersection of k such words.
+ *
+ * The tree has for every set of 2^k, k from 1 to 15, a word of the up to 64 most recent blocks that
+ * are not in the top, the most recent lowest: which of them have bit k of the address, and a second
+ * one of those that have not. Bit k says to which of the two sets of 2^(k+1) a block belongs; so
+ * the n-th bit set in a word is the n-th block of one of these, and nothing else need be kept.
+ * Going up from the finest sets, a block's bit in a word is the one above as many as there are
+ * blocks before it in the finer set, and its position is the place of that bit. The directory,
+ * which has the blocks themselves in order for each set of 2^16, says where to begin.
+ *
+ * Where a list drops a block for 64 more recent ones, top blocks of its set among them, its
+ * position is 64 or more, which is all that is asked. */
+#ifndef LOCI_ENGINE_SETS_STATE_H
+#define LOCI_ENGINE_SETS_STATE_H
+
+#include "engine/sets.h"
+
+#include <stdbool.h>
+
+#define SETS_TOP                                                                        \
+	64 /* no less than the ways: what is not in the top is absent from a single set \
+	    */
+#define SETS_WRITTEN    128
+#define SETS_HINT_BITS  12
+#define SETS_LAST_STAMP 32767 /* compared as signed words */
+
+/* A byte for each of the levels 1 to 16, the coarsest first. None is larger than one of a coarser
+ * level; those of a block that is absent are 64. */
+typedef uint64_t sets_row __attribute__((vector_size(16)));
+
+#define SETS_ABSENT (LOCI_SETS_WAYS * 0x0101010101010101u)
+
+struct sets_top {
+	_Alignas(64) int16_t stamp[SETS_TOP];  /* 0: empty */
+	uint64_t plane[2][LOCI_SETS_MAX_BITS]; /* places whose block has this bit clear, or set */
+	sets_row dirty[SETS_TOP];              /* the largest positions since the last write */
+	uint64_t block[SETS_TOP];
+	int16_t stamp_of[SETS_TOP]; /* the same: a lane loaded from a vector just stored waits */
+	uint8_t dirty0[SETS_TOP];   /* of level 0 */
+	uint8_t hint[1 << SETS_HINT_BITS]; /* where a block of this hash may be */
+	unsigned n;
+	int16_t clock;         /* the largest stamp */
+	unsigned last, before; /* the two most recent places */
+};
+
+/* Seven sets: one of 2^k, k being 1, 4, 7, 10 or 13, the two of twice as many that it consists of,
+ * and the four of those. Below it are eight knots, of which those that never held more than one
+ * block are not in use: their block is here, as bits 4 to 15. */
+#define SETS_KNOT_LEVELS 3
+#define SETS_KNOTS       5 /* from coarsest to finest */
+enum { SETS_EMPTY, SETS_LEAF, SETS_OPEN, SETS_STATE = 15 };
+
+struct sets_knot {
+	_Alignas(64) uint64_t coarse[2]; /* blocks that have the next bit clear, or set */
+	uint64_t middle[2][2];
+	uint16_t below[8]; /* state, and block of a leaf */
+	uint64_t fine[4][2];
+};
+
+/* A set of 2^16: two blocks, the more recent one last, or a chunk of the pool, where they are in a
+ * ring. */
+#define SETS_HEAD_BLOCKS 2
+
+struct sets_head {
+	_Alignas(64) uint64_t block[SETS_HEAD_BLOCKS];
+	sets_row dirty[SETS_HEAD_BLOCKS];
+	uint32_t chunk; /* 1 + its number; 0: none */
+	uint8_t n;
+	uint8_t start; /* the oldest of the ring */
+};
+
+struct sets_chunk {
+	_Alignas(64) uint32_t middle[LOCI_SETS_WAYS]; /* of the block: bits 16 to 47 */
+	uint16_t high[LOCI_SETS_WAYS];                /* and from 48 */
+	sets_row dirty[LOCI_SETS_WAYS];
+};
+
+struct sets_directory {
+	struct sets_head *head; /* both lazily backed */
+	struct sets_chunk *chunk;
+	uint32_t n_chunks;
+};
+
+typedef uint64_t sets_counts[LOCI_SETS_MAX_BITS + 1][LOCI_SETS_WAYS + 1];
+
+struct loci_sets;
+/* is_write may be NULL. n_ahead of the blocks are known, n or more; 0: not worth looking at. */
+typedef void sets_run_fn(struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write,
+	size_t n, size_t n_ahead);
+sets_run_fn sets_run_scalar;
+sets_run_fn sets_run_avx2;
+sets_run_fn sets_run_avx512;
+
+struct loci_sets {
+	struct sets_top top;
+	sets_row row;  /* positions of the last touch */
+	unsigned row0; /* and at level 0 */
+	struct sets_knot *knot;
+	struct sets_directory directory;
+	sets_run_fn *run;
+	/* Whether many touches are of blocks not in the top, as counted up to these. */
+	bool is_far;
+	uint64_t past_touches, past_far;
+	uint64_t touches, writes, halves;
+	/* All but position 0: touches not counted are there. */
+	sets_counts position, dirty, both;
+	/* Dirty levels of writes not counted yet. */
+	unsigned n_written;
+	struct {
+		sets_row row;
+		unsigned row0;
+	} written[SETS_WRITTEN];
+	/* Touches of the last block but one, by the finest level at which it shares a set with the
+	 * last. */
+	uint64_t turns[LOCI_SETS_MAX_BITS + 1];
+};
+
+/* Stamps 1, 2, ... in the same order. */
+void sets_top_renumber(struct sets_top *top);
+/* The blocks of a full head in a chunk. */
+void sets_directory_promote(struct sets_directory *directory, struct sets_head *head);
+
+#endif
