@@ -103,10 +103,10 @@ fi
 
 # Interrupted: a profile of what was read, and status 1.
 mkfifo pipe
-(cat sweep.txt; for i in 1 2 3 4 5 6 7 8 9 10; do cat sweep.txt; sleep 1; done) >pipe 2>/dev/null &
+(for ((i = 0; i < 20; i++)); do cat sweep.txt; done; : >is-read; while cat sweep.txt; do sleep 1; done) >pipe 2>/dev/null &
 loci analyse --format hex -o cut.loci - <pipe 2>err &
 pid=$!
-sleep 2
+until [ -e is-read ]; do sleep 0.1; done
 kill -INT $pid 2>/dev/null
 wait $pid
 [ $? = 1 ] || fail "interrupted analysis exits with $?"

@@ -18,6 +18,18 @@ under() {
 		valgrind -q --vgdb=no --vex-guest-chase=no --vex-iropt-unroll-thresh=0 "$@"
 }
 
+# The stream of the process that no other one made: numbers of processes begin again some time.
+first_stream() {
+	local file pid
+	for file in streams/*.0; do
+		pid=${file##*/}
+		[ "$(ls streams | wc -l)" = 1 ] ||
+			! grep -qE "^FORK t[0-9]+ $(printf '%x' "${pid%.*}")( |\$)" streams/* || continue
+		echo "$file"
+		return
+	done
+}
+
 # listen OPTION.. PROGRAM ARGUMENT..: streams/PID.N are the streams, stream the first
 listen() {
 	local status
@@ -25,7 +37,7 @@ listen() {
 	mkdir streams
 	LISTEN="${LISTEN:-" "}" under --tool=loci --log-file=log '--run-dir={}' "$@"
 	status=$?
-	stream=$(find streams -type f | sort -t/ -k2n | head -n 1)
+	stream=$(first_stream)
 	return $status
 }
 

@@ -103,7 +103,7 @@ holds killed "samples > 300 from s"
 expect 130 loci record -m sample -c 1000 -o p.loci ./sampled interrupted
 holds interrupted "samples > 10 from s"
 (loci record -q -m sample -c 1000 -o gone.loci ./sampled orphan >out 2>err) 2>killed
-for ((i = 0; i < 100; i++)); do
+for ((i = 0; i < 600; i++)); do
 	! grep -q done out || break
 	sleep 0.1
 done

@@ -24,7 +24,7 @@ shm() {
 	}
 }
 mkdir small
-mkfifo fifo
+mkfifo fifo begun
 mount -t tmpfs -o size=64k small small || exit 77
 
 # Too small for a run, or not to be written: TMPDIR does as well.
@@ -48,9 +48,13 @@ sizes="64m 9m"
 ! is_sanitized || sizes=9m
 for size in $sizes; do
 	shm size=$size
-	expect 0 loci record -o p.loci sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		/bin/sh -c "read line" <fifo & done; sleep 2; exec 3>fifo; exec 3>&-; wait'
-	has err "22 processes"
+	expect 0 loci record -o p.loci sh -c 'all="1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20"
+		exec 3<>fifo 4<>begun
+		for i in $all; do /bin/sh -c "echo >&4; read line <&3" & done
+		for i in $all; do read line <&4; done
+		for i in $all; do echo >&3; done
+		wait'
+	has err "21 processes"
 	lacks err "not recorded"
 	[ -z "$(ls -A /dev/shm)" ] || fail "left behind: $(ls -A /dev/shm)"
 done

@@ -44,7 +44,7 @@ has err "apt-get install chromium"
 start() {
 	"$LOCI" view --no-open m.loci >url 2>view.err &
 	server=$!
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		[ -s url ] && break
 		sleep 0.1
 	done
@@ -66,7 +66,7 @@ printf '#!/bin/sh\necho "$1" >%s/opened\n' "$PWD" >desktop/xdg-open
 chmod +x desktop/xdg-open
 PATH=$PWD/desktop:$PATH "$LOCI" view m.loci >url 2>view.err &
 server=$!
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	[ -s opened ] && break
 	sleep 0.1
 done

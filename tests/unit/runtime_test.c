@@ -394,6 +394,15 @@ static void test_jumps(void)
 	release(&run, &seen);
 }
 
+/* The program has gone through its main loop so often. */
+static void run_until(struct one_run *of, uint64_t n)
+{
+	while (__atomic_load_n(&of->totals->done[1], __ATOMIC_ACQUIRE) < n) {
+		run_look(of);
+		usleep(1000);
+	}
+}
+
 /* Killed at any moment: what was appended is all there. */
 static void test_killed(void)
 {
@@ -401,6 +410,7 @@ static void test_killed(void)
 		uint64_t seen_loops;
 
 		start(&run, "for_ever", LOCI_CONTROL_TRACE);
+		run_until(&run, 1);
 		for (int k = 0; k < 20 + 7 * i; k++) {
 			run_look(&run);
 			usleep(1000);
@@ -645,10 +655,7 @@ static void test_windows(void)
 			usleep(1000);
 		}
 		__atomic_store_n(&run.control->recording, i == 1, __ATOMIC_SEQ_CST);
-		for (int k = 0; k < 100; k++) {
-			run_look(&run);
-			usleep(1000);
-		}
+		run_until(&run, run.totals->done[1] + 30000);
 		__atomic_store_n(&run.totals->value[0], i + 1, __ATOMIC_SEQ_CST);
 	}
 	finish(&run, 0, &seen);

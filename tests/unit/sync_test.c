@@ -166,6 +166,42 @@ static void test_signals(void)
 	hb_free(&hb);
 }
 
+static bool sleeps(const char *tasks, const char *name)
+{
+	char path[400], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s/stat", tasks, name);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	if (file)
+		fclose(file);
+	return state == 'S';
+}
+
+/* Whether the process has n threads, and none of them ran between two looks. */
+static bool all_sleep(pid_t pid, unsigned n)
+{
+	unsigned n_sleeping = 0;
+
+	for (unsigned look = 0; look < 2; look++) {
+		char path[64];
+		struct dirent *entry;
+		DIR *tasks;
+
+		snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+		tasks = opendir(path);
+		CHECK(tasks != NULL);
+		while (tasks && (entry = readdir(tasks)))
+			n_sleeping += entry->d_name[0] != '.' && sleeps(path, entry->d_name);
+		if (tasks)
+			closedir(tasks);
+		usleep(20000);
+	}
+	return n_sleeping == 2 * n;
+}
+
 /* Ends by Ctrl-C, with all that was written before: who waits, and that it does. */
 static void test_deadlock(void)
 {
@@ -176,7 +212,8 @@ static void test_deadlock(void)
 		run_look(&run);
 		usleep(1000);
 	}
-	usleep(100000); /* they wait for ever; if not yet, one that will wait is not counted */
+	while (!all_sleep(run.pid, 3)) /* they wait for ever */
+		usleep(10000);
 	kill(run.pid, SIGINT);
 	run_finish(&run);
 	CHECK(WIFSIGNALED(run.status) && WTERMSIG(run.status) == SIGINT);

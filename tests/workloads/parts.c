@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* parts MILLISECONDS [toggle]: a thousand stores (or STORES) to each of three cells, that long
  * apart. Between them it tells its parent to turn recording on or off. */
-#include <signal.h>
+#include "turn_recording.h"
+
 #include <stdlib.h>
-#include <unistd.h>
 
 #ifndef STORES
 #define STORES 1000
@@ -22,11 +22,11 @@ int main(int argc, char **argv)
 
 	store(&early_cell);
 	if (argc > 2)
-		kill(getppid(), SIGUSR2);
+		turn_recording();
 	usleep(pause_us);
 	store(&middle_cell);
 	if (argc > 2)
-		kill(getppid(), SIGUSR2);
+		turn_recording();
 	usleep(pause_us);
 	store(&late_cell);
 	return 0;

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by tests of what is recorded by time: a step is long beside what the machine takes to start
+# a program, be it ever so busy.
+
+# step_length N COMMAND..: step_ms and step_s, N times what the command takes now
+step_length() {
+	local begin=${EPOCHREALTIME/[.,]/} n=$1
+	shift
+	"$@" >/dev/null 2>&1
+	step_ms=$((n * (${EPOCHREALTIME/[.,]/} - begin) / 1000))
+	[ "$step_ms" -ge 800 ] || step_ms=800
+	step_s=${step_ms}e-3
+}
+
+# recorded_steps N ALL: err says that N steps were recorded, of a run of ALL, to about half a step
+recorded_steps() {
+	awk -v step="$step_ms" -v n="$1" -v all="$2" '
+		function ms(value, unit) { return unit ~ /^ms/ ? value : unit ~ /^min/ ? 60000 * value : 1000 * value }
+		{ for (i = 1; i <= NF; i++) if ($i == "recorded" && $(i + 3) == "of") {
+			part = ms($(i + 1), $(i + 2)); whole = ms($(i + 4), $(i + 5)) } }
+		END { exit !(part >= (n - 0.6) * step && part <= (n + 0.6) * step && whole >= (all - 0.1) * step) }' err
+}
