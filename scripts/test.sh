@@ -96,8 +96,8 @@ case $variants in *tsan*) beside tsan ;; esac
 together
 
 say "testing"
-# One more than there are processors: some wait for a clock or a browser.
-cd "$build" && ctest --output-on-failure -j "$((jobs + 1))" $quick "$@"
+# More than there are processors: many wait, for a clock, a browser, a program that they watch.
+cd "$build" && ctest --output-on-failure -j "$((jobs + 2))" $quick "$@"
 status=$?
 [ $status = 0 ] && say "tests passed" || say "tests failed"
 exit $status

@@ -2,7 +2,7 @@
 // The page's data: unpacked, its tables in typed arrays, names for what they hold. doc/viewer.md
 // describes the document.
 
-import { makeVisible } from "./visible.js";
+import { parseVisible } from "./visible.js";
 import { decodeHist, newHist } from "./hist.js";
 import { cacheSets, parseHierarchy, size } from "./units.js";
 import { predictCache, predictHits } from "./predict.js";
@@ -34,7 +34,7 @@ export async function unpack(base64) {
 }
 
 export function readDocument(text) {
-	const raw = makeVisible(JSON.parse(text));
+	const raw = parseVisible(text);
 
 	if (raw.format !== "loci-view") throw new Error("this page's data is not loci's");
 	return { ...raw, profiles: raw.profiles.map((profile) => new Profile(profile)) };

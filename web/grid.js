@@ -5,6 +5,7 @@
 import { el } from "./dom.js";
 
 const ROW = 24; // pixels; page.css knows it too
+const DEEPEST = 12; // as far as a name moves in: beyond, it would leave its column
 const LEAST = { wide: 170, middle: 120, "line-number": 62, "source-text": 420 }; // below, it scrolls
 let grids = 0;
 
@@ -203,7 +204,7 @@ export class Grid {
 			line.setAttribute("aria-level", String(row.depth + 1));
 			if (row.expands) line.setAttribute("aria-expanded", String(Boolean(row.open)));
 			else line.removeAttribute("aria-expanded");
-			line.cells[0].style.paddingLeft = `${6 + 16 * row.depth}px`;
+			line.cells[0].style.paddingLeft = `${6 + 16 * Math.min(row.depth, DEEPEST)}px`;
 			put(line.handle, row.expands ? (row.open ? "\u25be" : "\u25b8") : "");
 		}
 		this.columns.forEach((column, i) => {

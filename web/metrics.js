@@ -10,7 +10,7 @@ import { carrierText, causeText, strideText } from "./phrases.js";
 import { cacheLabel, count, percent } from "./units.js";
 
 const PAIRS_SHOWN = 5;
-const DISTANCES_AT_ONCE = 4000;
+const DISTANCES_AT_ONCE = 1000;
 
 function sumOf(column, rows) {
 	let sum = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Many names, and which of them hold some words.
 
+import { finish } from "./order.js";
+
 const NAMES_AT_ONCE = 2000;
 
 // Names in small letters, all in one text with a line for each: to look through them is to look through one
@@ -36,7 +38,7 @@ export class Names {
 		const marks = new Uint8Array(this.n);
 		let name = 0;
 
-		for (const step of this.prepare()) void step;
+		finish(this.prepare());
 		if (words.includes("\n")) return marks;
 		for (let at = this.text.indexOf(words); at >= 0 && name < this.n; at = this.text.indexOf(words, this.start[name])) {
 			while (this.start[name + 1] <= at) name++;

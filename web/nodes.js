@@ -5,7 +5,7 @@
 import { medianOf } from "./blame.js";
 import { fileName } from "./document.js";
 import { Names } from "./names.js";
-import { Orders, nameKeys, placesBy } from "./order.js";
+import { Orders, finish, nameKeys, placesBy } from "./order.js";
 
 const NAMES = {
 	function: (profile, id) => profile.functionName(id) || "(no function known)",
@@ -28,20 +28,26 @@ function ratio(misses, touches, refs) {
 }
 
 // Keys of lines, each named by a site: by file, number and function; after them those of which no line
-// is known, by function and place in the module.
-function lineKeys({ sites, sources, functions, modules }, ids) {
+// is known, by function and place in the module. In steps.
+function* lineKeys({ sites, sources, functions, modules }, ids) {
 	const isKnown = (site) => sites.source[site] >= 0 && sites.line[site] > 0;
 	const ranks = (texts) => nameKeys(Array.from(texts ?? []));
 	const files = ranks(sources.path?.map(fileName));
 	const names = ranks(functions.name);
 	const libraries = ranks(modules.path?.map(fileName));
 
-	return placesBy([
-		ids.map((site) => (isKnown(site) ? files[sites.source[site]] * 2 ** 32 + sites.line[site] : Infinity)),
-		ids.map((site) => names[sites.function[site]] ?? -1),
-		ids.map((site) => (isKnown(site) ? 0 : (libraries[sites.module[site]] ?? -1))),
-		ids.map((site) => (isKnown(site) ? 0 : sites.code_offset[site])),
-	]);
+	const columns = [];
+
+	for (const keyOf of [
+		(site) => (isKnown(site) ? files[sites.source[site]] * 2 ** 32 + sites.line[site] : Infinity),
+		(site) => names[sites.function[site]] ?? -1,
+		(site) => (isKnown(site) ? 0 : (libraries[sites.module[site]] ?? -1)),
+		(site) => (isKnown(site) ? 0 : sites.code_offset[site]),
+	]) {
+		columns.push(ids.map(keyOf));
+		yield;
+	}
+	return yield* placesBy(columns);
 }
 
 // One of them, as panes and tables see it.
@@ -225,11 +231,19 @@ export class Nodes {
 	}
 
 	nameKeys() {
-		this.places ??=
-			this.kind === "line"
-				? lineKeys(this.profile, this.ids)
-				: nameKeys(Array.from(this.ids, (_, i) => this.nameOf(i)));
+		this.places ??= finish(this.newNameKeys());
 		return this.places;
+	}
+
+	*newNameKeys() {
+		if (this.kind === "line") return yield* lineKeys(this.profile, this.ids);
+		return nameKeys(Array.from(this.ids, (_, i) => this.nameOf(i)));
+	}
+
+	// What names are searched and sorted by, in steps, for when nobody waits.
+	*prepare() {
+		yield* this.names.prepare();
+		this.places ??= yield* this.newNameKeys();
 	}
 
 	// All of them by a column, and where it does not tell by references.

@@ -5,6 +5,23 @@
 const BITS = 11;
 const DIGITS = 1 << BITS;
 
+// What is done in steps, done at once.
+export function finish(steps) {
+	for (;;) {
+		const { done, value } = steps.next();
+
+		if (done) return value;
+	}
+}
+
+// A column's values at some rows.
+export function valuesAt(column, rows) {
+	const values = new Float64Array(rows.length);
+
+	for (let i = 0; i < rows.length; i++) values[i] = column[rows[i]];
+	return values;
+}
+
 // All rows, as they come.
 export function everyRow(n) {
 	const rows = new Uint32Array(n);
@@ -74,10 +91,16 @@ function differ(columns, a, b) {
 }
 
 // The place of each row among all that differ, by the first column and where it does not tell by the next.
-export function placesBy(columns) {
-	const order = columns.reduceRight((before, keys) => orderBy(keys, before), null);
-	const places = new Float64Array(order.length);
+// In steps, for when nobody waits.
+export function* placesBy(columns) {
+	let order = null;
 	let place = 0;
+
+	for (let i = columns.length; i-- > 0; ) {
+		order = orderBy(columns[i], order);
+		yield;
+	}
+	const places = new Float64Array(order.length);
 
 	for (let k = 1; k < order.length; k++) {
 		if (differ(columns, order[k], order[k - 1])) place++;

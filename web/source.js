@@ -5,7 +5,7 @@ import { el } from "./dom.js";
 import { Grid, heatCell } from "./grid.js";
 import { sitesOfFile } from "./tree.js";
 import { fileName } from "./document.js";
-import { orderBy } from "./order.js";
+import { orderBy, valuesAt } from "./order.js";
 
 // The lines of a source that the profile knows, by column: numbers, 0 for a gap; the sites of line i from
 // start[i] to start[i + 1]. The one that is asked for becomes an object.
@@ -13,7 +13,7 @@ class Lines {
 	constructor(profile, source) {
 		const { line, refs } = profile.sites;
 		const own = sitesOfFile(profile, source).filter((site) => line[site] > 0);
-		const order = orderBy(Float64Array.from(own, (site) => line[site]));
+		const order = orderBy(valuesAt(line, own));
 
 		this.text = profile.text.get(source) ?? new Map();
 		this.sites = order.map((at) => own[at]);

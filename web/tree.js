@@ -156,8 +156,7 @@ export function* preparations(profile) {
 		const nodes = treeFor(profile, by);
 
 		yield;
-		yield* nodes.names.prepare();
-		nodes.nameKeys();
+		yield* nodes.prepare();
 		yield;
 	}
 }

@@ -4,6 +4,10 @@
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
 
+// In JSON: what is neither a plain character nor the escape of one or of a tab. White space that is not
+// escaped is none of a string's.
+const SUSPECT = /[^ -~\t\r\n]|\\(?!["\\/t]|u0009)/;
+
 function spelled(character) {
 	const code = character.codePointAt(0);
 
@@ -17,7 +21,15 @@ export function visible(text) {
 	return text.replace(UNSEEN, spelled);
 }
 
-// Every string of a document, in place: nothing downstream can forget to.
+// The document that JSON holds, with every string made visible: nothing downstream can forget to. Most
+// have plain characters alone, and are not looked through string by string.
+export function parseVisible(json) {
+	const value = JSON.parse(json);
+
+	return SUSPECT.test(json) ? makeVisible(value) : value;
+}
+
+// Every string of a document, in place.
 export function makeVisible(value) {
 	if (typeof value === "string") return visible(value);
 	if (Array.isArray(value)) {

@@ -13,7 +13,7 @@ int loci_flow_prepare(struct loci_attribution *a, struct loci_err *err)
 	return 0;
 }
 
-void loci_flow_count(struct loci_attribution *a)
+static void add_here(struct loci_attribution *a)
 {
 	a->references += a->here.refs;
 	a->walk.contexts.node[a->here.context].refs += a->here.refs;
@@ -24,6 +24,13 @@ void loci_flow_count(struct loci_attribution *a)
 	}
 	a->thread_refs[a->here.thread] += a->here.refs;
 	a->thread_again[a->here.thread] += a->here.again;
+}
+
+/* Often there is nothing: events of memory follow each other. */
+void loci_flow_count(struct loci_attribution *a)
+{
+	if (a->here.refs || a->here.again)
+		add_here(a);
 	a->here = (struct loci_attribution_here){
 		.context = a->walk.context, .stage = a->stages.now, .thread = a->walk.at
 	};

@@ -73,18 +73,33 @@ void loci_rows_near(
 	rows->row[site->row].near[distance] += n;
 }
 
+/* What n steps of the site's stride change, but for where it is: after 16 at most they are regular
+ * and nothing is new. */
+static void agree(struct loci_row_site *site, uint64_t n)
+{
+	uint16_t history = site->history;
+
+	if (history == LOCI_ROW_HISTORY)
+		return;
+	site->previous = site->stride;
+	for (; n && history != LOCI_ROW_HISTORY; n--) {
+		history = (uint16_t)(history << 1 | 1);
+		site->irregular += (uint16_t)(history | (history + 1)) != UINT16_MAX;
+	}
+	site->history = history;
+}
+
 void loci_rows_steps(
 	struct loci_rows *rows, struct loci_row_site *site, uint64_t step, uint64_t n, uint64_t low)
 {
-	while (n && (site->history != LOCI_ROW_HISTORY || (int64_t)step != site->stride)) {
+	for (; n && (int64_t)step != site->stride; n--)
 		loci_rows_step(rows, site, site->last + step, low);
-		n--;
-	}
 	if (!n)
 		return;
 	site->last += n * step;
 	if (n >= UINT32_MAX - site->refs)
 		loci_rows_settle(rows, site);
+	agree(site, n);
 	site->refs += (uint32_t)n;
 }
 

@@ -20,7 +20,7 @@
 #define N_KNOTS 9362 /* 2, 16, 128, 1024 and 8192 */
 
 #define PIECE    8192u /* touches */
-#define FAR_PART 4
+#define FAR_PART 8
 
 static sets_run_fn *const kernels[] = {
 	[LOCI_ISA_SCALAR] = sets_run_scalar,

@@ -143,9 +143,9 @@ static always_inline void touch_near(
 	unsigned position = count_bits(newer);
 
 	sets->position[0][position]++;
-	low = find_same(sets, &newer, block, 0, 4);
+	low = find_same(sets, &newer, block, 0, 6);
 	if (newer) {
-		low |= find_same(sets, &newer, block, 4, 4) << 32;
+		low |= find_same(sets, &newer, block, 6, 2) << 48;
 		if (newer)
 			high = find_same(sets, &newer, block, 8, 8);
 	}

@@ -58,7 +58,7 @@ static bool get_number(struct span *extras, uint64_t *ret)
 	return false;
 }
 
-static bool get_block_number(struct span *blocks, uint32_t *ret)
+static inline bool get_block_number(struct span *blocks, uint32_t *ret)
 {
 	uint32_t number;
 
@@ -109,10 +109,12 @@ static int get_block(struct loci_unpacker *u, uint64_t *ret)
 	return 0;
 }
 
+/* Of a difference of so many bytes. */
+static const uint64_t mask[] = { 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff,
+	0xffffffffffff, 0xffffffffffffff, UINT64_MAX };
+
 static inline int get_address(struct loci_unpacker *u, unsigned len, uint64_t *ret)
 {
-	static const uint64_t mask[] = { 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff,
-		0xffffffffffff, 0xffffffffffffff, UINT64_MAX };
 	struct span *deltas = &u->column[LOCI_PACK_DELTAS];
 	uint64_t delta, *slot;
 
@@ -179,16 +181,70 @@ static ssize_t get_other(struct loci_unpacker *u, unsigned token, uint64_t *word
 	}
 }
 
+/* What nearly all tokens are: addresses that are no markers, alone or with a block seen before.
+ * Stops before anything else, and before faults. Returns the words. */
+static size_t unpack_addresses(struct loci_unpacker *u, uint64_t *words, size_t cap)
+{
+	struct loci_pack_model *model = &u->model;
+	struct span tokens = u->column[LOCI_PACK_TOKENS], blocks = u->column[LOCI_PACK_BLOCKS],
+		    deltas = u->column[LOCI_PACK_DELTAS];
+	uint32_t base = model->base, n_words = model->n_words, position = model->position;
+	uint64_t *out = words;
+
+	while (tokens.at < tokens.end && (size_t)(out - words) + WORDS_PER_TOKEN <= cap) {
+		unsigned token = *tokens.at, len = token & LOCI_PACK_LEN;
+		struct loci_pack_block block = { .base = base, .n_words = n_words };
+		struct span after = blocks;
+		uint64_t delta, address, *slot;
+		uint32_t number;
+
+		if (token >= LOCI_PACK_WIDE || len > 8 || (size_t)(deltas.end - deltas.at) < len)
+			break;
+		if (token & LOCI_PACK_BLOCK) {
+			if (!get_block_number(&after, &number) || number >= model->n_blocks)
+				break;
+			block = model->block[number];
+			position = 0;
+			out[0] = loci_mark_word(LOCI_MARK_BLOCK, 0, block.id);
+		}
+		memcpy(&delta, deltas.at, sizeof(delta));
+		slot = &model->slot[(block.base + position) % LOCI_PACK_SLOTS];
+		address = *slot + loci_unzigzag(delta & mask[len]);
+		if (loci_word_is_marker(address))
+			break;
+		*slot = address;
+		out += token >> 4;
+		*out++ = address;
+		blocks = after;
+		deltas.at += len;
+		tokens.at++;
+		base = block.base;
+		n_words = block.n_words;
+		position = position + 1 == n_words ? 0 : position + 1;
+	}
+	u->column[LOCI_PACK_TOKENS].at = tokens.at;
+	u->column[LOCI_PACK_BLOCKS].at = blocks.at;
+	u->column[LOCI_PACK_DELTAS].at = deltas.at;
+	model->base = base;
+	model->n_words = n_words;
+	model->position = position;
+	return (size_t)(out - words);
+}
+
 static ssize_t unpack(struct loci_unpacker *u, uint64_t *words, size_t cap)
 {
 	struct span *tokens = &u->column[LOCI_PACK_TOKENS];
 	size_t n = 0;
 
-	while (tokens->at < tokens->end && n + WORDS_PER_TOKEN <= cap) {
-		unsigned token = *tokens->at;
+	for (;;) {
+		unsigned token;
 		uint64_t address;
 		int r = 0;
 
+		n += unpack_addresses(u, words + n, cap - n);
+		if (tokens->at == tokens->end || n + WORDS_PER_TOKEN > cap)
+			break;
+		token = *tokens->at;
 		if (token >= LOCI_PACK_OTHER) {
 			ssize_t more = get_other(u, token, words + n, cap - n);
 

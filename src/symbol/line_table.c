@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define ROWS_A_MARK 128
+#define ROWS_A_MARK 32
 
 /* A row, and what comes behind it. */
 struct mark {

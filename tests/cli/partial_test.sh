@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # loci record of a part of the run: functions by name, windows by time and by signal. The profile
 # has that part, and says that it is one.
+# By the clock.
 # Not under sanitizers: record_cc_windows_test is, and what opens and closes runs in the program.
 . "$SRC/tests/cli/expect.sh"
 work=$BUILD/tests/workloads

@@ -2,6 +2,7 @@
 # Parts of a program built by loci cc, in time: --delay, --duration, --start-disabled and --toggle. A
 # thread looks every 10000 references whether it is to begin, and whether it is to end when a chunk
 # of its ring is full; else every reference is there.
+# By the clock.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/clangs.sh"
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The viewer in Chromium: every view, by mouse and keys; accessibility; hostile names; a hundred thousand
 # sites. Skipped where npm or Chromium cannot be had (scripts/web_tools.sh, scripts/deps.sh).
+# By the clock.
 # Not under sanitizers.
 . "$SRC/tests/cli/expect.sh"
 tools=$BUILD/web/tools

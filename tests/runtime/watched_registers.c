@@ -541,6 +541,26 @@ static void stacks(void)
 	CHECK(has_stack());
 }
 
+/* On a stack of the program's that has watched blocks our handler meets them itself, whenever it
+ * comes: it does not come for ever. */
+static void own_frames(void)
+{
+	static _Alignas(16) char room[65536];
+	stack_t own = { .ss_sp = room, .ss_size = sizeof(room) }, none = { .ss_flags = SS_DISABLE };
+	unsigned before = n_given_up;
+
+	again(3, false);
+	CHECK(!sigaltstack(&own, NULL));
+	for (char *at = room + sizeof(room) - 8; at > room + sizeof(room) - 8192; at -= 8) {
+		CHECK(arm(1, at));
+		CHECK(arm(0, &block[13]));
+		CHECK_U64(FIRES(block[13] = 1), 1);
+	}
+	disarm(1);
+	CHECK(n_given_up > before);
+	CHECK(!sigaltstack(&none, NULL));
+}
+
 static void becomes_another(void)
 {
 	again(3, false);
@@ -641,6 +661,7 @@ int main(int argc, char **argv)
 	debugged();
 	blocked();
 	stacks();
+	own_frames();
 	in_child(becomes_another);
 	return check_status();
 }

@@ -128,6 +128,10 @@ int main(void)
 	check_share(
 		"many calls", &(struct costs){ .burst_ns = 50000, .led_refs = 10000 }, share / 2);
 	CHECK(rt.control->watching.page_ns > 0 && rt.control->watching.trap_ns > 0);
+	/* in the child of a fork, whose own time begins anew */
+	rt.control->watching.page_ns = 0;
+	rt_watch_took(RT_WATCH_LED, now_ns + 1);
+	CHECK_U64(rt.control->watching.page_ns, rt_pace_kernel.before_ns + rt_pace_kernel.after_ns);
 	free(rt_self);
 	free(rt.control);
 	return check_status();

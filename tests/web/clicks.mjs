@@ -5,20 +5,22 @@
 //
 // The working directory holds large.html, which viewer_browser_test.sh made. A click's cost is the
 // processor time that the page's thread takes from the click until the frame after it is drawn: script, style,
-// layout, paint, and what garbage is collected and what is prepared for later meanwhile (Chromium's
-// TaskDuration in thread ticks). It is not the clock, as other tests run beside this one. Each click is made once, and
-// most are the first of their kind: what they compute is not there yet.
+// layout, paint, and what garbage is collected meanwhile. It is Chromium's TaskDuration in thread ticks, as other tests
+// run beside this one, without DevToolsCommandDuration, which is what is asked here. Each click is made once,
+// and most are the first of their kind: what they compute is not there yet.
 // COSTS=FILE keeps the list with its parts.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { address, close, isReady, open, settle } from "./browser.mjs";
 
 const READY_MS = 1000;
 const CLICK_MS = 100;
-const PARTS = ["TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration"];
+const QUIET_MS = 5; // of a tenth of a second: the page does nothing
+const WAITS = 100;
+const PARTS = ["TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration", "DevToolsCommandDuration"];
 const TREES = ["line", "loop", "file", "module", "object", "context", "function"];
 const TREE_SORTS = ["name", "miss ratio", "distance", "references", "misses"];
 
@@ -175,6 +177,25 @@ function* everyClick() {
 	yield ["keys shown", key("", "?")];
 }
 
+// What does an act in a task of its own, outside of the command that asks for it.
+function later({ do: act, with: what }) {
+	return `new Promise((done, fail) => setTimeout(() => {
+		try {
+			(${act})(${JSON.stringify(what)});
+			done();
+		} catch (error) {
+			fail(error);
+		}
+	}))`;
+}
+
+// Milliseconds that the host of a virtual machine took from its processors. A thread's clock counts them as its own.
+function stolen() {
+	const [, ...ticks] = existsSync("/proc/stat") ? readFileSync("/proc/stat", "utf8").split("\n")[0].split(/\s+/) : [];
+
+	return 10 * Number(ticks[7] ?? 0);
+}
+
 async function meter(page) {
 	const session = await page.context().newCDPSession(page);
 	const read = async () => {
@@ -185,13 +206,15 @@ async function meter(page) {
 
 	await session.send("Performance.enable", { timeDomain: "threadTicks" });
 	return async (act) => {
+		const taken = stolen();
 		const before = await read();
 
 		await act();
 		await settle(page);
 		const after = await read();
+		const [all, script, layout, style, driving] = after.map((value, i) => value - before[i]);
 
-		return after.map((value, i) => value - before[i]);
+		return [all - driving, script, layout, style, stolen() - taken];
 	};
 }
 
@@ -204,11 +227,12 @@ test("a page of a hundred thousand sites can be used within a second, every clic
 		await isReady(page);
 	});
 
-	await page.waitForTimeout(500); // as somebody looks at it; meanwhile it prepares what may be asked for
+	// somebody looks at it; meanwhile it prepares what may be asked for, which is no click's
+	for (let i = 0; i < WAITS && (await spent(() => page.waitForTimeout(100)))[0] > QUIET_MS; i++);
 	const [nothing] = await spent(() => {});
 
 	for (const [name, act] of everyClick()) {
-		const done = () => page.evaluate(act.do, act.with).catch((error) => assert.fail(`${name}: ${error}`));
+		const done = () => page.evaluate(later(act)).catch((error) => assert.fail(`${name}: ${error}`));
 
 		costs.push([name, ...(await spent(done))]);
 	}
@@ -231,7 +255,9 @@ test("a page of a hundred thousand sites can be used within a second, every clic
 	);
 	assert.ok(ready < READY_MS, `ready after ${ready.toFixed(0)} ms`);
 	assert.deepEqual(
-		costs.filter(([, ms]) => !(ms < CLICK_MS)).map(([name, ms]) => `${name} took ${ms.toFixed(0)} ms`),
+		costs
+			.filter(([, ms, , , , taken]) => !(ms - taken < CLICK_MS))
+			.map(([name, ms]) => `${name} took ${ms.toFixed(0)} ms`),
 		[],
 	);
 });

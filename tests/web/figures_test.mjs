@@ -266,6 +266,27 @@ function lineOrder({ name }) {
 	return `${file}:${line.padStart(9, "0")}${rest}`;
 }
 
+test("a site's misses are shared out among its accesses as those of the first level were", () => {
+	const [many] = documentOf(first).profiles;
+	const { accesses, sites } = many;
+
+	for (let i = 0; i < accesses.n; i++) accesses.site[i] = accesses.site[i - (i % 3)];
+	const lens = new Lens(many, parseHierarchy("X=1536")[0]);
+	const ofOne = lens.missesOfAccesses();
+	const sums = new Float64Array(sites.n);
+	let several = 0;
+
+	for (let i = 0; i < accesses.n; i++) sums[accesses.site[i]] += accesses.misses[0][i];
+	for (let i = 0; i < accesses.n; i++) {
+		const [part, all] = [accesses.misses[0][i], sums[accesses.site[i]]];
+		const wanted = all > 0 ? (lens.misses("sites")[accesses.site[i]] * part) / all : 0;
+
+		if (part < all) several++;
+		assert.ok(near(ofOne(i), wanted) && near(lens.misses("accesses")[i], wanted), `access ${i}`);
+	}
+	assert.ok(several > 0);
+});
+
 test("a tree that has met other lenses is sorted and searched as a new one", () => {
 	const lenses = blamed.map(({ level }) => new Lens(coded, level));
 	const naive = (lens, node, query) =>
@@ -331,7 +352,17 @@ test("an open tree is the rows of a table, each below what it is part of", () =>
 			assert.equal(rows.find(node.kind, node.id) === node, rows.findRow((at) => rows.at(at).kind === node.kind && rows.at(at).id === node.id) === i);
 			assert.equal(rows.above(i) < 0, node.depth === 0);
 			if (node.depth) assert.ok(below(lens, rows.at(rows.above(i))).includes(node));
+			if (node.kind === "context")
+				assert.deepEqual(
+					[...node.below].sort(),
+					[node.id, ...below(lens, node).flatMap((child) => [...child.below])].sort(),
+				);
 		}
+		// what is open below one that is shown is shown
+		const marks = tree.ids.map((_, i) => (tree.depthOf(i) ? 0 : 1));
+		const marked = new Unfolded(coded, tree, { marks, column: "misses", ascending: false, rest });
+
+		assert.deepEqual([...marked.place], [...rows.place]);
 		for (const nodes of [tree, ...tree.children.values()]) nodes.open.fill(0);
 		assert.deepEqual([unfold().at(-1), unfold().at(rows.length)], [undefined, undefined]);
 		assert.equal(unfold().indexOf({ nodes: null, i: 0 }), -1);

@@ -21,7 +21,7 @@ import {
 } from "../../web/hist.js";
 import { Profile } from "../../web/document.js";
 import { Names } from "../../web/names.js";
-import { Orders, groupBy, nameKeys, orderBy, placesBy } from "../../web/order.js";
+import { Orders, finish, groupBy, nameKeys, numbersBy, orderBy, placesBy } from "../../web/order.js";
 import { learnBins, predictCache, predictHits } from "../../web/predict.js";
 import { Store, chosenId, readFragment, writeFragment } from "../../web/state.js";
 import {
@@ -34,7 +34,7 @@ import {
 	percent,
 	size,
 } from "../../web/units.js";
-import { makeVisible, visible } from "../../web/visible.js";
+import { makeVisible, parseVisible, visible } from "../../web/visible.js";
 import { near, randomNumbers } from "./page_data.mjs";
 
 test("names show what cannot be seen", () => {
@@ -46,6 +46,21 @@ test("names show what cannot be seen", () => {
 		a: ["⟨U+202E⟩", 1, null],
 		b: { c: "\u240a" },
 	});
+});
+
+test("no document hides what cannot be seen, however it is written", () => {
+	const random = randomNumbers(3);
+	const pieces = ["a", " ", "\\", '"', "/", "u001b", "u0009", "\t", "\u001b", "\u202e", "\n", "\u00e9", "\u007f", "\ud800"];
+	const escaped = (text) =>
+		text.replace(/[^ -~]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+	for (let i = 0; i < 3000; i++) {
+		const text = Array.from({ length: random(5) }, () => pieces[random(i < 1500 ? 8 : pieces.length)]).join("");
+		const json = JSON.stringify({ [i]: [text, 1] }, null, random(2));
+
+		for (const one of [json, escaped(json.replaceAll("\n", " ")), json.replaceAll("/", "\\/")])
+			assert.deepEqual(parseVisible(one), { [i]: [visible(text), 1] }, one);
+	}
 });
 
 test("units read as people write them", () => {
@@ -318,9 +333,14 @@ test("rows that are the same in all columns are a group", () => {
 		const rows = Array.from({ length: n }, (_, i) => i);
 		const text = (row) => columns.map((column) => column[row] + 1).join(" ");
 		const all = [...new Set(rows.map(text))];
-		const places = placesBy(columns);
+		const places = finish(placesBy(columns));
 		const sorted = [...all].sort();
 		const { n: groups, start, rows: grouped } = groupBy(places);
+
+		assert.deepEqual(
+			[...numbersBy(columns)],
+			rows.map((row) => all.indexOf(text(row))),
+		);
 
 		assert.deepEqual(
 			[...places],

@@ -75,11 +75,16 @@ void rt_pace_trap(struct rt_thread *thread, uint64_t ns)
 	add(&thread->pace.traps_ns, ns);
 }
 
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* The child of a fork begins in the midst of it, and its own time anew. */
 void rt_watch_took(enum rt_watch_work work, uint64_t begun_ns)
 {
 	struct rt_thread *self = rt_self;
-	uint64_t now_ns = rt_own_ns();
-	uint64_t ns = now_ns > begun_ns ? now_ns - begun_ns : 0; /* a child's begins anew */
+	uint64_t ns = less(rt_own_ns(), begun_ns);
 
 	if (work != RT_WATCH_BEFORE)
 		ns += rt_pace_kernel.before_ns + rt_pace_kernel.after_ns;
@@ -88,11 +93,6 @@ void rt_watch_took(enum rt_watch_work work, uint64_t begun_ns)
 		return;
 	add(work == RT_WATCH_LED ? &self->pace.led_ns : &self->pace.spent_ns, ns);
 	add(&self->pace.traps_ns, ns);
-}
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
 }
 
 uint64_t rt_pace_since(const struct rt_thread *thread)

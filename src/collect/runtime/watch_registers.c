@@ -7,8 +7,9 @@
  * What is not seen: touches by the kernel; those of threads beyond MAX_FILES that were there when
  * the watches began; and those made while SIGTRAP is blocked in the kernel, which only the runtime
  * and the C library do, where neither is the program's own code. Their signal comes later, from
- * somewhere else: the block stays watched, unless that is within a call that waits, or it is in the
- * dead part of the stack.
+ * somewhere else: the block stays watched, unless that is within a call that waits, or is so for
+ * the LATE_MOST-th time: our handler may itself have touched the block, where it runs on a stack of
+ * the program's, and would for ever be followed by the next.
  *
  * A trap may still be on its way when its watch has been moved. So an event carries the number of
  * the watch and how often it was armed, and what does not fit is dropped. */
@@ -33,9 +34,9 @@
 #define REGISTERS   4
 #define MAX_FILES   16 /* of a watch: one for each thread that was there when it began */
 #define MAX_REPAIRS 16
+#define LATE_MOST   8
 #define MAGIC       0x6c6f6369ull /* of signals that are ours */
 #define MAX_BYTES   8
-#define STACK_BELOW 65536 /* more than handlers take, with all vectors */
 
 /* Of siginfo_t, which not all C libraries know. */
 #define TRAP_BY_PERF   6
@@ -52,6 +53,7 @@ struct file {
 static struct watch {
 	uintptr_t address; /* of the block; 0: not armed */
 	uint32_t armed;    /* how often it was */
+	uint32_t late;     /* traps since then that came late */
 	unsigned n_files;
 	struct file file[MAX_FILES];
 } watches[REGISTERS];
@@ -162,26 +164,29 @@ static void disable(struct watch *watch)
 		control(watch->file[i].fd, PERF_EVENT_IOC_DISABLE, NULL);
 }
 
-/* Whether the trap is of the watch as it is armed now, which it no longer is then. */
-static bool claim(unsigned watch, uint32_t armed, uintptr_t address)
-{
-	struct watch *of = &watches[watch];
-	bool is;
-
-	rt_lock();
-	is = of->address && of->address == address && (of->armed & UINT32_MAX >> 2) == armed;
-	if (is)
-		disable(of);
-	rt_unlock();
-	return is;
-}
-
 struct trap {
 	unsigned watch;
 	uint32_t armed;
 	uintptr_t address;
 	bool is_late;
 };
+
+/* Whether the trap is of the watch as it is armed now, which it no longer is then. If it is late,
+ * that takes several. */
+static bool claim(const struct trap *trap, bool at_once)
+{
+	struct watch *of = &watches[trap->watch];
+	bool is;
+
+	rt_lock();
+	is = of->address && of->address == trap->address &&
+		(of->armed & UINT32_MAX >> 2) == trap->armed &&
+		(at_once || ++of->late >= LATE_MOST);
+	if (is)
+		disable(of);
+	rt_unlock();
+	return is;
+}
 
 static bool is_trap(const siginfo_t *info, struct trap *ret)
 {
@@ -199,31 +204,22 @@ static bool is_trap(const siginfo_t *info, struct trap *ret)
 	return true;
 }
 
-/* Handlers of a thread that has no alternate stack any more are in its dead part, and touch what is
- * watched there each time that they come. */
-static bool is_under(uintptr_t address, const ucontext_t *context)
-{
-	return (uintptr_t)context->uc_mcontext.gregs[REG_RSP] - address < STACK_BELOW;
-}
-
-/* The call that it interrupted is made again, and would touch the block again. */
-static void give_up(const struct trap *trap)
-{
-	if (claim(trap->watch, trap->armed, trap->address))
-		rt_watch_given_up(trap->watch, trap->address);
-}
-
 static bool on_trap(int signal, siginfo_t *info, ucontext_t *context)
 {
 	struct trap trap;
+	bool is_due;
 
 	(void)signal;
 	if (!is_trap(info, &trap))
 		return false;
-	if (!context || (trap.is_late && (rt_own_is_instead() || is_under(trap.address, context))))
-		give_up(&trap);
-	else if (!trap.is_late && claim(trap.watch, trap.armed, trap.address))
+	is_due = context && !trap.is_late;
+	/* A call that it interrupted is made again, and would touch the block again. */
+	if (!claim(&trap, !trap.is_late || !context || rt_own_is_instead()))
+		return true;
+	if (is_due)
 		rt_watch_fired(trap.watch, trap.address, context);
+	else
+		rt_watch_given_up(trap.watch, trap.address);
 	return true;
 }
 
@@ -287,6 +283,7 @@ static bool arm(unsigned watch, uintptr_t address)
 	if (!is_whole(to) && !repair(watch))
 		return false;
 	to->armed++;
+	to->late = 0;
 	to->address = address;
 	attr = attributes(watch, address, false);
 	for (unsigned i = 0; i < to->n_files; i++)
