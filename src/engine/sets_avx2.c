@@ -41,7 +41,8 @@ static inline sets_row row_sum(sets_row a, sets_row b)
 /* Words of 64, 32 bytes at once and no more: a word loaded from a store of 64 waits (Zen 4). */
 static inline void top_name(struct sets_top *top, unsigned place, uint64_t block)
 {
-	__m256i own = _mm256_set1_epi64x((long long)1 << place), *clear = (__m256i *)top->plane[0];
+	uint64_t name = (uint64_t)1 << place;
+	__m256i own = _mm256_set1_epi64x((long long)name), *clear = (__m256i *)top->plane[0];
 	__m256i *set = (__m256i *)top->plane[1], bit = _mm256_set_epi64x(8, 4, 2, 1);
 	__m256i all = _mm256_set1_epi64x((long long)block);
 

@@ -41,7 +41,8 @@ static inline sets_row row_sum(sets_row a, sets_row b)
 /* 32 bytes at once and no more: a word loaded from a store of 64 waits (Zen 4). */
 static inline void top_name(struct sets_top *top, unsigned place, uint64_t block)
 {
-	__m256i own = _mm256_set1_epi64x((long long)((uint64_t)1 << place));
+	uint64_t name = (uint64_t)1 << place;
+	__m256i own = _mm256_set1_epi64x((long long)name);
 	__m256i *clear = (__m256i *)top->plane[0], *set = (__m256i *)top->plane[1];
 
 #pragma GCC unroll 4

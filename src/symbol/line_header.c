@@ -181,11 +181,15 @@ static int read_entries(struct loci_line_header *header, const struct loci_line_
 /* *head begins behind the length of the whole table, and ends where its program begins. */
 static void read_numbers(struct loci_line_header *header, struct loci_debug_bytes *head)
 {
-	uint64_t bytes;
+	uint64_t bytes, address_bytes = 8, selector_bytes = 0;
+	unsigned base;
 
 	header->version = (unsigned)loci_debug_fixed(head, 2);
-	if (header->version >= 5)
-		head->is_short |= loci_debug_fixed(head, 1) != 8 || loci_debug_fixed(head, 1) != 0;
+	if (header->version >= 5) {
+		address_bytes = loci_debug_fixed(head, 1);
+		selector_bytes = loci_debug_fixed(head, 1);
+	}
+	head->is_short |= address_bytes != 8 || selector_bytes != 0;
 	bytes = loci_debug_fixed(head, header->offset_bytes);
 	header->program = *head;
 	loci_debug_skip(&header->program, bytes);
@@ -195,7 +199,8 @@ static void read_numbers(struct loci_line_header *header, struct loci_debug_byte
 	if (header->version >= 4)
 		head->is_short |= loci_debug_fixed(head, 1) != 1; /* several in one instruction */
 	loci_debug_skip(head, 1);
-	header->line_base = (int8_t)loci_debug_fixed(head, 1);
+	base = (unsigned)loci_debug_fixed(head, 1);
+	header->line_base = (int)base - (base < 128 ? 0 : 256); /* a byte with a sign */
 	header->line_range = (unsigned)loci_debug_fixed(head, 1);
 	header->opcode_base = (unsigned)loci_debug_fixed(head, 1);
 	header->operands = head->at;

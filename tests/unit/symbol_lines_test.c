@@ -18,7 +18,7 @@ static bool is_empty(Dwarf_Die *unit, Dwarf_Line *line)
 	Dwarf_Addr address, other;
 	Dwarf_Lines *lines;
 	bool is_end;
-	size_t n;
+	size_t n = 0;
 
 	CHECK(dwarf_lineaddr(line, &address) == 0 && dwarf_getsrclines(unit, &lines, &n) == 0);
 	for (size_t i = 0; i < n; i++) {
