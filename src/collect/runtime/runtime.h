@@ -102,8 +102,7 @@ struct rt_thread {
 	struct rt_burst *burst;                /* NULL: it takes no samples */
 	const struct loci_cc_thread *counting; /* its __loci_thread */
 	struct rt_pace pace;
-	uint64_t
-		run_refs; /* that loops told by RUNs had between two comings, at most, of late .. */
+	uint64_t run_refs;  /* of loops told by RUNs between two comings, at most, of late .. */
 	uint64_t word_refs; /* .. and those that a word told of */
 	bool is_near;       /* RUNs are not allowed now: it has a sample ahead, or one too young */
 	uint64_t rested;    /* its count when it came last and had no sample */
