@@ -52,4 +52,26 @@ for major in $clangs; do
 	is "$major.O1.loci" "the loop that calls" "$(line call-loop) 9" \
 		"select loop.line || ' ' || iterations from loop join function on function_id = function.id where name = 'main'"
 done
+# Loops that follow each other within another.
+cat >siblings.c <<'C'
+static volatile long a[100], b[100];
+int main(void)
+{
+	for (int round = 0; round < 4; round++) {
+		for (int i = 0; i < 100; i++)
+			a[i];
+		for (int i = 0; i < 100; i++)
+			b[i];
+	}
+	return 0;
+}
+C
+for major in $clangs; do
+	expect 0 cc $major -w -g -O1 -o siblings siblings.c
+	expect 0 loci record -q --pairs all -b 8 -o siblings.loci ./siblings
+	is siblings.loci "loops beside each other" "4 3, 5 396, 7 396" "select group_concat(line || ' ' || iterations, ', ')
+		from (select line, iterations from loop order by line)"
+	is siblings.loci "what carries their reuse" "4 600" \
+		"select loop.line || ' ' || sum(pair.refs) from pair left join loop on loop_id = loop.id group by loop.line"
+done
 finish
