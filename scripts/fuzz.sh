@@ -4,7 +4,9 @@
 # interesting (build/corpus). What breaks a parser is left in build/fuzz.
 #
 #	scripts/fuzz.sh SECONDS            build, then fuzz every target that long
-#	scripts/fuzz.sh SECONDS SUBJECT..  fuzz these, built already
+#	scripts/fuzz.sh SECONDS SUBJECT..  fuzz these, built already: from the seeds alone and with the
+#	                                   same inputs each time, so that what passed passes again;
+#	                                   FUZZ_SECONDS, if it is set: as above, and that long
 #	scripts/fuzz.sh --build            only build
 #	scripts/fuzz.sh --compiler         name the compiler, or fail
 set -u
@@ -33,13 +35,18 @@ build() {
 
 # An input may take 10 s and 2 GiB, no more: parsers must not be made to hang or to hoard.
 fuzz() {
-	mkdir -p "$build/corpus/$2" "$build/fuzz/$2" || exit 1
+	corpus=$build/corpus/$2
+	if [ "$seed" = 1 ]; then
+		corpus=$build/fuzz/new/$2
+		rm -rf "$corpus"
+	fi
+	mkdir -p "$corpus" "$build/fuzz/$2" || exit 1
 	log=$build/fuzz/$2.log
 	seeds=tests/fuzz/corpus/$2
 	[ -d "$seeds" ] || seeds=
-	if ! "$build/fuzz/tests/$2_fuzz" -max_total_time="$1" -timeout=10 -rss_limit_mb=2048 \
-		-print_final_stats=1 -artifact_prefix="$build/fuzz/$2/" "$build/corpus/$2" $seeds \
-		>"$log" 2>&1; then
+	if ! "$build/fuzz/tests/$2_fuzz" -seed="$seed" -max_total_time="$1" -timeout=10 \
+		-rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$build/fuzz/$2/" \
+		"$corpus" $seeds >"$log" 2>&1; then
 		tail -n 60 "$log" >&2
 		echo "loci: fuzzing $2 failed; the input is in $build/fuzz/$2, the log is $log" >&2
 		return 1
@@ -55,13 +62,14 @@ case ${1-} in
 	exit 2
 	;;
 *)
-	seconds=$1
+	seconds=${FUZZ_SECONDS:-$1}
+	seed=0 # any
 	shift
 	if [ $# = 0 ]; then
 		build || exit 1
 		set -- $(cd tests/fuzz && ls *_fuzz.c | sed 's/_fuzz\.c$//')
-	else
-		seconds=${FUZZ_SECONDS:-$seconds}
+	elif [ -z "${FUZZ_SECONDS-}" ]; then
+		seed=1
 	fi
 	status=0
 	for subject; do

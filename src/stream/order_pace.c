@@ -30,10 +30,14 @@ static bool stamp(const uint64_t *marker, uint64_t *ret_ns)
 	return *ret_ns;
 }
 
-/* After this many references, at the pace it had. */
+/* After this many references, at the pace it had. No program runs FAR long; a stream that says so
+ * is wrong, and its thread stays where it was. */
 static uint64_t estimate(const struct loci_order_pace *pace, uint64_t refs)
 {
-	return pace->from_ns + (uint64_t)((double)(refs - pace->from_refs) * pace->ns_per_ref);
+	double ns =
+		refs > pace->from_refs ? (double)(refs - pace->from_refs) * pace->ns_per_ref : 0;
+
+	return pace->from_ns + (ns < (double)FAR ? (uint64_t)ns : 0);
 }
 
 static void set_aim(struct loci_order_pace *pace, uint64_t ns)
@@ -91,14 +95,15 @@ static void look(struct loci_ordered *order, struct loci_order_lane *lane)
 
 static uint64_t clock_of(const struct loci_order_pace *pace)
 {
+	double whole = (double)(pace->to_ns - pace->from_ns), part;
+
 	if (!pace->known)
 		return estimate(pace, pace->given);
-	if (pace->to_refs == pace->from_refs)
+	if (pace->given >= pace->to_refs)
 		return pace->to_ns;
-	return pace->from_ns +
-		(uint64_t)((double)(pace->to_ns - pace->from_ns) *
-			(double)(pace->given - pace->from_refs) /
-			(double)(pace->to_refs - pace->from_refs));
+	part = whole * (double)(pace->given - pace->from_refs) /
+		(double)(pace->to_refs - pace->from_refs);
+	return part < whole ? pace->from_ns + (uint64_t)part : pace->to_ns;
 }
 
 bool loci_order_pace(struct loci_ordered *order, struct loci_order_lane *lane)
