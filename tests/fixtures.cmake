@@ -64,6 +64,7 @@ fixture(cpp-clang-O2-dwarf4 names_fixture.cpp "${FIXTURE_CLANGXX}" -O2 -gdwarf-4
 fixture(cpp-gcc-types names_fixture.cpp "${FIXTURE_GXX}" -O2 -fdebug-types-section)
 fixture(c-gcc-split names_fixture.c "${FIXTURE_GCC}" -O2 -gsplit-dwarf)
 fixture(sites sites_fixture.c "${FIXTURE_GCC}" -O1)
+fixture(budget budget_fixture.s "${FIXTURE_GCC}" -g0 -shared -nostdlib)
 fixture(fortran-gfortran-O0 names_fixture.f90 "${FIXTURE_GFORTRAN}" -O0 -J${fixtures})
 fixture(fortran-gfortran-O2 names_fixture.f90 "${FIXTURE_GFORTRAN}" -O2 -J${fixtures})
 fixture(fortran-flang-O0 names_fixture.f90 "${FIXTURE_FLANG}" -O0 -module-dir ${fixtures}/flang-modules)

@@ -484,6 +484,7 @@ static void describe_watches(const struct loci_analysis *a, struct loci_sampling
 	row->by_watch = a->samples.by_watch;
 	row->never = a->samples.never;
 	row->abandoned = a->samples.abandoned;
+	row->by_time = a->samples.by_time;
 	row->traps = cost->traps;
 	row->false_faults = cost->false_faults;
 	row->steps = cost->steps;

@@ -80,6 +80,7 @@ int loci_sample_sum_merge(struct loci_sample_sum *into, const struct loci_sample
 	into->by_watch += from->by_watch;
 	into->never += from->never;
 	into->abandoned += from->abandoned;
+	into->by_time += from->by_time;
 	into->stores += from->stores;
 	if (into->last_mean < from->last_mean)
 		into->last_mean = from->last_mean;

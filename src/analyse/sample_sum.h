@@ -25,8 +25,9 @@ struct loci_sample_sum {
 	uint64_t unseen;    /* references in windows that the stream does not have */
 	uint64_t last_mean; /* the largest mean of a gap */
 	/* Of samples that were watched: whose reuse came while they were followed, whose was met by
-	 * a watch, and whose never came; and watches given up that no other sample took. */
-	uint64_t in_burst, by_watch, never, abandoned;
+	 * a watch, and whose never came; and watches given up that no other sample took. Of those
+	 * met by a watch: whose distance is known by time alone. */
+	uint64_t in_burst, by_watch, never, abandoned, by_time;
 	double weight, square; /* of samples: sums, and of their squares */
 	double touches, writes, straddles;
 	double stores; /* of references, as is known of samples that were watched */

@@ -124,6 +124,7 @@ static int know_outcome(struct loci_weigh *weigh, const struct watched *watched,
 	known->outcome.distance = reuse->touches;
 	known->outcome.reuse = reuse->reuse;
 	known->outcome.remote = reuse->thread != watched->sample.thread;
+	known->outcome.by_time = reuse->by_time && !reuse->touches;
 	known->to = reuse->count;
 	return 0;
 }
@@ -298,8 +299,10 @@ void loci_weigh_recount(struct loci_weigh *weigh, const struct loci_weigh_count 
 			continue;
 		while (at < n && counts[at].reuse < known->outcome.reuse)
 			at++;
-		if (at < n && counts[at].reuse == known->outcome.reuse)
+		if (at < n && counts[at].reuse == known->outcome.reuse) {
 			known->to = counts[at].count;
+			known->outcome.by_time = false;
+		}
 	}
 }
 

@@ -1,42 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The per-set kernel with AVX2 and BMI2. */
-#include "engine/sets_state.h"
-
-#include <immintrin.h>
+#include "engine/sets_bmi2.h"
 
 #define SETS_RUN sets_run_avx2
-
-static inline uint64_t low_bits(uint64_t word, unsigned n)
-{
-	return _bzhi_u64(word, n);
-}
-
-static inline uint64_t next_bit(uint64_t word, uint64_t own)
-{
-	return _pdep_u64(own, word);
-}
-
-static inline uint64_t without(uint64_t word, uint64_t own)
-{
-	return _pext_u64(word, ~own);
-}
-
-static inline unsigned count_bits(uint64_t word)
-{
-	return (unsigned)__builtin_popcountll(word);
-}
-
-static inline sets_row row_larger(sets_row a, sets_row b)
-{
-	return (sets_row)_mm_max_epu8((__m128i)a, (__m128i)b);
-}
-
-static inline sets_row row_sum(sets_row a, sets_row b)
-{
-	__m128i sum = _mm_add_epi8((__m128i)a, (__m128i)b);
-
-	return (sets_row)_mm_min_epu8(sum, _mm_set1_epi8(LOCI_SETS_WAYS));
-}
 
 /* Words of 64, 32 bytes at once and no more: a word loaded from a store of 64 waits (Zen 4). */
 static inline void top_name(struct sets_top *top, unsigned place, uint64_t block)

@@ -215,6 +215,7 @@ static const struct column sampling_columns[] = {
 	COLUMN(sampling, "syscalls", U64_NULL, syscalls, LATER),
 	COLUMN(sampling, "burst_ns", U64_NULL, burst_ns, LATER),
 	COLUMN(sampling, "trap_ns", U64_NULL, trap_ns, LATER),
+	COLUMN(sampling, "by_time", U64_NULL, by_time, LATER),
 };
 
 static const struct column level_columns[] = {

@@ -334,7 +334,8 @@ CREATE TABLE sampling ( -- a row for each run that was sampled: how references w
 	steps INTEGER,        -- of pages: single steps
 	syscalls INTEGER,     -- of pages: calls of the kernel that had to be led past them
 	burst_ns INTEGER,     -- spent following samples
-	trap_ns INTEGER       -- spent in handlers
+	trap_ns INTEGER,      -- spent in handlers
+	by_time INTEGER       -- of by_watch: whose distance is an estimate, by time; the others are counted
 );
 
 -- Caches named at record time and what each owner met there.

@@ -230,6 +230,7 @@ static const struct member sampling_members[] = {
 	MEMBER(sampling, "syscalls", COUNT, syscalls),
 	MEMBER(sampling, "burst_ns", COUNT, burst_ns),
 	MEMBER(sampling, "trap_ns", COUNT, trap_ns),
+	MEMBER(sampling, "by_time", COUNT, by_time),
 };
 
 static const struct member level_members[] = {

@@ -33,6 +33,29 @@ static void put_run(struct loci_json *json, const struct loci_run *run)
 	loci_json_object_end(json);
 }
 
+static void put_samples(struct loci_json *json, struct loci_profile *profile)
+{
+	const struct loci_sampling_row *row;
+	size_t n;
+
+	if (loci_profile_samplings(profile, &row, &n, NULL) < 0)
+		return;
+	loci_pair_array(json, "sampling");
+	for (size_t i = 0; i < n; i++) {
+		loci_json_object(json);
+		loci_pair_u64(json, "samples", row[i].samples);
+		loci_pair_u64(json, "period", row[i].period);
+		loci_pair_u64(json, "lost", row[i].lost);
+		loci_pair_string(json, "watched_by", row[i].watched_by);
+		loci_pair_u64(json, "in_burst", row[i].in_burst);
+		loci_pair_u64(json, "by_watch", row[i].by_watch);
+		loci_pair_u64(json, "by_time", row[i].by_time);
+		loci_pair_u64(json, "never", row[i].never);
+		loci_json_object_end(json);
+	}
+	loci_json_array_end(json);
+}
+
 static void put_histograms(struct loci_json *json, const struct loci_profile *profile)
 {
 	size_t n;
@@ -112,6 +135,7 @@ void loci_info_json(const struct loci_info *info, struct loci_json *json)
 	loci_unseen_json(info->profile, json);
 	loci_marks_json(info->profile, json);
 	loci_coherence_json(info->profile, json);
+	put_samples(json, info->profile);
 	put_grains(json, info->profile);
 	put_histograms(json, info->profile);
 	if (info->accuracy) {

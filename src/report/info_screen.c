@@ -78,6 +78,9 @@ static void print_watched(const struct loci_text *text, const struct loci_sampli
 		"by %s: %" PRIu64 " reused while followed, %" PRIu64 " met by a watch, %" PRIu64
 		" never, %" PRIu64 " watches given up",
 		row->watched_by, row->in_burst, row->by_watch, row->never, row->abandoned);
+	print_line(text, "distances",
+		"of those met by a watch: %" PRIu64 " counted, %" PRIu64 " estimated by time",
+		row->by_watch - row->by_time, row->by_time);
 	if (row->burst_ns || row->trap_ns)
 		print_line(text, "took",
 			"%" PRIu64 " traps, %" PRIu64 " false faults, %" PRIu64 " steps, %" PRIu64

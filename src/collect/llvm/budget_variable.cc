@@ -70,6 +70,40 @@ struct turns {
 	uint64_t step;
 };
 
+/* What goes up by so many each turn. */
+struct counter {
+	Value *start;
+	Instruction *next;
+	uint64_t step;
+};
+
+static bool find_counter(PHINode *phi, struct counter *ret)
+{
+	for (unsigned i = 0; i < phi->getNumIncomingValues(); i++) {
+		auto *next = dyn_cast<BinaryOperator>(phi->getIncomingValue(i));
+		if (!next || next->getOpcode() != Instruction::Add || next->getOperand(0) != phi)
+			continue;
+		auto *step = dyn_cast<ConstantInt>(next->getOperand(1));
+		if (!step || step->isZero() || phi->getNumIncomingValues() != 2)
+			return false;
+		*ret = { phi->getIncomingValue(1 - i), next, step->getZExtValue() };
+		return true;
+	}
+	return false;
+}
+
+/* Of several that count alike the code generator keeps the first. */
+static PHINode *first_alike(BasicBlock *header, const struct counter *counter)
+{
+	for (PHINode &phi : header->phis()) {
+		struct counter other;
+		if (phi.getType()->isIntegerTy(64) && find_counter(&phi, &other) &&
+			other.start == counter->start && other.step == counter->step)
+			return &phi;
+	}
+	return nullptr;
+}
+
 /* counter + step == bound, after a turn. */
 static bool find_turns(BasicBlock *header, BasicBlock *exiting, struct turns *ret)
 {
@@ -80,13 +114,12 @@ static bool find_turns(BasicBlock *header, BasicBlock *exiting, struct turns *re
 		return false;
 	for (unsigned i = 0; i < 2; i++) {
 		auto *next = dyn_cast<BinaryOperator>(test->getOperand(i));
-		if (!next || next->getOpcode() != Instruction::Add)
+		auto *phi = next ? dyn_cast<PHINode>(next->getOperand(0)) : nullptr;
+		struct counter counter;
+		if (!phi || phi->getParent() != header || !find_counter(phi, &counter) ||
+			counter.next != next)
 			continue;
-		auto *counter = dyn_cast<PHINode>(next->getOperand(0));
-		auto *step = dyn_cast<ConstantInt>(next->getOperand(1));
-		if (!counter || counter->getParent() != header || !step || !step->getSExtValue())
-			continue;
-		*ret = { counter, test->getOperand(1 - i), step->getZExtValue() };
+		*ret = { first_alike(header, &counter), test->getOperand(1 - i), counter.step };
 		return true;
 	}
 	return false;
@@ -103,9 +136,13 @@ void loci_budget_variable_run(LLVMMetadataRef variable, LLVMBasicBlockRef header
 		return;
 	}
 	LLVMContext &context = unwrap(header)->getContext();
+	/* Where the code generator counts otherwise (strength reduction) it may describe the
+	 * counter by that of a loop around this one, which stands still. It leaves alone what has a
+	 * value that is no integer; such is named, and not used. */
+	Value *real = ConstantFP::get(Type::getDoubleTy(context), 0);
 	Metadata *values = DIArgList::get(context,
 		{ ValueAsMetadata::get(unwrap(last)), ValueAsMetadata::get(turns.bound),
-			ValueAsMetadata::get(turns.counter) });
+			ValueAsMetadata::get(turns.counter), ValueAsMetadata::get(real) });
 	/* last + (bound - counter) / step * each */
 	set(variable, unwrap(header), values,
 		DIExpression::get(context,

@@ -381,6 +381,7 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 		count_executions(&copying);
 	keep_in_slots(&copying);
 	loci_ir_promote(plan->function, copying.slot, copying.n_slots);
+	loci_runs_describe_budget(copying.runs);
 
 	loci_runs_free(copying.runs);
 	loci_ir_copy_free(copying.copy);

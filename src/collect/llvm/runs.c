@@ -22,6 +22,8 @@ enum { COUNTING, TRACING, N_SIDES };
 struct run {
 	const struct loci_plan_run *plan;
 	LLVMValueRef times, all; /* how often it goes round, and its references then */
+	LLVMValueRef last;       /* the budget when the counting copy's plain loop has ended .. */
+	LLVMBasicBlockRef ended; /* .. which is here */
 	struct side side[N_SIDES];
 };
 
@@ -243,21 +245,9 @@ static void make_tracing(struct loci_runs *runs, const struct run *run)
 	connect_exit(runs, run, side, ended);
 }
 
-/* In the plain loop the budget is what it will be at its end. */
-static void describe_budget(const struct loci_runs *runs, const struct run *run,
-	LLVMBasicBlockRef ended, LLVMValueRef last)
-{
-	LLVMMetadataRef variable = runs->emit->budget_variable;
-	const struct side *side = &run->side[COUNTING];
-	LLVMBasicBlockRef exiting = block_at(runs, side, run->plan->exiting);
-	loci_budget_variable_run(variable, block_copy(side->plain, side->block[0]),
-		block_copy(side->plain, exiting), last, runs->plan->block[run->plan->block].n_refs);
-	loci_budget_variable_set(variable, ended, last);
-}
-
 /* A loop that the budget lasts for need not test it, nor count each turn. */
 static void make_counting(
-	struct loci_runs *runs, const struct run *run, struct loci_increments *increments)
+	struct loci_runs *runs, struct run *run, struct loci_increments *increments)
 {
 	struct loci_emit *emit = runs->emit;
 	const struct side *side = &run->side[COUNTING];
@@ -277,7 +267,8 @@ static void make_counting(
 	if (increments)
 		loci_increments_run(increments, run->plan, run->times);
 	connect_exit(runs, run, side, ended);
-	describe_budget(runs, run, ended, left);
+	run->last = left;
+	run->ended = ended;
 }
 
 void loci_runs_make_tracing(struct loci_runs *runs)
@@ -290,6 +281,21 @@ void loci_runs_make_counting(struct loci_runs *runs, struct loci_increments *inc
 {
 	for (size_t i = 0; i < runs->plan->n_runs; i++)
 		make_counting(runs, &runs->run[i], increments);
+}
+
+/* In the plain loop the budget is what it will be at its end. */
+void loci_runs_describe_budget(const struct loci_runs *runs)
+{
+	LLVMMetadataRef variable = runs->emit->budget_variable;
+	for (size_t i = 0; i < runs->plan->n_runs; i++) {
+		const struct run *run = &runs->run[i];
+		const struct side *side = &run->side[COUNTING];
+		LLVMBasicBlockRef exiting = block_at(runs, side, run->plan->exiting);
+		loci_budget_variable_run(variable, block_copy(side->plain, side->block[0]),
+			block_copy(side->plain, exiting), run->last,
+			runs->plan->block[run->plan->block].n_refs);
+		loci_budget_variable_set(variable, run->ended, run->last);
+	}
 }
 
 LLVMValueRef loci_runs_outliving(const struct loci_runs *runs, size_t number)

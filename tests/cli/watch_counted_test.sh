@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# How far a watched sample was from its reuse is counted, not estimated by time, in loops that are counted as a whole,
+# whose bounds are computed outside (unrolled here): debug information says where the count is. The code is the same without it.
+# Not under sanitizers.
+. "$SRC/tests/cli/expect.sh"
+. "$SRC/tests/cli/clangs.sh"
+
+cat >product.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST = 200 };
+static double a[MOST * MOST], b[MOST * MOST], c[MOST * MOST];
+
+__attribute__((noinline)) static void product(size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++) {
+			double sum = 0;
+
+			for (size_t k = 0; k < n; k++)
+				sum += a[i * n + k] * b[k * n + j];
+			c[i * n + j] = sum;
+		}
+}
+
+int main(int argc, char **argv)
+{
+	size_t n = argc > 1 ? (size_t)atoi(argv[1]) : MOST;
+
+	for (size_t i = 0; i < n * n; i++) {
+		a[i] = (double)(i % 13);
+		b[i] = (double)(i % 7);
+	}
+	for (int round = 0; round < 2; round++)
+		product(n);
+	printf("%g\n", c[n * n - 1]);
+	return 0;
+}
+END
+for clang in $clangs; do
+	expect 0 cc $clang -O2 -g -c -o with.o product.c
+	expect 0 cc $clang -O2 -c -o without.o product.c
+	if command -v objdump >/dev/null; then
+		for object in with without; do
+			objdump -d $object.o | grep -v "file format" >$object.txt
+		done
+		expect 0 cmp with.txt without.txt
+	fi
+	expect 0 cc $clang -o product with.o
+	expect 0 ./product
+	cp out alone
+	expect 0 loci record -q -m watch --watch-by registers -b 8 -c 20000 --burst 64 --seed 1 -o product.loci ./product
+	cp out watched
+	expect 0 cmp watched alone
+	if [ "$(sqlite3 product.loci 'select by_watch > 100 from sampling')" != 1 ]; then
+		echo "no debug registers here: clang $clang is not tried"
+		continue
+	fi
+	expect 0 sqlite3 product.loci "select by_time * 5 < by_watch, by_time, by_watch from sampling"
+	grep -q '^1|' out || fail "clang $clang: estimated of all: $(cat out)"
+	expect 0 loci info product.loci
+	has out "estimated by time"
+done
+finish
