@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/attribute_flow.h"
 #include "analyse/attribute_repeat.h"
+#include "analyse/sampler_pass.h"
 
 #include "analyse/grow.h"
 #include "base/cleanup.h"
@@ -307,8 +308,9 @@ static int leave_out(struct loci_attribution *a, const struct loci_code_ref *ref
 		size_bytes ? size_bytes : site->size_bytes, a->paused || !is_access, err);
 }
 
-/* The same while references do not count: only the flow of control is followed. */
-static int pass_run(struct loci_attribution *a, struct loci_runs *runs, struct loci_err *err)
+/* The same while references do not count, or only samples do: the flow of control is followed. */
+LOCI_HOT int pass_run(
+	struct loci_attribution *a, struct loci_runs *runs, bool samples, struct loci_err *err)
 {
 	const struct loci_code_ref *ref = a->code.ref + runs->next;
 	struct loci_code_block *block = &a->code.blocks[ref->block];
@@ -322,7 +324,9 @@ static int pass_run(struct loci_attribution *a, struct loci_runs *runs, struct l
 		if (ref->kind & LOCI_CODE_SPECIAL &&
 			!passes(a, ref, &block, runs->word == from, kind))
 			r = loci_flow_special(a, (uint32_t)(ref - a->code.ref), *runs->word, err);
-		if (r >= 0)
+		if (r == 0 && samples)
+			r = loci_sampler_pass(a->sampler, a, ref, *runs->word, err);
+		else if (r >= 0)
 			r = leave_out(a, ref, *runs->word, ref->size_bytes, r == 0, err);
 		if (r < 0)
 			return r;
@@ -335,12 +339,13 @@ static int pass_run(struct loci_attribution *a, struct loci_runs *runs, struct l
 	return loci_flow_end(a, ref, block, (uint32_t)(ref - a->code.ref), runs->word[-1], err);
 }
 
-static int pass_runs(struct loci_attribution *a, struct loci_runs *runs, struct loci_err *err)
+LOCI_HOT int pass_runs(
+	struct loci_attribution *a, struct loci_runs *runs, bool samples, struct loci_err *err)
 {
 	int r;
 
 	do
-		r = runs->left ? pass_run(a, runs, err)
+		r = runs->left ? pass_run(a, runs, samples, err)
 			       : loci_flow_plain(a, runs->block->definition - 1, 1, err);
 	while (r == 0 && loci_runs_next(runs));
 	return r;
@@ -532,8 +537,12 @@ int loci_attribution_runs(struct loci_attribution *a, struct loci_runs *first, s
 	struct loci_runs runs = *first;
 	int r;
 
-	if (a->paused || a->sampler)
-		r = pass_runs(a, &runs, err);
+	if (a->sampler && a->sampler->epochs->touches >= a->sampler->look)
+		loci_sampler_look(a->sampler);
+	if (a->paused)
+		r = pass_runs(a, &runs, false, err);
+	else if (a->sampler)
+		r = pass_runs(a, &runs, true, err);
 	else if (kind.plain && kind.flow)
 		r = refer_runs(a, &runs, (struct refer_kind){ true, true }, err);
 	else
@@ -629,7 +638,9 @@ int loci_attribution_words(struct loci_attribution *a, const uint64_t *words, si
 	int r = take_words(a, words, n_words, event, data, err);
 
 	loci_flow_count(a);
-	return r < 0 || !a->sampler ? r : loci_sampler_flush(a->sampler, err);
+	if (a->sampler)
+		loci_sampler_look(a->sampler);
+	return r;
 }
 
 /* The engines hear what they were not told. */

@@ -20,6 +20,7 @@
 #define LIMIT_TOUCHES (1u << 20)
 #define LIMIT_GAPS    4
 #define PRUNE_FROM    100
+#define LOOK_TOUCHES  4096 /* between looks whether samples are too old */
 
 int loci_sampler_new(
 	const struct loci_sampler_options *options, struct loci_sampler **ret, struct loci_err *err)
@@ -42,6 +43,7 @@ int loci_sampler_new(
 		free(s);
 		return r;
 	}
+	s->epochs = loci_windowed_epochs(s->windowed);
 	*ret = s;
 	return 0;
 }
@@ -76,59 +78,22 @@ void loci_sampler_tell_closed(struct loci_sampler *s)
 	s->closed = closed;
 }
 
-int loci_sampler_flush(struct loci_sampler *s, struct loci_err *err)
+void loci_sampler_look(struct loci_sampler *s)
 {
-	struct loci_windowed_touches touches = { .block = s->block,
-		.is_write = s->is_write,
-		.bytes = s->bytes,
-		.use = s->use,
-		.n = s->n,
-		.turn_touch = s->turn_touch,
-		.turn_member = s->turn_member,
-		.n_turns = s->n_turns,
-		.sample_touch = s->sample_touch,
-		.sample_tag = s->sample_tag,
-		.n_samples = s->n_samples };
-	int r = s->n ? loci_windowed_feed(s->windowed, &touches, err) : 0;
-
-	s->n = s->n_turns = s->n_samples = 0;
-	if (r < 0)
-		return r;
+	loci_windowed_prune(s->windowed);
+	s->look = s->epochs->touches + LOOK_TOUCHES;
 	s->follows = loci_windowed_n_open(s->windowed) > 0;
 	loci_sampler_tell_closed(s);
-	return 0;
 }
 
-static int put(struct loci_sampler *s, uint32_t member, uint64_t block, bool is_write,
-	uint64_t bytes, uint64_t use, struct loci_err *err)
-{
-	int r = 0;
-
-	if (s->n == LOCI_SAMPLER_TOUCHES || s->n_turns == LOCI_SAMPLER_TURNS)
-		r = loci_sampler_flush(s, err);
-	if (r < 0)
-		return r;
-	if (!s->n_turns || s->member != member) {
-		s->turn_touch[s->n_turns] = (uint32_t)s->n;
-		s->turn_member[s->n_turns++] = s->member = member;
-	}
-	s->block[s->n] = block;
-	s->is_write[s->n] = is_write;
-	s->use[s->n] = use;
-	s->bytes[s->n++] = bytes;
-	return 0;
-}
-
-/* The touch put last is a sample. */
+/* The last touch is a sample. */
 static int take(
 	struct loci_sampler *s, const struct loci_sampler_taken *taken, struct loci_err *err)
 {
-	if (loci_grow(&s->taken, &s->taken_cap, s->n_taken + 1, sizeof(*s->taken)) < 0)
+	if (loci_grow(&s->taken, &s->taken_cap, s->n_taken + 1, sizeof(*s->taken)) < 0 ||
+		loci_windowed_open(s->windowed, s->n_taken) < 0)
 		return loci_err_nomem(err);
-	s->sample_touch[s->n_samples] = (uint32_t)(s->n - 1);
-	s->sample_tag[s->n_samples++] = s->n_taken;
 	s->taken[s->n_taken++] = *taken;
-	s->follows = true;
 	return 0;
 }
 
@@ -148,29 +113,26 @@ static int walk_on(struct loci_attribution *a, const struct loci_code_ref *ref, 
 	return 0;
 }
 
-/* A touch of the block touched before by the same thread is at distance 0, changes no stack, and
- * takes nothing from others that the one before has not taken. */
-static bool is_again(const struct loci_sampler *s, const struct loci_attribution *a, uint64_t block,
-	bool is_write)
-{
-	return block == s->last_block && is_write <= s->last_writes && s->n_turns &&
-		s->member == (uint32_t)a->walk.at;
-}
-
-static int put_one(struct loci_sampler *s, struct loci_attribution *a,
+/* A touch in what its site knows. Only that of a sample's block is asked whose it is. */
+int loci_sampler_touch(struct loci_sampler *s, struct loci_attribution *a,
 	const struct loci_code_ref *ref, uint64_t address, uint64_t size_bytes,
 	struct loci_err *err)
 {
 	const struct loci_row_site *site = &a->rows.site[ref->site];
 	unsigned shift = s->options.shift;
-	int r = loci_touch_find(a, ref, address, err);
+	struct loci_windowed_touch touch = { .block = loci_sampler_block(site, address >> shift),
+		.bytes = loci_touch_bytes(shift, address & ((1ull << shift) - 1), size_bytes),
+		.use = site->row | a->use,
+		.member = (uint32_t)a->walk.at,
+		.is_write = ref->is_write };
+	size_t n_open = loci_windowed_n_open(s->windowed);
 
-	if (r < 0)
-		return r;
-	return put(s, (uint32_t)a->walk.at,
-		(address >> shift) + ((uint64_t)site->generation << LOCI_GENERATION_BITS),
-		ref->is_write, loci_touch_bytes(shift, address & ((1ull << shift) - 1), size_bytes),
-		site->row | a->use, err);
+	if (loci_windowed_touch(s->windowed, &touch) < 0)
+		return loci_err_nomem(err);
+	s->member = touch.member;
+	if (n_open != loci_windowed_n_open(s->windowed))
+		loci_sampler_look(s);
+	return 0;
 }
 
 /* How a reference lies in blocks. */
@@ -192,8 +154,11 @@ static int put_span(struct loci_sampler *s, struct loci_attribution *a,
 		uint64_t n = (end < span->last ? end : span->last) - address + 1;
 		int r = 0;
 
-		if (s->follows || i == chosen)
-			r = put_one(s, a, ref, address, n, err);
+		if (s->follows || i == chosen) {
+			r = loci_touch_find(a, ref, address, err);
+			if (r == 0)
+				r = loci_sampler_touch(s, a, ref, address, n, err);
+		}
 		if (r == 0 && i == chosen)
 			r = take(s,
 				&(struct loci_sampler_taken){ .mean = sample->mean,
@@ -211,14 +176,12 @@ static int put_span(struct loci_sampler *s, struct loci_attribution *a,
 	return 0;
 }
 
-static struct loci_sampler_announced next_announced(
-	struct loci_sampler *s, struct loci_sampler_thread *t)
+static struct loci_sampler_announced next_announced(struct loci_sampler_thread *t)
 {
 	struct loci_sampler_announced first = t->announced[0];
 
 	memmove(t->announced, t->announced + 1, --t->n_announced * sizeof(*t->announced));
 	t->next = t->n_announced ? t->announced[0].number : UINT64_MAX;
-	s->waiting--;
 	return first;
 }
 
@@ -230,6 +193,7 @@ int loci_sampler_refer(struct loci_sampler *s, struct loci_attribution *a,
 	struct loci_sampler_announced sample;
 	uint64_t first, last;
 	bool is_sample;
+	int r = 0;
 
 	if (!t->in_window)
 		return 0;
@@ -238,29 +202,24 @@ int loci_sampler_refer(struct loci_sampler *s, struct loci_attribution *a,
 		return 0;
 	first = address >> s->options.shift;
 	last = (address + size_bytes - 1) >> s->options.shift;
-	if (!left_out && size_bytes) {
-		int r = walk_on(a, ref, address, err);
-
-		if (r < 0)
-			return r;
-	}
-	if (!is_sample && first == last && is_again(s, a, first, ref->is_write))
-		return 0;
+	if (!left_out && size_bytes)
+		r = walk_on(a, ref, address, err);
+	if (r < 0)
+		return r;
 	s->last_block = UINT64_MAX;
 	if (is_sample)
-		sample = next_announced(s, t);
-	if (left_out || !size_bytes) {
+		sample = next_announced(t);
+	if (left_out || !size_bytes)
 		s->lost += is_sample;
-		return 0;
+	else
+		r = put_span(s, a, ref,
+			&(struct span){ address, address + size_bytes - 1, last - first + 1 },
+			is_sample ? &sample : NULL, err);
+	if (is_sample) { /* it is open, or lost */
+		s->waiting--;
+		loci_sampler_look(s);
 	}
-	if (!is_sample && first == last) {
-		s->last_block = first;
-		s->last_writes = ref->is_write;
-		return put_one(s, a, ref, address, size_bytes, err);
-	}
-	return put_span(s, a, ref,
-		&(struct span){ address, address + size_bytes - 1, last - first + 1 },
-		is_sample ? &sample : NULL, err);
+	return r;
 }
 
 static int announce(struct loci_sampler *s, struct loci_sampler_thread *t,
@@ -293,7 +252,8 @@ static void correct(struct loci_sampler *s, struct loci_sampler_thread *t, uint6
 	t->begun += count - t->count;
 	t->count = count;
 	while (t->next <= count) {
-		next_announced(s, t);
+		next_announced(t);
+		s->waiting--;
 		s->lost++;
 	}
 }
@@ -317,15 +277,16 @@ void loci_sampler_end_window(struct loci_sampler *s, struct loci_sampler_thread 
 static int leave(struct loci_sampler *s, size_t number, bool has_ended, struct loci_err *err)
 {
 	struct loci_sampler_thread *t = &s->thread[number];
-	int r = loci_sampler_flush(s, err);
+	int r = 0;
 
 	loci_sampler_end_window(s, t);
 	loci_sampler_forget(s, t);
-	if (r == 0 && has_ended)
-		r = loci_windowed_end(s->windowed, (uint32_t)number, err);
-	else if (r == 0)
-		r = loci_windowed_interrupt(s->windowed, (uint32_t)number, err);
-	return r < 0 ? r : loci_sampler_flush(s, err);
+	if (has_ended)
+		r = loci_windowed_end(s->windowed, (uint32_t)number);
+	else
+		loci_windowed_interrupt(s->windowed, (uint32_t)number);
+	loci_sampler_look(s);
+	return r < 0 ? loci_err_nomem(err) : 0;
 }
 
 static int reserve_threads(struct loci_sampler *s, size_t n)

@@ -39,8 +39,8 @@ int loci_sampler_refer(struct loci_sampler *sampler, struct loci_attribution *a,
 /* A marker of the stream; its thread is the attribution's current one. */
 int loci_sampler_event(struct loci_sampler *sampler, struct loci_attribution *a,
 	const struct loci_event *event, struct loci_err *err);
-/* Measures what has come so far, and says what is closed. */
-int loci_sampler_flush(struct loci_sampler *sampler, struct loci_err *err);
+/* Gives up what is too old, and says what is closed. */
+void loci_sampler_look(struct loci_sampler *sampler);
 
 /* By row, in the threads' own stacks: distances, and misses of blocks that others wrote. */
 struct loci_sampler_private {

@@ -146,13 +146,9 @@ static int add_up(struct loci_sampler *s, struct loci_attribution *a, struct loc
 int loci_sampler_finish(struct loci_sampler *s, struct loci_attribution *a,
 	struct loci_sample_sum *sum, struct loci_err *err)
 {
-	int r = loci_sampler_flush(s, err);
 	size_t n_threads = 0;
 
-	if (r == 0)
-		r = loci_windowed_finish(s->windowed, err);
-	if (r < 0)
-		return r;
+	loci_windowed_finish(s->windowed);
 	for (size_t i = 0; i < s->thread_cap; i++) {
 		struct loci_sampler_thread *t = &s->thread[i];
 

@@ -3,10 +3,9 @@
 #ifndef LOCI_ANALYSE_SAMPLER_STATE_H
 #define LOCI_ANALYSE_SAMPLER_STATE_H
 
+#include "analyse/attribute_touch.h"
 #include "analyse/sampler.h"
-
-#define LOCI_SAMPLER_TOUCHES 4096
-#define LOCI_SAMPLER_TURNS   1024
+#include "engine/epochs.h"
 
 /* A reference that is to come. */
 struct loci_sampler_announced {
@@ -42,20 +41,25 @@ struct loci_sampler {
 	struct loci_sampler_taken *taken;
 	size_t n_taken, taken_cap;
 	struct loci_sampler_private private_;
-	size_t n, n_turns, n_samples;
-	uint32_t member; /* of the last turn */
-	/* The reference before, if another one of its block and thread that follows at once tells
-	 * nothing new: it was fed, and was no sample. */
+	struct loci_epochs *epochs; /* of windowed */
+	uint64_t look;              /* touches, when samples may have become too old */
+	/* The touch before, if another one of its block by its thread tells nothing new. */
 	uint64_t last_block; /* UINT64_MAX: none */
+	uint32_t member;     /* of the last touch */
 	bool last_writes;
-	uint64_t block[LOCI_SAMPLER_TOUCHES], bytes[LOCI_SAMPLER_TOUCHES],
-		use[LOCI_SAMPLER_TOUCHES], sample_tag[LOCI_SAMPLER_TOUCHES];
-	uint8_t is_write[LOCI_SAMPLER_TOUCHES];
-	uint32_t turn_touch[LOCI_SAMPLER_TURNS], turn_member[LOCI_SAMPLER_TURNS],
-		sample_touch[LOCI_SAMPLER_TOUCHES];
 };
 
-/* sampler.c: the thread's window is over; samples that were to come do not; those that are neither
+/* A block in the memory that the site knows. */
+static inline uint64_t loci_sampler_block(const struct loci_row_site *site, uint64_t block)
+{
+	return block + ((uint64_t)site->generation << LOCI_GENERATION_BITS);
+}
+
+/* sampler.c: a touch within one block, of what its site knows. */
+int loci_sampler_touch(struct loci_sampler *sampler, struct loci_attribution *a,
+	const struct loci_code_ref *ref, uint64_t address, uint64_t size_bytes,
+	struct loci_err *err);
+/* The thread's window is over; samples that were to come do not; those that are neither
  * to come nor open are closed. */
 void loci_sampler_end_window(struct loci_sampler *sampler, struct loci_sampler_thread *thread);
 void loci_sampler_forget(struct loci_sampler *sampler, struct loci_sampler_thread *thread);

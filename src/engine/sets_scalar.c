@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The per-set kernel for any machine, with vectors of 16 bytes as the compiler makes them. */
+/* The per-set kernel for any machine, with vectors of 16 bytes as the compiler makes them; but for
+ * what x86 has always had instructions for. */
 #include "engine/sets_state.h"
 
-#include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #define SETS_RUN sets_run_scalar
 
@@ -10,7 +13,6 @@
 
 typedef int16_t words8 __attribute__((vector_size(16)));
 typedef int32_t words4 __attribute__((vector_size(16)));
-typedef int8_t bytes16 __attribute__((vector_size(16)));
 typedef uint64_t longs2 __attribute__((vector_size(16)));
 
 static inline uint64_t low_bits(uint64_t word, unsigned n)
@@ -31,20 +33,28 @@ static inline unsigned count_bits(uint64_t word)
 	return (unsigned)(byte_counts(word) * ONES >> 56);
 }
 
-/* The first byte that has more than n bits up to its end, then bit for bit. */
+/* Of eight sums, each as large as the one below it or larger, the first above n: its lowest bit. */
+static inline unsigned first_above(uint64_t sums, unsigned n)
+{
+	uint64_t above = ((sums | 0x80 * ONES) - (n + 1) * ONES) & 0x80 * ONES;
+
+	return (unsigned)__builtin_ctzll(above) & ~7u;
+}
+
+/* The first byte that has more than n bits up to its end, and in it the same bit by bit, each
+ * spread to a byte: a loop over them would be hard to predict. */
 static inline uint64_t next_bit(uint64_t word, uint64_t own)
 {
-	uint64_t counts = byte_counts(word) * ONES, more;
+	uint64_t counts = byte_counts(word) * ONES, spread;
 	unsigned n = own ? (unsigned)__builtin_ctzll(own) : 64, shift;
 
 	if (n >= counts >> 56)
 		return 0;
-	more = ((counts | 0x80 * ONES) - (n + 1) * ONES) & 0x80 * ONES;
-	shift = (unsigned)__builtin_ctzll(more) & ~7u;
+	shift = first_above(counts, n);
 	n -= (unsigned)(counts << 8 >> shift & 0xff);
-	for (word &= (uint64_t)0xff << shift; n; n--)
-		word &= word - 1;
-	return word & -word;
+	spread = (word >> shift & 0xff) * ONES & 0x8040201008040201u;
+	spread = ((spread + 0x7f * ONES) | spread) >> 7 & ONES;
+	return (uint64_t)1 << (shift + first_above(spread * ONES, n) / 8);
 }
 
 static inline uint64_t without(uint64_t word, uint64_t own)
@@ -86,29 +96,42 @@ static inline void top_name(struct sets_top *top, unsigned place, uint64_t block
 	}
 }
 
-static inline uint64_t match_words(const uint32_t *word, uint32_t wanted)
+/* The words of two vectors, each 0 or -1, as bits. */
+static inline uint64_t bits(words8 low, words8 high)
 {
-	static const words4 bit = { 1, 2, 4, 8 };
-	const words4 *words = (const words4 *)word;
-	uint64_t match = 0;
-
-	for (unsigned i = 0; i < LOCI_SETS_WAYS / 4; i++) {
-		longs2 found = (longs2)((words4)(words[i] == (int32_t)wanted) & bit);
-		uint64_t four = found[0] | found[1];
-
-		match |= ((four | four >> 32) & 15) << 4 * i;
-	}
-	return match;
-}
-
-/* The words of a vector, each 0 or -1, as bits. */
-static inline uint64_t bits(words8 words)
-{
+#if defined(__SSE2__)
+	return (unsigned)_mm_movemask_epi8(_mm_packs_epi16((__m128i)low, (__m128i)high));
+#else
 	static const words8 bit = { 1, 2, 4, 8, 16, 32, 64, 128 };
-	longs2 found = (longs2)(words & bit);
+	longs2 found = (longs2)(low & bit) | (longs2)(high & bit) << 8;
 	uint64_t both = found[0] | found[1];
 
-	return (both | both >> 16 | both >> 32 | both >> 48) & 0xff;
+	return (both | both >> 16 | both >> 32 | both >> 48) & 0xffff;
+#endif
+}
+
+/* Two vectors of words, each 0 or -1, as one. */
+static inline words8 narrow(words4 low, words4 high)
+{
+#if defined(__SSE2__)
+	return (words8)_mm_packs_epi32((__m128i)low, (__m128i)high);
+#else
+	return (words8){ (int16_t)low[0], (int16_t)low[1], (int16_t)low[2], (int16_t)low[3],
+		(int16_t)high[0], (int16_t)high[1], (int16_t)high[2], (int16_t)high[3] };
+#endif
+}
+
+static inline uint64_t match_words(const uint32_t *word, uint32_t wanted)
+{
+	const words4 *words = (const words4 *)word;
+	int32_t all = (int32_t)wanted;
+	uint64_t match = 0;
+
+	for (unsigned i = 0; i < LOCI_SETS_WAYS / 16; i++, words += 4)
+		match |= bits(narrow((words4)(words[0] == all), (words4)(words[1] == all)),
+				 narrow((words4)(words[2] == all), (words4)(words[3] == all)))
+			<< 16 * i;
+	return match;
 }
 
 static inline uint64_t top_newer(const struct sets_top *top, int16_t stamp)
@@ -116,8 +139,8 @@ static inline uint64_t top_newer(const struct sets_top *top, int16_t stamp)
 	const words8 *stamps = (const words8 *)top->stamp;
 	uint64_t newer = 0;
 
-	for (unsigned i = 0; i < SETS_TOP / 8; i++)
-		newer |= bits((words8)(stamps[i] > stamp)) << 8 * i;
+	for (unsigned i = 0; i < SETS_TOP / 16; i++, stamps += 2)
+		newer |= bits((words8)(stamps[0] > stamp), (words8)(stamps[1] > stamp)) << 16 * i;
 	return newer;
 }
 
@@ -134,6 +157,7 @@ static inline unsigned top_oldest(const struct sets_top *top)
 {
 	const words8 *stamps = (const words8 *)top->stamp;
 	words8 least = stamps[0];
+	uint64_t found = 0;
 	int16_t oldest;
 
 	for (unsigned i = 1; i < SETS_TOP / 8; i++) {
@@ -144,13 +168,10 @@ static inline unsigned top_oldest(const struct sets_top *top)
 	oldest = least[0];
 	for (unsigned i = 1; i < 8; i++)
 		oldest = least[i] < oldest ? least[i] : oldest;
-	for (unsigned i = 0; i < SETS_TOP / 8; i++) {
-		uint64_t found = bits((words8)(stamps[i] == oldest));
-
-		if (found)
-			return 8 * i + (unsigned)__builtin_ctzll(found);
-	}
-	__builtin_unreachable();
+	for (unsigned i = 0; i < SETS_TOP / 16; i++, stamps += 2)
+		found |= bits((words8)(stamps[0] == oldest), (words8)(stamps[1] == oldest))
+			<< 16 * i;
+	return (unsigned)__builtin_ctzll(found);
 }
 
 #include "engine/sets_kernel.h"

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Open samples are found by their block, in chains; and they stand in a list by age. The shared
- * stack distance so far of each is kept up to date without asking the engine: a touch moves its
- * block to the top, and if it came from below the sample's block, that is one deeper. Older samples
- * are deeper, so it ends at the first that is not concerned. */
+/* Open samples are found by their block, in chains; and they stand in a list by age. Each begins an
+ * epoch (epochs.h): what was touched in it and since is its distance. */
 #include "engine/windowed.h"
 
-#include "engine/coherent.h"
-#include "engine/stack.h"
+#include "engine/epochs.h"
+#include "hist/hist.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHAINS       4096u
-#define BATCH        4096
-#define PERCENTILE   0.99
-#define NONE         UINT32_MAX
-#define LOOK_TOUCHES (1u << 20) /* between looks how large the engines are */
+#define CHAINS     4096u
+#define PERCENTILE 0.99
+#define NONE       UINT32_MAX
 
 struct sample {
 	uint64_t block;
-	uint64_t since; /* touches fed before it */
-	uint64_t above; /* the shared distance so far */
+	uint64_t since;   /* touches fed before it */
+	uint64_t written; /* bytes, by others, since it was lost */
+	uint32_t epoch;   /* that it began */
 	uint32_t outcome;
 	uint32_t member;
 	uint32_t next; /* of its chain */
@@ -30,10 +28,9 @@ struct sample {
 
 struct loci_windowed {
 	struct loci_windowed_options options;
-	struct loci_stack *shared;
-	struct loci_coherent *private_; /* NULL: there has been one member */
-	uint32_t first_member;
-	uint64_t fed, looked;
+	struct loci_epochs epochs;
+	struct loci_epochs_block *last; /* touched, as the next */
+	uint32_t last_member;
 	struct sample *sample; /* slots, used again */
 	size_t n_slots, slot_cap;
 	uint32_t free_slot;
@@ -45,8 +42,6 @@ struct loci_windowed {
 	uint64_t *known; /* shared distances, by fine bin */
 	uint64_t n_known, n_cut, cut;
 	uint64_t n_hopeless; /* given up because of their distance */
-	uint64_t distance[BATCH], private_distance[BATCH];
-	uint8_t kind[BATCH];
 };
 
 static int reserve(void *array, size_t *cap, size_t n, size_t element)
@@ -64,31 +59,21 @@ static int reserve(void *array, size_t *cap, size_t n, size_t element)
 	return 0;
 }
 
-static int open_shared(struct loci_windowed *w, struct loci_err *err)
-{
-	loci_stack_free(w->shared);
-	w->shared = NULL;
-	return loci_stack_new(&(struct loci_stack_options){ 0 }, &w->shared, err);
-}
-
 int loci_windowed_new(const struct loci_windowed_options *options, struct loci_windowed **ret,
 	struct loci_err *err)
 {
 	struct loci_windowed *w = calloc(1, sizeof(*w));
-	int r;
 
 	if (!w)
 		return loci_err_nomem(err);
 	w->options = *options;
 	w->free_slot = NONE;
-	w->first_member = NONE;
 	w->cut = UINT64_MAX;
 	memset(w->chain, 0xff, sizeof(w->chain));
 	w->known = calloc(LOCI_FINE_BINS, sizeof(*w->known));
-	r = w->known ? open_shared(w, err) : loci_err_nomem(err);
-	if (r < 0) {
+	if (loci_epochs_init(&w->epochs) < 0 || !w->known) {
 		loci_windowed_free(w);
-		return r;
+		return loci_err_nomem(err);
 	}
 	*ret = w;
 	return 0;
@@ -98,8 +83,7 @@ void loci_windowed_free(struct loci_windowed *w)
 {
 	if (!w)
 		return;
-	loci_stack_free(w->shared);
-	loci_coherent_free(w->private_);
+	loci_epochs_fini(&w->epochs);
 	free(w->sample);
 	free(w->by_age);
 	free(w->outcome);
@@ -141,6 +125,13 @@ static void unchain(struct loci_windowed *w, uint32_t slot)
 	w->free_slot = slot;
 }
 
+/* Nobody asks for what was before the oldest. */
+static void rebase(struct loci_windowed *w)
+{
+	loci_epochs_rebase(
+		&w->epochs, w->n_open ? w->sample[w->by_age[0]].epoch : w->epochs.now + 1);
+}
+
 static void close_sample(struct loci_windowed *w, uint32_t slot)
 {
 	size_t i = w->n_open;
@@ -150,6 +141,8 @@ static void close_sample(struct loci_windowed *w, uint32_t slot)
 	memmove(w->by_age + i, w->by_age + i + 1, (--w->n_open - i) * sizeof(*w->by_age));
 	if (!w->sample[slot].lost)
 		unchain(w, slot);
+	if (i == 0)
+		rebase(w);
 }
 
 static void settle(struct loci_windowed *w, uint32_t slot)
@@ -182,118 +175,123 @@ static void answer_private(
 		(struct loci_windowed_answer){ .kind = kind, .distance = distance };
 }
 
-/* What is known of a private distance: what the engine has above the block. */
-static uint64_t private_so_far(struct loci_windowed *w, const struct sample *s)
+static uint64_t shared_so_far(const struct loci_windowed *w, const struct sample *s)
 {
-	uint64_t above;
+	return loci_epochs_above(&w->epochs, s->epoch);
+}
 
-	if (!w->private_)
-		return s->above;
-	return loci_coherent_above(w->private_, s->member, s->block, &above) == 0 ? above : 0;
+static uint64_t private_so_far(const struct loci_windowed *w, const struct sample *s)
+{
+	return loci_epochs_above_own(&w->epochs, s->member, s->epoch);
 }
 
 static void give_up(struct loci_windowed *w, uint32_t slot)
 {
 	struct sample *s = &w->sample[slot];
 
-	answer_private(w, s, LOCI_WINDOWED_AT_LEAST, private_so_far(w, s));
-	answer_shared(w, s, LOCI_WINDOWED_AT_LEAST, s->above);
+	if (s->private_open)
+		answer_private(w, s, LOCI_WINDOWED_AT_LEAST, private_so_far(w, s));
+	if (s->shared_open)
+		answer_shared(w, s, LOCI_WINDOWED_AT_LEAST, shared_so_far(w, s));
 	settle(w, slot);
 }
 
-/* A touch, and what the engines say of it. */
-struct met {
-	uint64_t block, use, shared, private_;
-	uint32_t member;
-	bool is_write;
-	uint8_t kind;
-};
-
-/* A touch of the block of open samples. */
-static void resolve(struct loci_windowed *w, const struct met *met)
+/* What others wrote since is not what the member touches now: they only share the block. */
+static void find_lost(struct loci_windowed *w, uint32_t slot, const struct loci_windowed_touch *t)
 {
-	uint32_t slot = w->chain[chain_of(met->block)], next;
+	struct sample *s = &w->sample[slot];
+
+	if (s->member != t->member) {
+		s->written |= t->is_write ? t->bytes : 0;
+		return;
+	}
+	w->outcome[s->outcome].private_ = (struct loci_windowed_answer){
+		.kind = LOCI_WINDOWED_LOST, .is_false = !(t->bytes & s->written), .by = t->use
+	};
+	s->lost = false;
+	if (!s->shared_open)
+		unchain(w, slot);
+}
+
+static void resolve_one(struct loci_windowed *w, uint32_t slot, const struct loci_windowed_touch *t)
+{
+	struct sample *s = &w->sample[slot];
+	struct loci_windowed_outcome *outcome = &w->outcome[s->outcome];
+
+	if (s->shared_open) {
+		answer_shared(w, s, LOCI_WINDOWED_REUSE, shared_so_far(w, s));
+		outcome->shared.by = t->use;
+	}
+	if (s->member == t->member && s->private_open) {
+		answer_private(w, s, LOCI_WINDOWED_REUSE, private_so_far(w, s));
+		outcome->private_.by = t->use;
+	} else if (s->member != t->member && t->is_write && s->private_open) {
+		answer_private(w, s, LOCI_WINDOWED_LAST, 0);
+		s->lost = true;
+		s->written = t->bytes;
+	}
+	settle(w, slot);
+}
+
+/* A touch of the block of open samples, before it is one. False: there are none any more. */
+static bool resolve(struct loci_windowed *w, const struct loci_windowed_touch *t)
+{
+	uint32_t slot = w->chain[chain_of(t->block)], next;
+	bool stays = false;
 
 	for (; slot != NONE; slot = next) {
-		struct sample *s = &w->sample[slot];
-		struct loci_windowed_outcome *outcome = &w->outcome[s->outcome];
+		const struct sample *s = &w->sample[slot];
 
 		next = s->next;
-		if (s->block != met->block)
+		if (s->block != t->block)
 			continue;
-		if (s->lost) {
-			if (s->member == met->member) {
-				outcome->private_ =
-					(struct loci_windowed_answer){ .kind = LOCI_WINDOWED_LOST,
-						.is_false = (met->kind & LOCI_COHERENT_MASK) ==
-							LOCI_COHERENT_FALSE,
-						.by = met->use };
-				s->lost = false;
-				if (!s->shared_open)
-					unchain(w, slot);
-			}
-			continue;
-		}
-		if (s->shared_open) {
-			answer_shared(w, s, LOCI_WINDOWED_REUSE, met->shared);
-			outcome->shared.by = met->use;
-		}
-		if (s->member == met->member && s->private_open) {
-			answer_private(w, s, LOCI_WINDOWED_REUSE, met->private_);
-			outcome->private_.by = met->use;
-		} else if (s->member != met->member && met->is_write && s->private_open) {
-			answer_private(w, s, LOCI_WINDOWED_LAST, 0);
-			s->lost = true;
-		}
-		settle(w, slot);
+		if (s->lost)
+			find_lost(w, slot, t);
+		else
+			resolve_one(w, slot, t);
+		stays |= s->lost || s->private_open || s->shared_open;
 	}
+	return stays;
 }
 
-static void deepen(struct loci_windowed *w, uint64_t distance)
+struct loci_epochs *loci_windowed_epochs(struct loci_windowed *w)
 {
-	for (size_t i = w->n_open; i-- > 0;) {
-		struct sample *s = &w->sample[w->by_age[i]];
-
-		if (!s->shared_open)
-			continue;
-		if (s->above > distance)
-			break;
-		s->above++;
-	}
+	return &w->epochs;
 }
 
-static int open_sample(struct loci_windowed *w, uint64_t block, uint32_t member, uint64_t tag)
+int loci_windowed_touch(struct loci_windowed *w, const struct loci_windowed_touch *t)
 {
-	uint32_t slot = w->free_slot, *chain = &w->chain[chain_of(block)];
+	struct loci_epochs_block *found = loci_epochs_find(&w->epochs, t->block);
+	int r = 0;
 
-	if (reserve(&w->by_age, &w->age_cap, w->n_open + 1, sizeof(*w->by_age)) < 0 ||
-		reserve(&w->outcome, &w->outcome_cap, w->n_outcomes + 1, sizeof(*w->outcome)) < 0)
-		return -1;
-	if (slot == NONE) {
-		if (reserve(&w->sample, &w->slot_cap, w->n_slots + 1, sizeof(*w->sample)) < 0)
-			return -1;
-		slot = (uint32_t)w->n_slots++;
-	} else {
-		w->free_slot = w->sample[slot].next;
+	w->epochs.touches++;
+	if (found->last & LOCI_EPOCHS_KEPT && !resolve(w, t))
+		found->last &= ~(uint64_t)LOCI_EPOCHS_KEPT;
+	if (found->last != loci_epochs_here(&w->epochs, t->member))
+		r = loci_epochs_touch(&w->epochs, &found, t->block, t->member, t->is_write);
+	w->last = found;
+	w->last_member = t->member;
+	return r;
+}
+
+static int new_slot(struct loci_windowed *w, uint32_t *ret)
+{
+	*ret = w->free_slot;
+	if (*ret != NONE) {
+		w->free_slot = w->sample[*ret].next;
+		return 0;
 	}
-	w->sample[slot] = (struct sample){ .block = block,
-		.since = w->fed,
-		.outcome = (uint32_t)w->n_outcomes,
-		.member = member,
-		.next = *chain,
-		.private_open = true,
-		.shared_open = true };
-	*chain = slot;
-	w->by_age[w->n_open++] = slot;
-	w->outcome[w->n_outcomes++] =
-		(struct loci_windowed_outcome){ .tag = tag, .member = member };
+	if (reserve(&w->sample, &w->slot_cap, w->n_slots + 1, sizeof(*w->sample)) < 0)
+		return -ENOMEM;
+	*ret = (uint32_t)w->n_slots++;
 	return 0;
 }
 
 static bool is_hopeless(const struct loci_windowed *w, const struct sample *s)
 {
-	return w->options.prune_from && s->above > w->cut &&
-		(double)w->n_hopeless < (1 - PERCENTILE) * (double)w->n_outcomes;
+	return w->options.prune_from && w->cut != UINT64_MAX &&
+		(double)w->n_hopeless < (1 - PERCENTILE) * (double)w->n_outcomes &&
+		shared_so_far(w, s) > w->cut;
 }
 
 static void prune(struct loci_windowed *w, bool opened)
@@ -301,7 +299,7 @@ static void prune(struct loci_windowed *w, bool opened)
 	while (w->n_open) {
 		const struct sample *oldest = &w->sample[w->by_age[0]];
 		bool old = w->options.limit_touches &&
-			w->fed - oldest->since > w->options.limit_touches;
+			w->epochs.touches - oldest->since > w->options.limit_touches;
 
 		if (!old && !(opened && is_hopeless(w, oldest)))
 			return;
@@ -310,134 +308,43 @@ static void prune(struct loci_windowed *w, bool opened)
 	}
 }
 
-/* Another member has come. What is open was not followed in stacks of their own. */
-static int open_private(struct loci_windowed *w, struct loci_err *err)
+void loci_windowed_prune(struct loci_windowed *w)
 {
-	for (size_t i = w->n_open; i-- > 0;) {
-		uint32_t slot = w->by_age[i];
-
-		answer_private(w, &w->sample[slot], LOCI_WINDOWED_AT_LEAST, w->sample[slot].above);
-		settle(w, slot);
-	}
-	return loci_coherent_new(&(struct loci_coherent_options){ 0 }, &w->private_, err);
+	prune(w, false);
+	if (w->options.max_bytes && !w->n_open &&
+		loci_epochs_bytes(&w->epochs) > w->options.max_bytes)
+		(void)loci_epochs_shrink(&w->epochs); /* else it is as large as it was */
 }
 
-static int meet(struct loci_windowed *w, uint32_t member, struct loci_err *err)
+int loci_windowed_open(struct loci_windowed *w, uint64_t tag)
 {
-	if (w->first_member == NONE)
-		w->first_member = member;
-	return w->private_ || member == w->first_member ? 0 : open_private(w, err);
-}
+	uint32_t slot, *chain = &w->chain[chain_of(w->last->block)];
 
-/* Touches of one turn, or a part of them. */
-struct part {
-	size_t first, n;
-	uint32_t member;
-};
-
-static int measure(struct loci_windowed *w, const struct loci_windowed_touches *t,
-	const struct part *part, struct loci_err *err)
-{
-	struct loci_coherent_touches touches = { .block = t->block + part->first,
-		.is_write = t->is_write + part->first,
-		.bytes = t->bytes + part->first,
-		.n = part->n,
-		.turn_touch = &(uint32_t){ 0 },
-		.turn_member = &part->member,
-		.n_turns = 1,
-		.ret_distance = w->private_distance,
-		.ret_kind = w->kind };
-	int r = loci_stack_feed(
-		w->shared, touches.block, touches.is_write, part->n, w->distance, err);
-
-	if (r == 0 && w->private_)
-		r = loci_coherent_feed(w->private_, &touches, err);
-	return r;
-}
-
-static int look(struct loci_windowed *w, const struct loci_windowed_touches *t,
-	const struct part *part, size_t *next_sample)
-{
-	const uint64_t *private_ = w->private_ ? w->private_distance : w->distance;
-	bool opened = false;
-
-	for (size_t i = 0; i < part->n; i++) {
-		size_t touch = part->first + i;
-		uint64_t block = t->block[touch];
-
-		if (w->n_open && w->distance[i])
-			deepen(w, w->distance[i]);
-		if (w->chain[chain_of(block)] != NONE)
-			resolve(w,
-				&(struct met){ .block = block,
-					.use = t->use ? t->use[touch] : 0,
-					.shared = w->distance[i],
-					.private_ = private_[i],
-					.member = part->member,
-					.is_write = t->is_write[touch],
-					.kind = w->private_ ? w->kind[i] : 0 });
-		w->fed++;
-		while (*next_sample < t->n_samples && t->sample_touch[*next_sample] == touch) {
-			if (open_sample(w, block, part->member, t->sample_tag[*next_sample]) < 0)
-				return -1;
-			++*next_sample;
-			opened = true;
-		}
-	}
-	/* now the engines and the samples are at the same touch */
-	prune(w, opened);
+	if (reserve(&w->by_age, &w->age_cap, w->n_open + 1, sizeof(*w->by_age)) < 0 ||
+		reserve(&w->outcome, &w->outcome_cap, w->n_outcomes + 1, sizeof(*w->outcome)) < 0 ||
+		new_slot(w, &slot) < 0 || loci_epochs_next(&w->epochs) < 0)
+		return -ENOMEM;
+	w->sample[slot] = (struct sample){ .block = w->last->block,
+		.since = w->epochs.touches,
+		.epoch = w->epochs.now,
+		.outcome = (uint32_t)w->n_outcomes,
+		.member = w->last_member,
+		.next = *chain,
+		.private_open = true,
+		.shared_open = true };
+	*chain = slot;
+	w->last->last |= LOCI_EPOCHS_KEPT;
+	w->by_age[w->n_open++] = slot;
+	w->outcome[w->n_outcomes++] =
+		(struct loci_windowed_outcome){ .tag = tag, .member = w->last_member };
+	if (w->n_open == 1)
+		rebase(w);
+	prune(w, true);
 	return 0;
 }
 
-static int renew(struct loci_windowed *w, struct loci_err *err)
+int loci_windowed_end(struct loci_windowed *w, uint32_t member)
 {
-	struct loci_stack_result result;
-	uint64_t bytes;
-	int r;
-
-	if (!w->options.max_bytes || w->n_open || w->fed - w->looked < LOOK_TOUCHES)
-		return 0;
-	w->looked = w->fed;
-	r = loci_stack_result(w->shared, &result, err);
-	if (r < 0)
-		return r;
-	bytes = result.bytes;
-	loci_stack_result_fini(&result);
-	if (bytes > w->options.max_bytes)
-		r = open_shared(w, err);
-	if (r == 0 && w->private_ && loci_coherent_bytes(w->private_) > w->options.max_bytes) {
-		loci_coherent_free(w->private_);
-		w->private_ = NULL;
-		r = open_private(w, err);
-	}
-	return r;
-}
-
-int loci_windowed_feed(
-	struct loci_windowed *w, const struct loci_windowed_touches *t, struct loci_err *err)
-{
-	size_t next_sample = 0;
-
-	for (size_t i = 0; i < t->n_turns; i++) {
-		struct part part = { .first = t->turn_touch[i], .member = t->turn_member[i] };
-		size_t end = i + 1 < t->n_turns ? t->turn_touch[i + 1] : t->n;
-		int r = meet(w, part.member, err);
-
-		for (; r == 0 && part.first < end; part.first += part.n) {
-			part.n = end - part.first < BATCH ? end - part.first : BATCH;
-			r = measure(w, t, &part, err);
-			if (r == 0 && look(w, t, &part, &next_sample) < 0)
-				r = loci_err_nomem(err);
-		}
-		if (r < 0)
-			return r;
-	}
-	return renew(w, err);
-}
-
-int loci_windowed_end(struct loci_windowed *w, uint32_t member, struct loci_err *err)
-{
-	(void)err;
 	for (size_t i = w->n_open; i-- > 0;) {
 		uint32_t slot = w->by_age[i];
 		struct sample *s = &w->sample[slot];
@@ -447,23 +354,18 @@ int loci_windowed_end(struct loci_windowed *w, uint32_t member, struct loci_err 
 		answer_private(w, s, LOCI_WINDOWED_LAST, 0);
 		settle(w, slot); /* others may touch it */
 	}
-	if (w->private_)
-		loci_coherent_end(w->private_, member);
-	return 0;
+	return loci_epochs_end(&w->epochs, member);
 }
 
-int loci_windowed_interrupt(struct loci_windowed *w, uint32_t member, struct loci_err *err)
+void loci_windowed_interrupt(struct loci_windowed *w, uint32_t member)
 {
-	(void)err;
 	for (size_t i = w->n_open; i-- > 0;)
 		if (w->sample[w->by_age[i]].member == member)
 			give_up(w, w->by_age[i]);
-	return 0;
 }
 
-int loci_windowed_finish(struct loci_windowed *w, struct loci_err *err)
+void loci_windowed_finish(struct loci_windowed *w)
 {
-	(void)err;
 	while (w->n_open) {
 		uint32_t slot = w->by_age[w->n_open - 1];
 
@@ -471,7 +373,6 @@ int loci_windowed_finish(struct loci_windowed *w, struct loci_err *err)
 		answer_shared(w, &w->sample[slot], LOCI_WINDOWED_LAST, 0);
 		settle(w, slot);
 	}
-	return 0;
 }
 
 size_t loci_windowed_n_open(const struct loci_windowed *w)
@@ -484,9 +385,4 @@ const struct loci_windowed_outcome *loci_windowed_outcomes(
 {
 	*ret_n = w->n_outcomes;
 	return w->outcome;
-}
-
-uint64_t loci_windowed_touches_fed(const struct loci_windowed *w)
-{
-	return w->fed;
 }

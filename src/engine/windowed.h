@@ -27,7 +27,7 @@ struct loci_windowed_options {
 	 * far is beyond the 99th percentile of those, and no more than one in a hundred was so
 	 * far; 0: never. */
 	uint64_t prune_from;
-	uint64_t max_bytes; /* of each engine; above it starts anew. 0: no limit */
+	uint64_t max_bytes; /* above it what is not wanted is forgotten; 0: no limit */
 };
 
 int loci_windowed_new(const struct loci_windowed_options *options, struct loci_windowed **ret,
@@ -55,29 +55,30 @@ struct loci_windowed_outcome {
 	struct loci_windowed_answer private_, shared;
 };
 
-/* Touches in their order, all of one member between two turns, as coherent.h has them. */
-struct loci_windowed_touches {
-	const uint64_t *block;
-	const uint8_t *is_write; /* 0 or 1 each */
-	const uint64_t *bytes;   /* touched, a bit each */
-	const uint64_t *use;     /* any word of each touch; may be NULL */
-	size_t n;
-	const uint32_t *turn_touch, *turn_member;
-	size_t n_turns;
-	/* Samples: touches, ascending, and the caller's word for each. */
-	const uint32_t *sample_touch;
-	const uint64_t *sample_tag;
-	size_t n_samples;
+/* Most touches change nothing: who makes them may look there (loci_epochs_passes) first. */
+struct loci_epochs;
+struct loci_epochs *loci_windowed_epochs(struct loci_windowed *windowed);
+
+struct loci_windowed_touch {
+	uint64_t block;
+	uint64_t bytes; /* touched, a bit each */
+	uint64_t use;   /* any word; of a block that is kept (engine/epochs.h) */
+	uint32_t member;
+	bool is_write;
 };
-int loci_windowed_feed(struct loci_windowed *windowed, const struct loci_windowed_touches *touches,
-	struct loci_err *err);
+/* 0 or -ENOMEM, as the next three. */
+int loci_windowed_touch(struct loci_windowed *windowed, const struct loci_windowed_touch *touch);
+/* The last touch is a sample. */
+int loci_windowed_open(struct loci_windowed *windowed, uint64_t tag);
+/* Gives up samples that are too old; to be called now and then. */
+void loci_windowed_prune(struct loci_windowed *windowed);
 
 /* The member touches nothing more. */
-int loci_windowed_end(struct loci_windowed *windowed, uint32_t member, struct loci_err *err);
+int loci_windowed_end(struct loci_windowed *windowed, uint32_t member);
 /* Touches of the member follow that are not fed: its open samples are given up. */
-int loci_windowed_interrupt(struct loci_windowed *windowed, uint32_t member, struct loci_err *err);
+void loci_windowed_interrupt(struct loci_windowed *windowed, uint32_t member);
 /* There are no more touches. */
-int loci_windowed_finish(struct loci_windowed *windowed, struct loci_err *err);
+void loci_windowed_finish(struct loci_windowed *windowed);
 
 /* Samples whose distance may yet come. */
 size_t loci_windowed_n_open(const struct loci_windowed *windowed);
@@ -85,6 +86,4 @@ size_t loci_windowed_n_open(const struct loci_windowed *windowed);
  * Good until the next call. */
 const struct loci_windowed_outcome *loci_windowed_outcomes(
 	const struct loci_windowed *windowed, size_t *ret_n);
-uint64_t loci_windowed_touches_fed(const struct loci_windowed *windowed);
-
 #endif

@@ -28,7 +28,7 @@ run_to() {
 	shift
 	(
 		ulimit -c 0
-		printf 'some\ninput \001\377\n' | timeout 120 "$@" >"$out.out" 2>"$out.err"
+		printf 'some\ninput \001\377\n' | timeout 500 "$@" >"$out.out" 2>"$out.err"
 		echo "status ${PIPESTATUS[1]}" >"$out.status"
 	) 2>/dev/null
 }

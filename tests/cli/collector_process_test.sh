@@ -66,20 +66,23 @@ read -r before after page <out
 [ "$(stores "$stream")" = "abc()pdab" ] || fail "stores before the last fault: $(stores "$stream")"
 
 # Killed: what was written arrives, up to a superblock or so.
+loops() {
+	[ "$(tail -n 1000 | grep -cE "^[LS] t1 [0-9a-f]+ 8 ")" -ge 998 ]
+}
 rm -rf streams
 mkdir streams
 coproc endless { LISTEN=" " under --tool=loci --log-file=log '--run-dir={}' "$work/endless"; }
 read -r line <&"${endless[0]}"
 [ "$line" = begun ] || fail "endless said $line"
-sleep 1
+# The loop is a load and a store of one word, over and over, to the end.
+await loops
 kill -KILL "$(find streams -name '*.0' | sed 's,streams/\([0-9]*\).0,\1,')"
 wait $!
 stream=$(find streams -type f)
 count "$stream" '^ERROR' 0
 count "$stream" '^END' 0
 count "$stream" '^NOTE the program ended without closing' 1
-# The loop is a load and a store of one word, over and over, to the end.
-[ "$(tail -n 1000 "$stream" | grep -cE "^[LS] t1 [0-9a-f]+ 8 ")" -ge 998 ] || fail "the end is missing"
+loops <"$stream" || fail "the end is missing"
 
 # Nobody listens: the program runs as ever.
 expect 3 under --tool=loci --run-dir=/nonexistent "$work/every_access"

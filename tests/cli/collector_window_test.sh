@@ -39,7 +39,7 @@ rm -rf streams
 mkdir streams
 coproc endless { LISTEN=-w under --tool=loci --windows=yes --log-file=log '--run-dir={}' "$work/endless"; }
 read -r line <&"${endless[0]}"
-sleep 2
+await awk '/^WINDOW_BEGIN/ { n++ } /^[LS] / { inside[n]++ } END { exit !(inside[2] >= 1000) }'
 kill -KILL "$(find streams -name '*.0' | sed 's,streams/\([0-9]*\).0,\1,')"
 wait $!
 stream=$(find streams -type f)

@@ -41,6 +41,11 @@ listen() {
 	return $status
 }
 
+# await COMMAND..: until what is written so far of the only stream, its input, satisfies it
+await() {
+	until cat streams/*.0 2>/dev/null | "$@" >/dev/null; do sleep 0.1; done
+}
+
 # The references of a stream: without the kernel's, threads and sites.
 references() {
 	awk '($1 == "L" || $1 == "S") && !/ K/ { print $1, $3, $4 }' "$1"

@@ -279,8 +279,7 @@ struct outcome {
 
 static void simulate(const struct touches *t, unsigned set_bits, unsigned ways, struct outcome *ret)
 {
-	size_t n_ways = ((size_t)1 << set_bits) * ways;
-	struct way *cache = calloc(n_ways, sizeof(*cache));
+	struct way *cache = calloc(((size_t)1 << set_bits) * ways, sizeof(*cache));
 	bool has_missed = false; /* this reference */
 
 	*ret = (struct outcome){ 0 };
@@ -300,16 +299,15 @@ static void simulate(const struct touches *t, unsigned set_bits, unsigned ways, 
 			ret->misses++;
 			ret->reference_misses += !has_missed;
 			has_missed = true;
-			ret->write_backs += oldest->dirty;
 			hit = oldest;
 			hit->block = t->block[i];
 			hit->dirty = false;
 		}
 		hit->stamp = i + 1;
+		/* To be written back once, when its way is taken or at the end. */
+		ret->write_backs += t->is_write[i] && !hit->dirty;
 		hit->dirty |= t->is_write[i];
 	}
-	for (size_t i = 0; i < n_ways; i++)
-		ret->write_backs += cache[i].dirty;
 	free(cache);
 }
 
@@ -378,7 +376,8 @@ static void test_long(void)
 	}
 }
 
-/* Move-to-front lists of any length, one per set, searched from the top. */
+/* Move-to-front lists, one per set, searched from the top. One block more than there are ways is
+ * kept: what lies that deep is touched as if for the first time, as late and as dirty as can be. */
 
 struct entry {
 	uint64_t block;
@@ -399,18 +398,19 @@ static void lists_touch(struct lists *lists, uint64_t block, bool is_write, bool
 	struct entry **link = top, *entry;
 	unsigned position = 0;
 
-	for (; *link && (*link)->block != block; link = &(*link)->next)
+	for (; *link && (*link)->block != block && position < LOCI_SETS_WAYS; link = &(*link)->next)
 		position++;
 	entry = *link;
-	if (entry) {
+	if (entry && entry->block == block && position < LOCI_SETS_WAYS) {
 		*link = entry->next;
 	} else {
-		entry = malloc(sizeof(*entry));
+		if (entry) /* the last: it has been gone for as long as this block, or longer */
+			*link = NULL;
+		else
+			entry = malloc(sizeof(*entry));
 		entry->block = block;
 		entry->dirty = position = LOCI_SETS_WAYS;
 	}
-	if (position > LOCI_SETS_WAYS)
-		position = LOCI_SETS_WAYS;
 	if (entry->dirty < position)
 		entry->dirty = position;
 	(position < LOCI_SETS_WAYS ? &lists->counts.position[position]

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Distances of samples, fed only while samples are open and in pieces of any length, against plain
+/* Distances of samples, fed only while samples are open, against plain
  * lists that are fed everything; and that what is given up is given up rightly. */
 #include "check.h"
 
 #include "coherent_list.h"
+#include "engine/epochs.h"
 #include "engine/windowed.h"
 
 #define MAX_TOUCHES 6000
@@ -19,6 +20,10 @@ static uint64_t rnd(uint64_t below)
 	return (state >> 11) % below;
 }
 
+static struct {
+	size_t samples, reuses, lost, at_least, differ, passed;
+} found;
+
 struct stream {
 	struct list_touch touch[MAX_TOUCHES]; /* distances in the members' own stacks */
 	uint64_t shared[MAX_TOUCHES];         /* and in that of all */
@@ -28,7 +33,6 @@ struct stream {
 struct samples {
 	size_t touch[MAX_SAMPLES]; /* by tag */
 	size_t n;
-	size_t second; /* the first touch that was fed of a second member */
 };
 
 /* What a member does next: its own blocks, those of all, in loops or at random. */
@@ -67,58 +71,49 @@ static void make(struct stream *s, uint32_t n_members, uint64_t n_blocks)
 	list_free(all);
 }
 
-/* Feeds pieces of random lengths, of which only what is needed. */
+static void feed_touch(struct loci_windowed *w, const struct list_touch *touch)
+{
+	struct loci_epochs *epochs = loci_windowed_epochs(w);
+
+	/* what is known to change nothing is only counted */
+	if (rnd(2) &&
+		loci_epochs_passes(epochs, loci_epochs_find(epochs, touch->block), touch->member)) {
+		found.passed++;
+		return;
+	}
+	CHECK(loci_windowed_touch(w,
+		      &(struct loci_windowed_touch){ .block = touch->block,
+			      .bytes = touch->bytes,
+			      .member = touch->member,
+			      .is_write = touch->is_write }) == 0);
+}
+
+/* Feeds only what is needed, or all. */
 static void feed(struct loci_windowed *w, const struct stream *s, uint64_t period, bool all,
 	struct samples *samples)
 {
-	struct loci_err err = { "" };
-	uint32_t first = UINT32_MAX;
-	size_t i = 0;
+	uint64_t often = 1 + rnd(rnd(10) ? 50 : 1000);
 
-	samples->second = SIZE_MAX;
 	samples->n = 0;
-	while (i < s->n) {
-		size_t end = i + 1 + rnd(rnd(10) ? 50 : 1000);
-		uint64_t block[1100], bytes[1100], tag[1100];
-		uint8_t is_write[1100];
-		uint32_t turn_touch[1100], turn_member[1100], sample_touch[1100];
-		struct loci_windowed_touches t = { .block = block,
-			.is_write = is_write,
-			.bytes = bytes,
-			.turn_touch = turn_touch,
-			.turn_member = turn_member,
-			.sample_touch = sample_touch,
-			.sample_tag = tag };
-		bool follows = all || loci_windowed_n_open(w) > 0;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct list_touch *touch = &s->touch[i];
+		bool is_sample = rnd(period) == 0 && samples->n < MAX_SAMPLES;
 
-		for (; i < end && i < s->n; i++) {
-			const struct list_touch *touch = &s->touch[i];
-			bool is_sample = rnd(period) == 0 && samples->n < MAX_SAMPLES;
-
-			follows |= is_sample;
-			if (!follows)
-				continue;
-			if (first == UINT32_MAX)
-				first = touch->member;
-			if (samples->second == SIZE_MAX && touch->member != first)
-				samples->second = i;
-			if (!t.n_turns || turn_member[t.n_turns - 1] != touch->member) {
-				turn_touch[t.n_turns] = (uint32_t)t.n;
-				turn_member[t.n_turns++] = touch->member;
-			}
-			if (is_sample) {
-				sample_touch[t.n_samples] = (uint32_t)t.n;
-				tag[t.n_samples++] = samples->n;
-				samples->touch[samples->n++] = i;
-			}
-			block[t.n] = touch->block;
-			bytes[t.n] = touch->bytes;
-			is_write[t.n++] = touch->is_write;
+		if (rnd(often) == 0)
+			loci_windowed_prune(w);
+		if (is_sample) {
+			CHECK(loci_windowed_touch(w,
+				      &(struct loci_windowed_touch){ .block = touch->block,
+					      .bytes = touch->bytes,
+					      .member = touch->member,
+					      .is_write = touch->is_write }) == 0);
+			CHECK(loci_windowed_open(w, samples->n) == 0);
+			samples->touch[samples->n++] = i;
+		} else if (all || loci_windowed_n_open(w)) {
+			feed_touch(w, touch);
 		}
-		if (t.n)
-			CHECK(loci_windowed_feed(w, &t, &err) == 0);
 	}
-	CHECK(loci_windowed_finish(w, &err) == 0);
+	loci_windowed_finish(w);
 	CHECK_U64(loci_windowed_n_open(w), 0);
 }
 
@@ -166,7 +161,7 @@ static void check_shared(const struct stream *s, size_t at,
 	}
 }
 
-static void check_private(const struct stream *s, const struct samples *samples, size_t at,
+static void check_private(const struct stream *s, size_t at,
 	const struct loci_windowed_answer *answer, uint64_t limit)
 {
 	size_t next = next_use(s, at, true);
@@ -176,23 +171,20 @@ static void check_private(const struct stream *s, const struct samples *samples,
 	if (answer->kind == LOCI_WINDOWED_AT_LEAST) {
 		CHECK(answer->distance <=
 			(kind == LOCI_COHERENT_REUSE ? touch->distance : LOCI_INFINITE));
-		/* too old, or there was only one member so far */
-		CHECK((limit && next - at > limit) ||
-			(at < samples->second && next > samples->second));
+		CHECK(limit && next - at > limit);
 	} else if (kind == LOCI_COHERENT_REUSE) {
 		CHECK_U64(answer->kind, LOCI_WINDOWED_REUSE);
 		CHECK_U64(answer->distance, touch->distance);
 	} else if (touch) {
 		/* what comes after it was taken away need not be fed */
-		CHECK(answer->kind == LOCI_WINDOWED_LOST || answer->kind == LOCI_WINDOWED_LAST);
+		CHECK(answer->kind == LOCI_WINDOWED_LOST ||
+			(!limit && answer->kind == LOCI_WINDOWED_LAST));
+		if (limit)
+			CHECK_U64(answer->is_false, kind == LOCI_COHERENT_FALSE);
 	} else {
 		CHECK_U64(answer->kind, LOCI_WINDOWED_LAST);
 	}
 }
-
-static struct {
-	size_t samples, reuses, lost, at_least, differ;
-} found;
 
 static void check_stream(const struct stream *s, uint64_t period, uint64_t limit)
 {
@@ -212,7 +204,7 @@ static void check_stream(const struct stream *s, uint64_t period, uint64_t limit
 
 		CHECK_U64(outcome[i].member, s->touch[at].member);
 		check_shared(s, at, &outcome[i].shared, limit);
-		check_private(s, &samples, at, &outcome[i].private_, limit);
+		check_private(s, at, &outcome[i].private_, limit);
 		found.samples++;
 		found.reuses += outcome[i].private_.kind == LOCI_WINDOWED_REUSE;
 		found.lost += outcome[i].private_.kind == LOCI_WINDOWED_LOST;
@@ -239,6 +231,16 @@ static void check_random(void)
 	CHECK(found.lost > check_amount(100));
 	CHECK(found.at_least > check_amount(100));
 	CHECK(found.differ > check_amount(1200));
+	CHECK(found.passed > check_amount(12000));
+}
+
+static void touch_one(struct loci_windowed *w, uint32_t member, uint64_t block, bool is_write)
+{
+	CHECK(loci_windowed_touch(w,
+		      &(struct loci_windowed_touch){ .block = block,
+			      .bytes = 1,
+			      .member = member,
+			      .is_write = is_write }) == 0);
 }
 
 /* Of a loop over blocks with a far one now and then: what is beyond the 99th percentile goes when
@@ -250,27 +252,14 @@ static void check_percentile(void)
 	struct loci_windowed *w = NULL;
 	struct loci_err err = { "" };
 	size_t n, far = 0, near = 0;
-	uint64_t bytes = 1;
-	uint8_t is_write = 0;
 
 	CHECK(loci_windowed_new(&options, &w, &err) == 0);
 	for (uint64_t i = 0; i < 60000; i++) {
-		uint64_t block = i % 1000 == 999 ? 1000000 + i / 1000 % 30 : i % 10, tag = i;
-		uint32_t zero = 0;
-		struct loci_windowed_touches t = { .block = &block,
-			.is_write = &is_write,
-			.bytes = &bytes,
-			.n = 1,
-			.turn_touch = &zero,
-			.turn_member = &zero,
-			.n_turns = 1,
-			.sample_touch = &zero,
-			.sample_tag = &tag,
-			.n_samples = i % 7 == 0 || i % 1000 == 999 };
-
-		CHECK(loci_windowed_feed(w, &t, &err) == 0);
+		touch_one(w, 0, i % 1000 == 999 ? 1000000 + i / 1000 % 30 : i % 10, false);
+		if (i % 7 == 0 || i % 1000 == 999)
+			CHECK(loci_windowed_open(w, i) == 0);
 	}
-	CHECK(loci_windowed_finish(w, &err) == 0);
+	loci_windowed_finish(w);
 	outcome = loci_windowed_outcomes(w, &n);
 	for (size_t i = 0; i < n; i++) {
 		bool is_far = outcome[i].tag % 1000 == 999;
@@ -289,33 +278,24 @@ static void check_percentile(void)
 static void check_ends(void)
 {
 	struct loci_windowed_options options = { 0 };
-	uint64_t block[] = { 1, 2, 3, 4, 5, 6 }, bytes[] = { 1, 1, 1, 1, 1, 1 };
-	uint8_t is_write[6] = { 0 };
-	uint32_t turn_touch[] = { 0, 1 }, turn_member[] = { 0, 1 }, sample_touch[] = { 0, 1 };
-	uint64_t tag[] = { 10, 11 };
-	struct loci_windowed_touches t = { .block = block,
-		.is_write = is_write,
-		.bytes = bytes,
-		.n = 6,
-		.turn_touch = turn_touch,
-		.turn_member = turn_member,
-		.n_turns = 2,
-		.sample_touch = sample_touch,
-		.sample_tag = tag,
-		.n_samples = 2 };
 	const struct loci_windowed_outcome *outcome;
 	struct loci_windowed *w = NULL;
 	struct loci_err err = { "" };
 	size_t n;
 
 	CHECK(loci_windowed_new(&options, &w, &err) == 0);
-	CHECK(loci_windowed_feed(w, &t, &err) == 0);
+	touch_one(w, 0, 1, false);
+	CHECK(loci_windowed_open(w, 10) == 0);
+	touch_one(w, 1, 2, false);
+	CHECK(loci_windowed_open(w, 11) == 0);
+	for (uint64_t block = 3; block <= 6; block++)
+		touch_one(w, 1, block, false);
 	CHECK_U64(loci_windowed_n_open(w), 2);
-	CHECK(loci_windowed_interrupt(w, 1, &err) == 0);
+	loci_windowed_interrupt(w, 1);
 	CHECK_U64(loci_windowed_n_open(w), 1);
-	CHECK(loci_windowed_end(w, 0, &err) == 0);
+	CHECK(loci_windowed_end(w, 0) == 0);
 	CHECK_U64(loci_windowed_n_open(w), 1); /* others may touch it */
-	CHECK(loci_windowed_finish(w, &err) == 0);
+	loci_windowed_finish(w);
 	CHECK_U64(loci_windowed_n_open(w), 0);
 	outcome = loci_windowed_outcomes(w, &n);
 	CHECK_U64(n, 2);
@@ -326,42 +306,63 @@ static void check_ends(void)
 	loci_windowed_free(w);
 }
 
-/* A sample opens when an older one is due to be given up, whose reuse comes a little later in the
- * same touches: what is said of that one is no more than its distance. */
-static void check_due(void)
+/* Another member takes the number of one that has ended: it begins with an empty stack, and nothing
+ * can be taken from the one before. */
+static void check_again(void)
 {
-	const struct loci_windowed_options options = { .limit_touches = 5 };
-	enum { AWAY = 7, AFTER = 20, N = 2 + AWAY + 1 + AFTER };
-	uint64_t block[N], bytes[N];
-	uint8_t is_write[N] = { 0 };
-	struct loci_windowed_touches t = { .block = block,
-		.is_write = is_write,
-		.bytes = bytes,
-		.n = N,
-		.turn_touch = (uint32_t[]){ 0, 1 },
-		.turn_member = (uint32_t[]){ 1, 0 },
-		.n_turns = 2,
-		.sample_touch = (uint32_t[]){ 1, 1 + AWAY },
-		.sample_tag = (uint64_t[]){ 0, 1 },
-		.n_samples = 2 };
+	struct loci_windowed_options options = { 0 };
 	const struct loci_windowed_outcome *outcome;
 	struct loci_windowed *w = NULL;
+	struct loci_err err = { "" };
 	size_t n;
 
-	for (size_t i = 0; i < N; i++) {
-		block[i] = 100 + i;
-		bytes[i] = 1;
-	}
-	block[2 + AWAY] = block[1];
-	CHECK(loci_windowed_new(&options, &w, NULL) == 0);
-	CHECK(loci_windowed_feed(w, &t, NULL) == 0);
-	CHECK(loci_windowed_finish(w, NULL) == 0);
+	CHECK(loci_windowed_new(&options, &w, &err) == 0);
+	touch_one(w, 1, 9, false);
+	CHECK(loci_windowed_open(w, 0) == 0);
+	touch_one(w, 0, 1, false);
+	touch_one(w, 0, 2, false);
+	CHECK(loci_windowed_end(w, 0) == 0);
+	touch_one(w, 0, 3, false);
+	CHECK(loci_windowed_open(w, 1) == 0);
+	touch_one(w, 1, 2, true); /* no hole in the new one's */
+	touch_one(w, 0, 1, false);
+	touch_one(w, 0, 4, false);
+	touch_one(w, 0, 3, false);
+	touch_one(w, 1, 9, false);
 	outcome = loci_windowed_outcomes(w, &n);
 	CHECK_U64(n, 2);
-	CHECK(outcome[0].private_.kind == LOCI_WINDOWED_REUSE ||
-		outcome[0].private_.kind == LOCI_WINDOWED_AT_LEAST);
-	CHECK(outcome[0].private_.distance <= AWAY);
-	CHECK(outcome[0].shared.distance <= AWAY);
+	CHECK_U64(outcome[0].private_.distance, 1);
+	CHECK_U64(outcome[0].shared.distance, 4);
+	CHECK_U64(outcome[1].private_.distance, 2);
+	CHECK_U64(outcome[1].shared.distance, 3);
+	loci_windowed_free(w);
+}
+
+/* Memory for what is not wanted any more is given back; a sample that was lost is not forgotten. */
+static void check_memory(void)
+{
+	struct loci_windowed_options options = { .max_bytes = 1 << 20 };
+	const struct loci_windowed_outcome *outcome;
+	struct loci_windowed *w = NULL;
+	struct loci_err err = { "" };
+	size_t n;
+
+	CHECK(loci_windowed_new(&options, &w, &err) == 0);
+	touch_one(w, 0, 7, false);
+	CHECK(loci_windowed_open(w, 0) == 0);
+	for (uint64_t block = 1000; block < 101000; block++)
+		touch_one(w, block % 2, block, false);
+	loci_windowed_prune(w);
+	CHECK(loci_epochs_bytes(loci_windowed_epochs(w)) > 1 << 20);
+	touch_one(w, 1, 7, true);
+	CHECK_U64(loci_windowed_n_open(w), 0);
+	loci_windowed_prune(w);
+	CHECK(loci_epochs_bytes(loci_windowed_epochs(w)) < 1 << 20);
+	touch_one(w, 0, 7, false);
+	outcome = loci_windowed_outcomes(w, &n);
+	CHECK_U64(n, 1);
+	CHECK_U64(outcome[0].shared.distance, 100000);
+	CHECK_U64(outcome[0].private_.kind, LOCI_WINDOWED_LOST);
 	loci_windowed_free(w);
 }
 
@@ -370,6 +371,7 @@ int main(void)
 	check_random();
 	check_percentile();
 	check_ends();
-	check_due();
+	check_again();
+	check_memory();
 	return check_status();
 }

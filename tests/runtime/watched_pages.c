@@ -294,6 +294,7 @@ static void kernel_reads_and_writes(void)
 	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
 	FILE *file;
 
+	unlink(name);
 	begin();
 	CHECK(pages_arm(0, (char *)page) && pages_arm(1, (char *)page + 4096));
 	CHECK(write(fd, (char *)page, 8192) == 8192 && lseek(fd, 0, SEEK_SET) == 0);
@@ -568,24 +569,64 @@ static void on_alarm(int signal)
 		siglongjmp(back, 1);
 }
 
+/* The state of a process, as /proc has it: 'S' sleeps. */
+static char state_of(pid_t pid)
+{
+	char path[32], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	if (file)
+		fclose(file);
+	return state;
+}
+
+/* Another process, which for every byte that it is told sends an alarm as soon as we sleep: in the
+ * call that is to be interrupted, and not before it. */
+static pid_t start_waker(int *ret_told)
+{
+	int ends[2];
+	char byte;
+	pid_t pid;
+
+	CHECK(pipe(ends) == 0);
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		while (read(ends[0], &byte, 1) == 1) {
+			while (state_of(getppid()) != 'S')
+				usleep(100);
+			kill(getppid(), SIGALRM);
+		}
+		_exit(0);
+	}
+	close(ends[0]);
+	*ret_told = ends[1];
+	return pid;
+}
+
 static void interrupted(void)
 {
 	struct sigaction action = { .sa_handler = on_alarm };
 	struct pollfd none = { .fd = -1 };
 	volatile char *page = new_pages(1);
 	sigset_t all, empty;
-	int ends[2];
+	int ends[2], waker, status;
+	pid_t pid = start_waker(&waker);
 
 	begin();
 	CHECK(sigaction(SIGALRM, &action, NULL) == 0 && pipe(ends) == 0);
 	CHECK(pages_arm(0, (char *)page + 64));
 	n_alarms = 0;
 	jumps = false;
-	ualarm(2000, 0);
+	CHECK(write(waker, "", 1) == 1);
 	CHECK(read(ends[0], (char *)page, 10) == -1 && errno == EINTR && n_alarms == 1);
 	CHECK(page[2000] == 'a' && watching->false_faults == 1);
 	jumps = true;
-	ualarm(2000, 0);
+	CHECK(write(waker, "", 1) == 1);
 	if (!sigsetjmp(back, 1)) {
 		read(ends[0], (char *)page, 10);
 		CHECK(0);
@@ -596,15 +637,17 @@ static void interrupted(void)
 	sigfillset(&all);
 	sigdelset(&all, SIGALRM);
 	sigemptyset(&empty);
-	ualarm(2000, 0);
+	CHECK(write(waker, "", 1) == 1);
 	CHECK(sigsuspend(&all) == -1 && errno == EINTR && n_alarms == 3);
-	ualarm(2000, 0);
+	CHECK(write(waker, "", 1) == 1);
 	CHECK(ppoll(&none, 1, NULL, &all) == -1 && errno == EINTR && n_alarms == 4);
 	CHECK(sigprocmask(SIG_BLOCK, &all, &empty) == 0);
 	CHECK(page[3000] == 'a' && page[64] == 'a' && n_fired == 1 && page[64] == 'a');
 	CHECK(sigprocmask(SIG_SETMASK, &empty, &all) == 0);
 	CHECK(sigismember(&all, SIGINT) == 1 && sigismember(&all, SIGALRM) == 0);
 	pages_end();
+	close(waker);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
 static void asynchronous(void)

@@ -312,6 +312,7 @@ int main(void)
 {
 	const char *const programs[] = { SYNCED, SYNCED_STATIC };
 
+	signal(SIGINT, SIG_DFL); /* ignored in what a shell runs in the background */
 	for (unsigned i = 0; i < 2; i++) {
 		program = programs[i];
 		test_locks();
