@@ -309,8 +309,8 @@ static int leave_out(struct loci_attribution *a, const struct loci_code_ref *ref
 }
 
 /* The same while references do not count, or only samples do: the flow of control is followed. */
-LOCI_HOT int pass_run(
-	struct loci_attribution *a, struct loci_runs *runs, bool samples, struct loci_err *err)
+LOCI_HOT int pass_run(struct loci_attribution *a, struct loci_runs *runs,
+	struct loci_sampler_lean *lean, struct loci_err *err)
 {
 	const struct loci_code_ref *ref = a->code.ref + runs->next;
 	struct loci_code_block *block = &a->code.blocks[ref->block];
@@ -324,8 +324,8 @@ LOCI_HOT int pass_run(
 		if (ref->kind & LOCI_CODE_SPECIAL &&
 			!passes(a, ref, &block, runs->word == from, kind))
 			r = loci_flow_special(a, (uint32_t)(ref - a->code.ref), *runs->word, err);
-		if (r == 0 && samples)
-			r = loci_sampler_pass(a->sampler, a, ref, *runs->word, err);
+		if (r == 0 && lean)
+			r = loci_sampler_pass(a->sampler, a, lean, ref, *runs->word, err);
 		else if (r >= 0)
 			r = leave_out(a, ref, *runs->word, ref->size_bytes, r == 0, err);
 		if (r < 0)
@@ -339,14 +339,28 @@ LOCI_HOT int pass_run(
 	return loci_flow_end(a, ref, block, (uint32_t)(ref - a->code.ref), runs->word[-1], err);
 }
 
-LOCI_HOT int pass_runs(
-	struct loci_attribution *a, struct loci_runs *runs, bool samples, struct loci_err *err)
+/* The same of samples. */
+static int sample_run(struct loci_attribution *a, struct loci_runs *runs, struct loci_err *err)
 {
+	struct loci_sampler_lean lean;
+	int r;
+
+	if (!loci_sampler_begin_lean(a->sampler, a, runs->left, &lean))
+		return pass_run(a, runs, NULL, err);
+	r = pass_run(a, runs, &lean, err);
+	loci_sampler_end_lean(&lean);
+	return r;
+}
+
+static int pass_runs(struct loci_attribution *a, struct loci_runs *runs, struct loci_err *err)
+{
+	bool samples = a->sampler && !a->paused;
 	int r;
 
 	do
-		r = runs->left ? pass_run(a, runs, samples, err)
-			       : loci_flow_plain(a, runs->block->definition - 1, 1, err);
+		r = !runs->left   ? loci_flow_plain(a, runs->block->definition - 1, 1, err)
+			: samples ? sample_run(a, runs, err)
+				  : pass_run(a, runs, NULL, err);
 	while (r == 0 && loci_runs_next(runs));
 	return r;
 }
@@ -539,10 +553,8 @@ int loci_attribution_runs(struct loci_attribution *a, struct loci_runs *first, s
 
 	if (a->sampler && a->sampler->epochs->touches >= a->sampler->look)
 		loci_sampler_look(a->sampler);
-	if (a->paused)
-		r = pass_runs(a, &runs, false, err);
-	else if (a->sampler)
-		r = pass_runs(a, &runs, true, err);
+	if (a->paused || a->sampler)
+		r = pass_runs(a, &runs, err);
 	else if (kind.plain && kind.flow)
 		r = refer_runs(a, &runs, (struct refer_kind){ true, true }, err);
 	else

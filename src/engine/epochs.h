@@ -60,11 +60,13 @@ void loci_epochs_fini(struct loci_epochs *epochs);
 
 #define LOCI_EPOCHS_GROUP 16
 
+/* Neighbours are near each other, but not where their numbers alone say: those of blocks that are
+ * far and in equal steps are alike. */
 static inline size_t loci_epochs_home(const struct loci_epochs *v, uint64_t block)
 {
-	return (size_t)((block / LOCI_EPOCHS_GROUP) * 0x9e3779b97f4a7c15u >> v->shift) *
-		LOCI_EPOCHS_GROUP +
-		block % LOCI_EPOCHS_GROUP;
+	uint64_t hash = (block / LOCI_EPOCHS_GROUP) * 0x9e3779b97f4a7c15u >> v->shift;
+
+	return (size_t)(hash * LOCI_EPOCHS_GROUP + ((block ^ hash) % LOCI_EPOCHS_GROUP));
 }
 
 /* Where the block is, or would be: last is 0 then. */
@@ -73,8 +75,8 @@ static inline struct loci_epochs_block *loci_epochs_find(
 {
 	size_t i = loci_epochs_home(v, block);
 
-	while (v->table[i].last && v->table[i].block != block)
-		i = (i + LOCI_EPOCHS_GROUP) & (v->n_blocks - 1);
+	while (v->table[i].last && v->table[i].block != block) /* the next group, and all in time */
+		i = (i + LOCI_EPOCHS_GROUP + 1) & (v->n_blocks - 1);
 	return &v->table[i];
 }
 
