@@ -36,16 +36,29 @@ format() {
 
 # once FILE: the compilation database in FILE with the first command of each source, or with all of
 # them where LONG is set: the pass for clang is compiled four times, and clang-tidy reads a source,
-# with all of LLVM's headers, as often as it is.
+# with all of LLVM's headers, as often as it is. These headers take most of the time, so what is C++ of
+# the pass is read together, included before the plugin.
 once() {
 	awk -v long="${LONG:+1}" '/^\{/ { entry = "" }
 		{ entry = entry (entry == "" ? "" : "\n") $0 }
-		/^ *"file":/ { file = $0; sub(/,$/, "", file) }
-		/^\},?$/ { if (long || !(file in seen)) { sub(/,$/, "", entry); all[n++] = entry } seen[file] }
+		/^ *"file":/ { file = $0; sub(/^ *"file": "/, "", file); sub(/",?$/, "", file) }
+		/^\},?$/ {
+			sub(/,$/, "", entry)
+			if (!long && file ~ /\/src\/collect\/llvm\/.*\.cc$/ && file !~ /\/plugin\.cc$/) {
+				if (!(file in seen))
+					before = before " -include \\\"" file "\\\""
+			} else if (long || !(file in seen)) {
+				all[n++] = entry
+			}
+			seen[file]
+		}
 		END {
 			print "["
-			for (i = 0; i < n; i++)
+			for (i = 0; i < n; i++) {
+				if (before != "" && all[i] ~ /\/src\/collect\/llvm\/plugin\.cc"/)
+					sub(/ -c /, before "&", all[i])
 				print all[i] (i < n - 1 ? "," : "")
+			}
 			print "]"
 		}' "$1"
 }
@@ -62,7 +75,7 @@ tidy() {
 		mkdir -p "$build/tidy" && once "$build/compile_commands.json" >"$build/tidy/compile_commands.json" ||
 			return 1
 		grep -o '"file": "[^"]*"' "$build/tidy/compile_commands.json" | cut -d '"' -f 4 | grep -v '\.S$' | sort -u |
-			xargs -P "$jobs" -n 4 "$tool" --quiet -p "$build/tidy" 2>"$build/tidy.err" || {
+			xargs -P "$jobs" -n 16 "$tool" --quiet -p "$build/tidy" 2>"$build/tidy.err" || {
 			grep -vE 'warnings? generated' "$build/tidy.err" >&2
 			return 1
 		}

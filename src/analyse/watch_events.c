@@ -93,7 +93,7 @@ static int fire(struct loci_watch_events *watched, const struct loci_event *even
 		.touches = word(event, 6, 0),
 		.thread = (uint32_t)event->raw[4],
 		.reuse = watched->n_fires++,
-		.by_time = word(event, 7, 0) > 0 };
+		.off = word(event, 7, 0) };
 
 	return loci_weigh_fire(watched->weigh, event->payload, &reuse, NULL);
 }
@@ -184,7 +184,7 @@ static int add_outcome(
 	sum->in_burst += outcome->in_burst;
 	sum->never += outcome->distance == LOCI_INFINITE;
 	sum->by_watch += outcome->distance != LOCI_INFINITE && !outcome->in_burst;
-	sum->by_time += outcome->by_time;
+	sum->by_time += outcome->is_rough;
 	if (outcome->distance == LOCI_INFINITE) {
 		sum->time.cold += weight;
 		return 0;

@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-#define GOLDEN 0.6180339887498949 /* whose multiples, modulo 1, are spread evenly */
+#define BIN_PARTS 128                /* of a distance: as wide as a bin is */
+#define GOLDEN    0.6180339887498949 /* whose multiples, modulo 1, are spread evenly */
 
 struct watched {
 	struct loci_weigh_sample sample;
@@ -124,7 +125,8 @@ static int know_outcome(struct loci_weigh *weigh, const struct watched *watched,
 	known->outcome.distance = reuse->touches;
 	known->outcome.reuse = reuse->reuse;
 	known->outcome.remote = reuse->thread != watched->sample.thread;
-	known->outcome.by_time = reuse->by_time && !reuse->touches;
+	known->outcome.is_rough =
+		!reuse->touches && reuse->off > (reuse->count - known->from) / BIN_PARTS;
 	known->to = reuse->count;
 	return 0;
 }
@@ -301,7 +303,7 @@ void loci_weigh_recount(struct loci_weigh *weigh, const struct loci_weigh_count 
 			at++;
 		if (at < n && counts[at].reuse == known->outcome.reuse) {
 			known->to = counts[at].count;
-			known->outcome.by_time = false;
+			known->outcome.is_rough = false;
 		}
 	}
 }

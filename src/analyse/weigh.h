@@ -60,7 +60,7 @@ struct loci_weigh_reuse {
 	uint64_t touches; /* since the sample, itself included; 0: not known */
 	uint32_t thread;  /* whose it is */
 	uint64_t reuse;   /* any number, for the caller */
-	bool by_time;     /* the count is what its share of the time makes it */
+	uint64_t off;     /* by how much the count may be off */
 };
 /* Of a sample that is watched or in a burst; others are passed over. */
 int loci_weigh_fire(struct loci_weigh *weigh, uint64_t id, const struct loci_weigh_reuse *reuse,
@@ -80,8 +80,8 @@ struct loci_weigh_outcome {
 	uint64_t distance; /* touches; LOCI_INFINITE: never reused, reuse is 0 */
 	double weight;
 	bool in_burst;
-	bool remote;  /* reused by another thread: the distance is in touches of the sample's */
-	bool by_time; /* the distance follows from a count that is known by time alone */
+	bool remote;   /* reused by another thread: the distance is in touches of the sample's */
+	bool is_rough; /* its count may be off by more than a bin is wide */
 };
 struct loci_weigh_result {
 	const struct loci_weigh_outcome *outcome; /* the weigher's; of Kaplan-Meier in any order */

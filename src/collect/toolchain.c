@@ -277,7 +277,8 @@ static int find_named(struct loci_toolchain *toolchain, const struct passes *pas
 	if (r < 0)
 		return loci_err_set(err, -r, "there is no compiler %s%s%s: %s",
 			number ? family->name : "", number ? "-" : "", named, strerror(-r));
-	version = ask_version(toolchain);
+	/* A number stands in its name too, and is believed as where none is named. */
+	version = number ? (unsigned)strtoul(named, NULL, 10) : ask_version(toolchain);
 	if (!version)
 		return loci_err_set(err, ENOEXEC,
 			"%s is no %s, or does not run: loci %s compiles with %s",

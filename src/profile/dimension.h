@@ -159,8 +159,8 @@ struct loci_sampling_row {
 	const char *watched_by;             /* registers, pages, replay */
 	uint64_t in_burst, by_watch, never; /* reused while followed, met by a watch, not reused */
 	uint64_t abandoned; /* watches given up that no other sample took: their page was hot */
-	uint64_t by_time; /* of by_watch: whose distance is an estimate, by time; others are counted
-			   */
+	/* Of by_watch: whose distance is estimated by time, to worse than one part in 128. */
+	uint64_t by_time;
 	uint64_t traps, false_faults, steps, syscalls; /* that it took; of pages: beside the block,
 							  single steps, calls led past them */
 	uint64_t burst_ns, trap_ns;                    /* following samples, and in handlers */

@@ -19,7 +19,7 @@ refused empty "empty"
 refused missing "missing"
 mkdir dir
 refused dir "directory"
-head -c 100000 /dev/urandom >noise
+seq 1 100000 | gzip -n | tail -c 100000 >noise # the same each time
 refused noise "noise"
 printf ' L 1000,4\n L zzzz,4\n' >bad.lackey
 refused bad.lackey "bad.lackey:2"

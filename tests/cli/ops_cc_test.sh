@@ -8,8 +8,9 @@ oracle() { python3 "$SRC/tests/cli/ops_oracle.py" "$LOCI" "$1" || fail "$1 is no
 
 # of FILE FUNCTION FIGURE: as loci ops --by function has it
 of() {
-	loci ops --by function --csv "$1" | python3 -c 'import csv, sys
-print(next(row[sys.argv[2]] for row in csv.DictReader(sys.stdin) if row["name"] == sys.argv[1]))' "$2" "$3"
+	[ -e "$1.csv" ] || loci ops --by function --csv "$1" >"$1.csv"
+	awk -F, -v name="$2" -v figure="$3" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		$at["name"] == "\"" name "\"" { print $at[figure] }' "$1.csv"
 }
 
 # is FILE FUNCTION FIGURE WANT

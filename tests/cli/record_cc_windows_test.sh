@@ -9,23 +9,30 @@
 major=${clangs##* }
 expect 0 cc "$major" -g -O1 -DSTORES=1000000 -o parts "$SRC/tests/workloads/parts.c"
 
-# cells WHAT EARLY MIDDLE LATE: all 1000000 stores to the cell (all), those after the thread had
-# looked (begun), those until it did (ended), or none
-cells() {
-	local what=$1 name refs
-	for name in early middle late; do
-		shift
-		refs=$(sqlite3 p.loci "select coalesce(sum(refs), 0) from object where name = '${name}_cell'")
-		case $1 in
-		all) [ "$refs" = 1000000 ] ;;
-		begun) [ "$refs" -ge 990000 ] && [ "$refs" -le 1000000 ] ;;
-		ended) [ "$refs" -le 10000 ] ;;
-		none) [ "$refs" = 0 ] ;;
-		esac || fail "$what: $refs stores to ${name}_cell, which should be $1"
-	done
+# stores WHAT NAME KIND: all 1000000 stores to the cell (all), those after the thread had looked
+# (begun), those until it did (ended), or none
+stores() {
+	local refs
+	refs=$(sqlite3 p.loci "select coalesce(sum(refs), 0) from object where name = '$2_cell'")
+	case $3 in
+	all) [ "$refs" = 1000000 ] ;;
+	begun) [ "$refs" -ge 990000 ] && [ "$refs" -le 1000000 ] ;;
+	ended) [ "$refs" -le 10000 ] ;;
+	none) [ "$refs" = 0 ] ;;
+	esac || fail "$1: $refs stores to $2_cell, which should be $3"
+}
+# windows WHAT: the profile says that there were some
+windows() {
 	[ "$(sqlite3 p.loci "select collector || ' ' || lost || ' ' || (capabilities like '%windows%') from run")" = "cc 0 1" ] ||
-		fail "$what: $(sqlite3 p.loci 'select collector, lost, capabilities from run')"
+		fail "$1: $(sqlite3 p.loci 'select collector, lost, capabilities from run')"
 	has err "reuses across what was left out look nearer than they are"
+}
+# cells WHAT EARLY MIDDLE LATE
+cells() {
+	stores "$1" early "$2"
+	stores "$1" middle "$3"
+	stores "$1" late "$4"
+	windows "$1"
 }
 
 expect 0 loci record -o p.loci --toggle USR2 ./parts 400 toggle
@@ -34,14 +41,23 @@ expect 0 loci record -o p.loci --start-disabled --toggle USR2 ./parts 400 toggle
 cells --start-disabled none begun ended
 # In steps so long that the machine is quick, however busy it is.
 . "$SRC/tests/cli/step_length.sh"
+cell() { # what changes only when the thread looks is exact before
+	case $1,$2,$3 in
+	*,early,0) stores "$1" $2 none ;;
+	--duration,early,1 | --delay,late,1) stores "$1" $2 all ;;
+	*,1) stores "$1" $2 begun ;;
+	--duration,late,0) stores "$1" $2 none ;;
+	*) stores "$1" $2 ended ;;
+	esac
+}
 step_length 4 loci record -q -o p.loci ./parts 0
-expect 0 loci record -o p.loci --delay $step_s ./parts $((2 * step_ms))
-cells --delay none begun all
-expect 0 loci record -o p.loci --duration $step_s ./parts $((2 * step_ms))
-cells --duration all ended none
-expect 0 loci record -o p.loci --delay $step_s --duration $((2 * step_ms))e-3 ./parts $((2 * step_ms))
-cells "--delay --duration" none begun ended
-recorded_steps 2 4 || fail "--duration of two steps of $step_s s: $(cat err)"
+while_told --delay 1 $step_ms ./parts --delay $step_s
+windows --delay
+while_told --duration 0 $step_ms ./parts --duration $step_s
+windows --duration
+while_told "--delay --duration" 10 0 ./parts --delay $step_s --duration $((2 * step_ms))e-3
+windows "--delay --duration"
+recorded_steps 2 3 || fail "--duration of two steps of $step_s s: $(cat err)"
 rm p.loci
 expect 1 loci record -o p.loci --delay 100 ./parts 0
 has err "before --delay was over"

@@ -12,6 +12,20 @@ step_length() {
 	step_s=${step_ms}e-3
 }
 
+# while_told WHAT UNTIL MS PROGRAM OPTION..: of each cell that the program says of whether it was
+# recorded (tests/workloads/parts.c), cell WHAT NAME WAS holds. A machine so busy that the first
+# stores came when the time was over says nothing of those.
+while_told() {
+	local what=$1 until=$2 ms=$3 program=$4 name was
+	shift 4
+	expect 0 loci record -o p.loci "$@" "$program" "$ms" until "$until"
+	cp out told
+	[ "$(wc -l <told)" = 3 ] || fail "$what: says $(cat told)"
+	while read -r name was; do
+		[ "$was" = '?' ] || cell "$what" "$name" "$was"
+	done <told
+}
+
 # recorded_steps N ALL: err says that N steps were recorded, of a run of ALL, to about half a step
 recorded_steps() {
 	awk -v step="$step_ms" -v n="$1" -v all="$2" '

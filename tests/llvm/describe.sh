@@ -46,7 +46,7 @@ content() {
 	local file=$1 unnamed=$2 rest= compile how=some
 	shift 2
 	compile=$(compiler "$file")
-	[ "$file" = described.c ] || rest=$source/described_other.cpp
+	[ "$file" = described.c ] || rest=other.o
 	[[ $* != *-O0* ]] || how=all
 	run "$file $*" "$compile" "$@" -S -emit-llvm "$source/$file" -o code.ll &&
 		run "$file $*" "$bin/opt" -load-pass-plugin="$plugin" -passes=simple-plan,verify \
@@ -69,6 +69,7 @@ content() {
 			some $((unnamed + 5))
 }
 
+run other.o "$bin/clang++" -c "$source/described_other.cpp" -o other.o || exit 1
 for level in -O0 -O2 '-O3 -march=native'; do
 	[ -n "$long" ] || [ $version != 14 ] || [ "${level#-O3}" = "$level" ] || continue # 19 does
 	[ "$level" = -O0 ] && most=(4 20) || most=(2 10)
@@ -114,22 +115,38 @@ done
 cp "$source"/described* .
 flags=(-g -O2 -fpass-plugin="$plugin")
 cxx=$bin/clang++
+
+# objects KIND [FLAG..]: of both C++ files, for every way to link that takes such
+objects() {
+	local kind=$1 name
+	shift
+	for name in described described_other; do
+		run "$kind" "$cxx" "${flags[@]}" "$@" -c $name.cpp -o $name.$kind.o
+	done
+}
+objects pie
+objects fixed -fno-pie
+objects pic -fPIC
+run gc "$bin/clang" "${flags[@]}" -ffunction-sections -c described.c -o described.gc.o
+
+# link WHAT KIND OUT [FLAG..]: by the linker of the turn
+link() {
+	local what=$1 kind=$2 out=$3
+	shift 3
+	run "$what" "$cxx" "${with[@]}" "$@" described.$kind.o described_other.$kind.o -o $out && linked $out "$what"
+}
 for linker in $linkers; do
 	with=(-fuse-ld=$linker)
 	[ $linker != lld ] || with=(-fuse-ld="$(command -v ld.lld-"$version" || command -v ld.lld)")
 	what="$linker"
-	run "$what" "$cxx" "${flags[@]}" "${with[@]}" described.cpp described_other.cpp -o program &&
-		linked program "$what pie" && run "$what pie" ./program
+	link "$what pie" pie program && run "$what pie" ./program
 	if [ $linker = bfd ] || [ -n "$long" ]; then
-		run "$what" "$cxx" "${flags[@]}" "${with[@]}" -fno-pie -no-pie described.cpp \
-			described_other.cpp -o program && linked program "$what no-pie" && run "$what" ./program
-		run "$what" "$cxx" "${flags[@]}" "${with[@]}" -static described.cpp described_other.cpp \
-			-o program && linked program "$what static" && run "$what static" ./program
-		run "$what" "$cxx" "${flags[@]}" "${with[@]}" -fPIC -shared described.cpp described_other.cpp \
-			-o library.so && linked library.so "$what shared"
+		link "$what no-pie" fixed program -no-pie && run "$what" ./program
+		link "$what static" pie program -static && run "$what static" ./program
+		link "$what shared" pic library.so -shared
 	fi
-	run "$what" "$bin/clang" "${flags[@]}" "${with[@]}" -ffunction-sections -Wl,--gc-sections \
-		described.c -o program && linked program "$what gc" && run "$what gc" ./program &&
+	run "$what" "$bin/clang" "${with[@]}" -Wl,--gc-sections described.gc.o -o program &&
+		linked program "$what gc" && run "$what gc" ./program &&
 		! grep -q '^function.unused' list || fail "$what: what nobody calls is kept"
 	! nm program | grep -qw unused || fail "$what: a definition keeps a function"
 	grep -q '^function.walk' list || fail "$what: what is called is not there"

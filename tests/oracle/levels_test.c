@@ -365,6 +365,7 @@ static void check_streams(void)
 	for (unsigned i = 0; i < LOCI_ARRAY_SIZE(streams); i++) {
 		touches.n = 0;
 		streams[i].make(&touches);
+		touches.n = check_turns(touches.n);
 		for (unsigned j = 0; j < LOCI_ARRAY_SIZE(hierarchies); j++) {
 			expect(&touches, &hierarchies[j], &want);
 			check_with_sets(&touches, &hierarchies[j], &want);

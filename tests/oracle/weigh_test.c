@@ -440,9 +440,39 @@ static void check_touches(void)
 	loci_weigh_free(weigh);
 }
 
+/* Counts that may be off, by no more and by more than a bin is wide, and what is known better. */
+static void check_rough(void)
+{
+	const struct loci_weigh_reuse reuse[] = { { .count = 1290, .off = 10, .reuse = 0 },
+		{ .count = 1290, .off = 11, .reuse = 1 }, { .count = 1290, .off = 11, .reuse = 2 },
+		{ .count = 1290, .touches = 5, .off = 11, .reuse = 3 } };
+	const struct loci_weigh_count better = { .reuse = 2, .count = 1284 };
+	const uint64_t distance[] = { 1280, 1280, 1274, 5 };
+	struct loci_weigh_result result;
+	struct loci_weigh *weigh;
+
+	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	for (uint64_t id = 0; id < 4; id++) {
+		struct loci_weigh_sample sample = opened(id, 10, id, (uint32_t)id);
+
+		CHECK(loci_weigh_open(weigh, &sample, NULL) == 0);
+	}
+	for (uint64_t id = 0; id < 4; id++)
+		CHECK(loci_weigh_fire(weigh, id, &reuse[id], NULL) == 0);
+	loci_weigh_recount(weigh, &better, 1);
+	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+	CHECK_U64(result.n, 4);
+	for (size_t i = 0; i < result.n; i++) {
+		CHECK_U64(result.outcome[i].distance, distance[i]);
+		CHECK(result.outcome[i].is_rough == (i == 1));
+	}
+	loci_weigh_free(weigh);
+}
+
 int main(void)
 {
 	check_bases();
+	check_rough();
 	check_given_up();
 	check_touches();
 	check_adaptive();
