@@ -47,6 +47,7 @@ rm -f "$scratch/failed"
 		coherent_bench | convert_bench | object_bench | symbol_bench | marks_bench) arguments= ;;
 		profile_bench) arguments=$scratch/many.loci ;;
 		attribute_bench) continue ;; # bench/record.sh has a trace for it
+		sampled_bench) continue ;;   # takes a trace of samples
 		sets_bench) arguments="-r 1" ;;
 		*) arguments=$trace ;;
 		esac

@@ -274,19 +274,17 @@ void loci_sampler_end_window(struct loci_sampler *s, struct loci_sampler_thread 
 }
 
 /* What follows of the thread is not in the stream. */
-static int leave(struct loci_sampler *s, size_t number, bool has_ended, struct loci_err *err)
+static void leave(struct loci_sampler *s, size_t number, bool has_ended)
 {
 	struct loci_sampler_thread *t = &s->thread[number];
-	int r = 0;
 
 	loci_sampler_end_window(s, t);
 	loci_sampler_forget(s, t);
 	if (has_ended)
-		r = loci_windowed_end(s->windowed, (uint32_t)number);
+		loci_windowed_end(s->windowed, (uint32_t)number);
 	else
 		loci_windowed_interrupt(s->windowed, (uint32_t)number);
 	loci_sampler_look(s);
-	return r < 0 ? loci_err_nomem(err) : 0;
 }
 
 static int reserve_threads(struct loci_sampler *s, size_t n)
@@ -316,14 +314,16 @@ int loci_sampler_event(struct loci_sampler *s, struct loci_attribution *a,
 		return 0;
 	case LOCI_MARK_WINDOW_END:
 		correct(s, t, event->raw[0]);
-		return leave(s, a->walk.at, false, err);
+		leave(s, a->walk.at, false);
+		return 0;
 	case LOCI_MARK_SAMPLE_OPEN:
 		return announce(s, t, event, err);
 	case LOCI_MARK_COUNT:
 		correct(s, t, event->raw[0]);
 		return 0;
 	case LOCI_MARK_THREAD_EXIT:
-		return leave(s, a->walk.at, true, err);
+		leave(s, a->walk.at, true);
+		return 0;
 	default:
 		return 0;
 	}

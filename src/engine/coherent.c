@@ -326,23 +326,6 @@ int loci_coherent_feed(struct loci_coherent *coherent, const struct loci_coheren
 	return 0;
 }
 
-int loci_coherent_above(
-	struct loci_coherent *coherent, uint32_t number, uint64_t block, uint64_t *ret)
-{
-	const struct loci_coherent_member *member =
-		number < coherent->n_members ? coherent->member[number] : NULL;
-	uint32_t *entry = loci_coherent_entry(coherent, loci_stack_hash(block)), at;
-
-	if (!member || !*entry)
-		return -ENOENT;
-	at = loci_coherent_at(coherent, *loci_stack_stamp(entry), *entry, number);
-	if (at == LOCI_COHERENT_NOWHERE || at == LOCI_COHERENT_LOST)
-		return -ENOENT;
-	*ret = at < LOCI_STACK_TOP ? member->rank[at]
-				   : LOCI_STACK_TOP + loci_stack_slots_after(&member->slots, at);
-	return 0;
-}
-
 /* A block that nobody has touched yet. */
 static void add_block(struct loci_coherent *coherent, uint32_t member, uint64_t hash)
 {

@@ -76,11 +76,6 @@ struct loci_coherent_touches {
 int loci_coherent_feed(struct loci_coherent *coherent, const struct loci_coherent_touches *touches,
 	struct loci_err *err);
 
-/* What is above a block in a member's stack, holes included: the distance of a touch by it now.
- * -ENOENT: the member does not have it. */
-int loci_coherent_above(
-	struct loci_coherent *coherent, uint32_t member, uint64_t block, uint64_t *ret);
-
 /* A member takes a plain stack over that was fed without others: its blocks from the least to the
  * most recently touched one (loci_stack_held), of which it followed this rate. Counts nothing but
  * the blocks. Only before any touch. */

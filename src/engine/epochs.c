@@ -165,11 +165,6 @@ static uint32_t take_other(struct loci_epochs *v, struct loci_epochs_block *b, u
 	return 0;
 }
 
-static bool is_in(const struct loci_epochs *v, uint32_t member, uint32_t epoch)
-{
-	return epoch >= v->base && epoch >= v->stack[member].since;
-}
-
 /* The highest hole's epoch; 0: there is none that concerns anybody. */
 static uint32_t highest_hole(const struct loci_epochs *v, struct loci_epochs_stack *s)
 {
@@ -199,7 +194,7 @@ static void take_away(struct loci_epochs *v, uint32_t member, uint32_t epoch)
 {
 	struct loci_epochs_stack *s = &v->stack[member];
 
-	if (!is_in(v, member, epoch))
+	if (epoch < v->base)
 		return;
 	s->holes[epoch - v->origin]++;
 	if (s->top_hole < epoch)
@@ -220,7 +215,7 @@ static int follow_other(struct loci_epochs *v, struct loci_epochs_block *b, bool
 
 	if (is_write)
 		take_away(v, member, epoch);
-	else if (is_in(v, member, epoch))
+	else if (epoch >= v->base)
 		return put_other(v, b, member, epoch);
 	return 0;
 }
@@ -261,7 +256,7 @@ int loci_epochs_touch(struct loci_epochs *v, struct loci_epochs_block **found, u
 		if (follow_other(v, b, is_write) < 0)
 			return -ENOMEM;
 	}
-	if (!is_in(v, member, own))
+	if (own < v->base)
 		own = 0;
 	if (own < v->now)
 		rise(v, &v->stack[member], own);
@@ -347,21 +342,6 @@ uint64_t loci_epochs_above(const struct loci_epochs *v, uint32_t since)
 uint64_t loci_epochs_above_own(const struct loci_epochs *v, uint32_t member, uint32_t since)
 {
 	return member < v->n_stacks ? sum(v, v->stack[member].n, since) : 0;
-}
-
-int loci_epochs_end(struct loci_epochs *v, uint32_t member)
-{
-	struct loci_epochs_stack *s;
-
-	if (member >= v->n_stacks)
-		return 0;
-	if (loci_epochs_next(v) < 0)
-		return -ENOMEM;
-	s = &v->stack[member];
-	memset(s->n, 0, v->cap * sizeof(*s->n));
-	memset(s->holes, 0, v->cap * sizeof(*s->holes));
-	s->since = v->now;
-	return 0;
 }
 
 uint64_t loci_epochs_bytes(const struct loci_epochs *v)

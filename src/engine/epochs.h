@@ -10,7 +10,9 @@
  * goes down to where that block was. It is in an epoch like any block, and whether it stands
  * above or below a block of the same epoch makes no difference to the numbers.
  *
- * What was last touched before the base, the oldest moment that somebody asks for, is new. */
+ * What was last touched before the base, the oldest moment that somebody asks for, is new. So it is
+ * of a member that takes the number of another: who asks for its stack does so from a later moment.
+ */
 #ifndef LOCI_ENGINE_EPOCHS_H
 #define LOCI_ENGINE_EPOCHS_H
 
@@ -35,7 +37,6 @@ struct loci_epochs_block {
 /* Of one stack: blocks and holes by epoch, and how many of them are holes. */
 struct loci_epochs_stack {
 	uint32_t *n, *holes;
-	uint32_t since;    /* what is older is not in it */
 	uint32_t top_hole; /* the last epoch that may have holes */
 };
 
@@ -107,8 +108,6 @@ void loci_epochs_rebase(struct loci_epochs *epochs, uint32_t base);
 /* Blocks touched, and in the member's stack also holes, from an epoch on. */
 uint64_t loci_epochs_above(const struct loci_epochs *epochs, uint32_t since);
 uint64_t loci_epochs_above_own(const struct loci_epochs *epochs, uint32_t member, uint32_t since);
-/* The member touches nothing more; another may take its number. */
-int loci_epochs_end(struct loci_epochs *epochs, uint32_t member);
 
 uint64_t loci_epochs_bytes(const struct loci_epochs *epochs);
 /* Forgets what is before the base, and the memory for it. */

@@ -343,7 +343,7 @@ int loci_windowed_open(struct loci_windowed *w, uint64_t tag)
 	return 0;
 }
 
-int loci_windowed_end(struct loci_windowed *w, uint32_t member)
+void loci_windowed_end(struct loci_windowed *w, uint32_t member)
 {
 	for (size_t i = w->n_open; i-- > 0;) {
 		uint32_t slot = w->by_age[i];
@@ -354,7 +354,6 @@ int loci_windowed_end(struct loci_windowed *w, uint32_t member)
 		answer_private(w, s, LOCI_WINDOWED_LAST, 0);
 		settle(w, slot); /* others may touch it */
 	}
-	return loci_epochs_end(&w->epochs, member);
 }
 
 void loci_windowed_interrupt(struct loci_windowed *w, uint32_t member)

@@ -66,7 +66,7 @@ struct loci_windowed_touch {
 	uint32_t member;
 	bool is_write;
 };
-/* 0 or -ENOMEM, as the next three. */
+/* 0 or -ENOMEM, as the next. */
 int loci_windowed_touch(struct loci_windowed *windowed, const struct loci_windowed_touch *touch);
 /* The last touch is a sample. */
 int loci_windowed_open(struct loci_windowed *windowed, uint64_t tag);
@@ -74,7 +74,7 @@ int loci_windowed_open(struct loci_windowed *windowed, uint64_t tag);
 void loci_windowed_prune(struct loci_windowed *windowed);
 
 /* The member touches nothing more. */
-int loci_windowed_end(struct loci_windowed *windowed, uint32_t member);
+void loci_windowed_end(struct loci_windowed *windowed, uint32_t member);
 /* Touches of the member follow that are not fed: its open samples are given up. */
 void loci_windowed_interrupt(struct loci_windowed *windowed, uint32_t member);
 /* There are no more touches. */
