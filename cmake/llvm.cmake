@@ -27,6 +27,10 @@ set(LOCI_DESCRIBING debug.cc blob.c describe.c describe_scope.c describe_variabl
   numbers.c op_names.c ops.c thing.c)
 list(TRANSFORM LOCI_DESCRIBING PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/src/collect/llvm/)
 list(REMOVE_ITEM LOCI_PASS ${LOCI_DESCRIBING})
+# What is in C++ is compiled in one piece: most of that is LLVM's headers, read once then.
+set(in_c ${LOCI_PASS} ${LOCI_DESCRIBING})
+list(FILTER in_c INCLUDE REGEX "\\.c$")
+set_source_files_properties(${in_c} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # As LLVM itself is built; sanitizers would have to be in the compiler, too.
 function(in_compiler target include)
@@ -58,6 +62,7 @@ foreach(version 14 19)
   add_library(${pass} MODULE ${LOCI_PASS} $<TARGET_OBJECTS:loci-describing-${version}>)
   in_compiler(loci-describing-${version} ${include})
   in_compiler(${pass} ${include})
+  set_target_properties(${pass} loci-describing-${version} PROPERTIES UNITY_BUILD ON)
   set_target_properties(${pass} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${LOCI_PASS_DIR})
   install(TARGETS ${pass} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/loci COMPONENT loci)
   list(APPEND LOCI_PASS_VERSIONS ${version})

@@ -31,6 +31,7 @@ build() {
 		exit 1
 	}
 	scripts/build.sh "$build/fuzz" -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=None \
+		-DCMAKE_RULE_MESSAGES=OFF -DCMAKE_TARGET_MESSAGES=OFF \
 		"-DCMAKE_C_FLAGS=-O1 -g1" -DLOCI_FUZZ=ON -DLOCI_WERROR=ON --target fuzz-targets
 }
 

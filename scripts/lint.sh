@@ -35,30 +35,18 @@ format() {
 }
 
 # once FILE: the compilation database in FILE with the first command of each source, or with all of
-# them where LONG is set: the pass for clang is compiled four times, and clang-tidy reads a source,
-# with all of LLVM's headers, as often as it is. These headers take most of the time, so what is C++ of
-# the pass is read together, included before the plugin.
+# them where LONG is set: the pass is compiled for each clang, and clang-tidy reads a source, with all
+# of LLVM's headers, as often as it is. Its C++ is one source for each (cmake/llvm.cmake), in a folder
+# that is named by the version.
 once() {
 	awk -v long="${LONG:+1}" '/^\{/ { entry = "" }
 		{ entry = entry (entry == "" ? "" : "\n") $0 }
-		/^ *"file":/ { file = $0; sub(/^ *"file": "/, "", file); sub(/",?$/, "", file) }
-		/^\},?$/ {
-			sub(/,$/, "", entry)
-			if (!long && file ~ /\/src\/collect\/llvm\/.*\.cc$/ && file !~ /\/plugin\.cc$/) {
-				if (!(file in seen))
-					before = before " -include \\\"" file "\\\""
-			} else if (long || !(file in seen)) {
-				all[n++] = entry
-			}
-			seen[file]
-		}
+		/^ *"file":/ { file = $0; sub(/,$/, "", file); sub(/-[0-9]+\.dir/, "", file) }
+		/^\},?$/ { if (long || !(file in seen)) { sub(/,$/, "", entry); all[n++] = entry } seen[file] }
 		END {
 			print "["
-			for (i = 0; i < n; i++) {
-				if (before != "" && all[i] ~ /\/src\/collect\/llvm\/plugin\.cc"/)
-					sub(/ -c /, before "&", all[i])
+			for (i = 0; i < n; i++)
 				print all[i] (i < n - 1 ? "," : "")
-			}
 			print "]"
 		}' "$1"
 }
@@ -75,7 +63,7 @@ tidy() {
 		mkdir -p "$build/tidy" && once "$build/compile_commands.json" >"$build/tidy/compile_commands.json" ||
 			return 1
 		grep -o '"file": "[^"]*"' "$build/tidy/compile_commands.json" | cut -d '"' -f 4 | grep -v '\.S$' | sort -u |
-			xargs -P "$jobs" -n 16 "$tool" --quiet -p "$build/tidy" 2>"$build/tidy.err" || {
+			xargs -P "$jobs" -n 16 "$tool" --quiet --config-file=.clang-tidy -p "$build/tidy" 2>"$build/tidy.err" || {
 			grep -vE 'warnings? generated' "$build/tidy.err" >&2
 			return 1
 		}

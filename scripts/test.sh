@@ -10,6 +10,8 @@ build=${BUILD:-build}
 jobs=${JOBS:-2}
 quick="-LE long" seconds=600
 flags="-O1 -g1" # of symbols, sanitizers want functions and lines
+# Nobody watches: make need not start cmake to announce each file.
+unannounced="-DCMAKE_RULE_MESSAGES=OFF -DCMAKE_TARGET_MESSAGES=OFF"
 if [ "${1-}" = --long ]; then
 	quick= seconds=3600
 	export FUZZ_SECONDS="${FUZZ_SECONDS:-600}" LINTIAN=1 LONG=1
@@ -63,13 +65,13 @@ together() {
 
 asan() {
 	# Messages are cut to size on purpose, which this compiler overlooks under sanitizers.
-	scripts/build.sh "$build/asan" -DCMAKE_BUILD_TYPE=None "-DLOCI_COLLECTORS=$(realpath "$build")" \
+	scripts/build.sh "$build/asan" $unannounced -DCMAKE_BUILD_TYPE=None "-DLOCI_COLLECTORS=$(realpath "$build")" \
 		"-DCMAKE_C_FLAGS=$flags -Wno-format-truncation" \
 		-DLOCI_SANITIZE=address,undefined -DLOCI_WERROR=ON
 }
 
 tsan() {
-	scripts/build.sh "$build/tsan" -DCMAKE_BUILD_TYPE=None "-DLOCI_COLLECTORS=$(realpath "$build")" \
+	scripts/build.sh "$build/tsan" $unannounced -DCMAKE_BUILD_TYPE=None "-DLOCI_COLLECTORS=$(realpath "$build")" \
 		"-DCMAKE_C_FLAGS=$flags" -DLOCI_SANITIZE=thread --target threaded-tests
 }
 
@@ -80,7 +82,7 @@ case $variants in
 	;;
 *) say "building" ;;
 esac
-scripts/build.sh "$build" "-DLOCI_VARIANTS=${variants#;}" \
+scripts/build.sh "$build" $unannounced "-DLOCI_VARIANTS=${variants#;}" \
 	"-DLOCI_TEST_SECONDS=$seconds" || {
 	wait
 	exit 1

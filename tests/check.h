@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,13 +34,22 @@ static inline size_t check_turns(size_t n)
 	return CHECK_SANITISED && !getenv("LONG") ? 1 + n / 10 : n;
 }
 
-#define CHECK_FAIL(...)                                         \
-	do {                                                    \
-		fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); \
-		fprintf(stderr, __VA_ARGS__);                   \
-		fputc('\n', stderr);                            \
-		check_failures++;                               \
-	} while (0)
+/* A function, since a test has hundreds of checks, each of which would be compiled with all of it.
+ */
+__attribute__((cold, noinline, unused, format(printf, 3, 4))) static void check_fail(
+	const char *file, int line, const char *format, ...)
+{
+	va_list values;
+
+	fprintf(stderr, "%s:%d: ", file, line);
+	va_start(values, format);
+	vfprintf(stderr, format, values);
+	va_end(values);
+	fputc('\n', stderr);
+	check_failures++;
+}
+
+#define CHECK_FAIL(...) check_fail(__FILE__, __LINE__, __VA_ARGS__)
 
 #define CHECK(condition)                                      \
 	do {                                                  \

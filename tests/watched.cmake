@@ -140,8 +140,8 @@ foreach(kind IN LISTS with_openmp)
     COMMAND ${LOCI_TEST_${kind}} -O2 -fopenmp -I${CMAKE_SOURCE_DIR}/include -I${tests}
       ${tests}/runtime/synced_omp.c -o ${program} -Wl,--no-as-needed
       ${CMAKE_BINARY_DIR}/lib/loci/libloci-rt.so -Wl,--as-needed)
-  add_custom_target(synced-omp-${kind} DEPENDS ${program})
-  add_dependencies(sync_test synced-omp-${kind})
+  add_custom_target(synced-with-${kind} DEPENDS ${program}) # no target is called as a file is: Ninja objects
+  add_dependencies(sync_test synced-with-${kind})
 endforeach()
 add_dependencies(sync_test synced-shared synced-static synced-plain)
 add_dependencies(runtime_test traced-shared traced-static traced-plugin)
