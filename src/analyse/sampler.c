@@ -56,6 +56,7 @@ void loci_sampler_free(struct loci_sampler *s)
 		free(s->thread[i].announced);
 	free(s->thread);
 	free(s->taken);
+	loci_sampler_parts_fini(&s->parts);
 	loci_spread_fini(&s->private_.rows);
 	free(s->private_.met);
 	loci_windowed_free(s->windowed);
@@ -84,17 +85,6 @@ void loci_sampler_look(struct loci_sampler *s)
 	s->look = s->epochs->touches + LOOK_TOUCHES;
 	s->follows = loci_windowed_n_open(s->windowed) > 0;
 	loci_sampler_tell_closed(s);
-}
-
-/* The last touch is a sample. */
-static int take(
-	struct loci_sampler *s, const struct loci_sampler_taken *taken, struct loci_err *err)
-{
-	if (loci_grow(&s->taken, &s->taken_cap, s->n_taken + 1, sizeof(*s->taken)) < 0 ||
-		loci_windowed_open(s->windowed, s->n_taken) < 0)
-		return loci_err_nomem(err);
-	s->taken[s->n_taken++] = *taken;
-	return 0;
 }
 
 /* Strides are those of all references while samples are open. */
@@ -160,17 +150,16 @@ static int put_span(struct loci_sampler *s, struct loci_attribution *a,
 				r = loci_sampler_touch(s, a, ref, address, n, err);
 		}
 		if (r == 0 && i == chosen)
-			r = take(s,
+			r = loci_sampler_take(s,
 				&(struct loci_sampler_taken){ .mean = sample->mean,
 					.blocks = span->blocks,
 					.row = site->row,
 					.context = loci_use_context(a->use),
 					.is_write = ref->is_write,
 					.straddles = span->blocks > 1 &&
-						!(a->code.site[ref->site].flags & LOCI_REF_BULK) },
-				err);
+						!(a->code.site[ref->site].flags & LOCI_REF_BULK) });
 		if (r < 0)
-			return r;
+			return r == -ENOMEM ? loci_err_nomem(err) : r;
 		address = end + 1;
 	}
 	return 0;

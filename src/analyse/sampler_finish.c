@@ -10,17 +10,20 @@
 #include <stdlib.h>
 
 static int add_answer(
-	struct loci_sample_hists *hists, const struct loci_windowed_answer *answer, double weight)
+	struct loci_sample_hists *hists, const struct loci_sampler_part *part, double scale)
 {
+	const struct loci_windowed_answer *answer = &part->answer;
+	double weight = scale * part->touches, square = scale * scale * part->square;
+
 	switch (answer->kind) {
 	case LOCI_WINDOWED_REUSE:
-		return loci_hist_add(&hists->distance, answer->distance, weight);
+		return loci_hist_add_several(&hists->distance, answer->distance, weight, square);
 	case LOCI_WINDOWED_LOST:
 		hists->distance.coherence += weight;
 		return 0;
 	case LOCI_WINDOWED_AT_LEAST:
 		hists->distance.cold += weight;
-		return loci_hist_add(&hists->at_least, answer->distance, weight);
+		return loci_hist_add_several(&hists->at_least, answer->distance, weight, square);
 	default:
 		hists->distance.cold += weight;
 		return 0;
@@ -33,64 +36,60 @@ static unsigned bin_of(const struct loci_windowed_answer *answer)
 						   : LOCI_SPREAD_COLD;
 }
 
-/* A distance is the reuse's, as where all are measured; what is never reused is the sample's. */
-static bool is_by(const struct loci_windowed_answer *answer)
+static int credit(struct loci_attribution *a, const struct loci_sampler_part *part, uint64_t refs,
+	uint64_t touches)
 {
-	return answer->kind == LOCI_WINDOWED_REUSE || answer->kind == LOCI_WINDOWED_LOST;
-}
+	unsigned bin = bin_of(&part->answer);
 
-static int credit(struct loci_attribution *a, const struct loci_sampler_taken *taken,
-	const struct loci_windowed_answer *answer, uint64_t refs, uint64_t touches)
-{
-	uint32_t row = is_by(answer) ? loci_use_row(answer->by) : taken->row;
-	uint32_t context = is_by(answer) ? loci_use_context(answer->by) : taken->context;
-	unsigned bin = bin_of(answer);
-
-	a->rows.row[taken->row].refs += refs;
-	a->walk.contexts.node[taken->context].refs += refs;
-	if (loci_spread_add(&a->measure.rows, row, bin, touches) < 0)
+	a->rows.row[part->row].refs += refs;
+	a->walk.contexts.node[part->context].refs += refs;
+	if (loci_spread_add(&a->measure.rows, part->by_row, bin, touches) < 0)
 		return -ENOMEM;
-	return loci_spread_add(&a->measure.contexts, context, bin, touches);
+	return loci_spread_add(&a->measure.contexts, part->by_context, bin, touches);
 }
 
-static int credit_private(struct loci_sampler_private *p, const struct loci_sampler_taken *taken,
-	const struct loci_windowed_answer *answer, uint64_t touches)
+static int credit_private(
+	struct loci_sampler_private *p, const struct loci_sampler_part *part, uint64_t touches)
 {
-	uint32_t row = is_by(answer) ? loci_use_row(answer->by) : taken->row;
+	uint32_t row = part->by_row;
 
 	if (!p->met)
 		return 0;
-	if (answer->kind != LOCI_WINDOWED_LOST)
-		return loci_spread_add(&p->rows, row, bin_of(answer), touches);
-	*(answer->is_false ? &p->met[row].false_sharing : &p->met[row].true_sharing) += touches;
+	if (part->answer.kind != LOCI_WINDOWED_LOST)
+		return loci_spread_add(&p->rows, row, bin_of(&part->answer), touches);
+	*(part->answer.is_false ? &p->met[row].false_sharing : &p->met[row].true_sharing) +=
+		touches;
 	return 0;
 }
 
-static int add_outcome(struct loci_sampler *s, struct loci_attribution *a,
-	const struct loci_windowed_outcome *outcome, double scale, struct loci_sample_sum *sum)
+static int add_part(struct loci_sampler *s, struct loci_attribution *a,
+	const struct loci_sampler_part *part, double scale, struct loci_sample_sum *sum)
 {
-	const struct loci_sampler_taken *taken = &s->taken[outcome->tag];
-	double refs = scale * (double)taken->mean, weight = refs * (double)taken->blocks;
+	uint64_t touches = (uint64_t)llround(scale * part->touches);
 
-	sum->samples++;
-	if (sum->last_mean < taken->mean)
-		sum->last_mean = taken->mean;
-	sum->pruned += outcome->shared.kind == LOCI_WINDOWED_AT_LEAST ||
-		outcome->private_.kind == LOCI_WINDOWED_AT_LEAST;
-	sum->weight += weight;
-	sum->square += weight * weight;
-	sum->touches += weight;
-	sum->writes += taken->is_write ? weight : 0;
-	sum->straddles += taken->straddles ? refs : 0;
-	if (add_answer(&sum->shared, &outcome->shared, weight) < 0 ||
-		add_answer(&sum->private_, &outcome->private_, weight) < 0 ||
-		add_answer(&sum->thread[outcome->member].private_, &outcome->private_, weight) <
-			0 ||
-		credit_private(&s->private_, taken, &outcome->private_, (uint64_t)llround(weight)) <
-			0)
+	if (!part->is_private) {
+		if (add_answer(&sum->shared, part, scale) < 0)
+			return -ENOMEM;
+		return credit(a, part, (uint64_t)llround(scale * part->refs), touches);
+	}
+	if (add_answer(&sum->private_, part, scale) < 0 ||
+		add_answer(&sum->thread[part->member].private_, part, scale) < 0)
 		return -ENOMEM;
-	return credit(
-		a, taken, &outcome->shared, (uint64_t)llround(refs), (uint64_t)llround(weight));
+	return credit_private(&s->private_, part, touches);
+}
+
+static void add_all(
+	const struct loci_sampler_parts *parts, double scale, struct loci_sample_sum *sum)
+{
+	sum->samples += parts->samples;
+	sum->pruned += parts->pruned;
+	if (sum->last_mean < parts->last_mean)
+		sum->last_mean = parts->last_mean;
+	sum->weight += scale * parts->touches;
+	sum->square += scale * scale * parts->square;
+	sum->touches += scale * parts->touches;
+	sum->writes += scale * parts->writes;
+	sum->straddles += scale * parts->straddles;
 }
 
 /* A row's references are those that its samples stand for, and as many of them are regular as were
@@ -112,17 +111,12 @@ static double *forget_seen(struct loci_rows *rows)
 static int add_up(struct loci_sampler *s, struct loci_attribution *a, struct loci_sample_sum *sum)
 {
 	loci_autofree double *regular = forget_seen(&a->rows);
-	const struct loci_windowed_outcome *outcome;
-	double all = 0, scale;
-	size_t n;
+	const struct loci_sampler_parts *parts = &s->parts;
+	double scale;
 
-	if (!regular)
+	if (!regular || loci_sampler_fold(s) < 0)
 		return -ENOMEM;
-
-	outcome = loci_windowed_outcomes(s->windowed, &n);
-	for (size_t i = 0; i < n; i++)
-		all += (double)s->taken[outcome[i].tag].mean;
-	scale = all > 0 ? (double)sum->references / all : 0;
+	scale = parts->refs > 0 ? (double)sum->references / parts->refs : 0;
 	if (loci_spread_reserve(&a->measure.rows, a->rows.n) < 0 ||
 		loci_spread_reserve(&a->measure.contexts, a->walk.contexts.n) < 0 ||
 		loci_sample_sum_add_threads(sum, a->walk.n_threads) < 0)
@@ -135,8 +129,9 @@ static int add_up(struct loci_sampler *s, struct loci_attribution *a, struct loc
 	}
 	for (size_t i = 0; i < sum->n_threads; i++)
 		sum->thread[i].thread = a->walk.thread[i].id;
-	for (size_t i = 0; i < n; i++)
-		if (add_outcome(s, a, &outcome[i], scale, sum) < 0)
+	add_all(parts, scale, sum);
+	for (size_t i = 0; i < parts->n; i++)
+		if (add_part(s, a, &parts->part[i], scale, sum) < 0)
 			return -ENOMEM;
 	for (size_t i = 0; i < a->rows.n; i++)
 		a->rows.row[i].regular = (uint64_t)(regular[i] * (double)a->rows.row[i].refs);

@@ -26,6 +26,11 @@ struct sample {
 	bool lost; /* only waits to be told from LAST */
 };
 
+struct outcome {
+	struct loci_windowed_outcome told;
+	uint32_t slot; /* of the sample; NONE: nothing more will be known */
+};
+
 struct loci_windowed {
 	struct loci_windowed_options options;
 	struct loci_epochs epochs;
@@ -37,8 +42,10 @@ struct loci_windowed {
 	uint32_t chain[CHAINS];
 	uint32_t *by_age; /* those that are open, the oldest first */
 	size_t n_open, age_cap;
-	struct loci_windowed_outcome *outcome;
+	struct outcome *outcome; /* not taken yet */
 	size_t n_outcomes, outcome_cap;
+	uint64_t n_samples;
+	bool finished;
 	uint64_t *known; /* shared distances, by fine bin */
 	uint64_t n_known, n_cut, cut;
 	uint64_t n_hopeless; /* given up because of their distance */
@@ -121,6 +128,7 @@ static void unchain(struct loci_windowed *w, uint32_t slot)
 	while (*at != slot)
 		at = &w->sample[*at].next;
 	*at = w->sample[slot].next;
+	w->outcome[w->sample[slot].outcome].slot = NONE;
 	w->sample[slot].next = w->free_slot;
 	w->free_slot = slot;
 }
@@ -159,7 +167,7 @@ static void answer_shared(
 	if (!s->shared_open)
 		return;
 	s->shared_open = false;
-	w->outcome[s->outcome].shared =
+	w->outcome[s->outcome].told.shared =
 		(struct loci_windowed_answer){ .kind = kind, .distance = distance };
 	if (kind == LOCI_WINDOWED_REUSE || kind == LOCI_WINDOWED_AT_LEAST)
 		learn(w, distance);
@@ -171,7 +179,7 @@ static void answer_private(
 	if (!s->private_open)
 		return;
 	s->private_open = false;
-	w->outcome[s->outcome].private_ =
+	w->outcome[s->outcome].told.private_ =
 		(struct loci_windowed_answer){ .kind = kind, .distance = distance };
 }
 
@@ -205,7 +213,7 @@ static void find_lost(struct loci_windowed *w, uint32_t slot, const struct loci_
 		s->written |= t->is_write ? t->bytes : 0;
 		return;
 	}
-	w->outcome[s->outcome].private_ = (struct loci_windowed_answer){
+	w->outcome[s->outcome].told.private_ = (struct loci_windowed_answer){
 		.kind = LOCI_WINDOWED_LOST, .is_false = !(t->bytes & s->written), .by = t->use
 	};
 	s->lost = false;
@@ -216,7 +224,7 @@ static void find_lost(struct loci_windowed *w, uint32_t slot, const struct loci_
 static void resolve_one(struct loci_windowed *w, uint32_t slot, const struct loci_windowed_touch *t)
 {
 	struct sample *s = &w->sample[slot];
-	struct loci_windowed_outcome *outcome = &w->outcome[s->outcome];
+	struct loci_windowed_outcome *outcome = &w->outcome[s->outcome].told;
 
 	if (s->shared_open) {
 		answer_shared(w, s, LOCI_WINDOWED_REUSE, shared_so_far(w, s));
@@ -290,7 +298,7 @@ static int new_slot(struct loci_windowed *w, uint32_t *ret)
 static bool is_hopeless(const struct loci_windowed *w, const struct sample *s)
 {
 	return w->options.prune_from && w->cut != UINT64_MAX &&
-		(double)w->n_hopeless < (1 - PERCENTILE) * (double)w->n_outcomes &&
+		(double)w->n_hopeless < (1 - PERCENTILE) * (double)w->n_samples &&
 		shared_so_far(w, s) > w->cut;
 }
 
@@ -336,7 +344,8 @@ int loci_windowed_open(struct loci_windowed *w, uint64_t tag)
 	w->last->last |= LOCI_EPOCHS_KEPT;
 	w->by_age[w->n_open++] = slot;
 	w->outcome[w->n_outcomes++] =
-		(struct loci_windowed_outcome){ .tag = tag, .member = w->last_member };
+		(struct outcome){ .told = { .tag = tag, .member = w->last_member }, .slot = slot };
+	w->n_samples++;
 	if (w->n_open == 1)
 		rebase(w);
 	prune(w, true);
@@ -372,6 +381,7 @@ void loci_windowed_finish(struct loci_windowed *w)
 		answer_shared(w, &w->sample[slot], LOCI_WINDOWED_LAST, 0);
 		settle(w, slot);
 	}
+	w->finished = true;
 }
 
 size_t loci_windowed_n_open(const struct loci_windowed *w)
@@ -379,9 +389,27 @@ size_t loci_windowed_n_open(const struct loci_windowed *w)
 	return w->n_open;
 }
 
-const struct loci_windowed_outcome *loci_windowed_outcomes(
-	const struct loci_windowed *w, size_t *ret_n)
+int loci_windowed_take(struct loci_windowed *w, loci_windowed_taker *taker, void *data)
 {
-	*ret_n = w->n_outcomes;
-	return w->outcome;
+	size_t n_kept = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < w->n_outcomes; i++) {
+		struct outcome *outcome = &w->outcome[i];
+
+		if (r == 0 && (w->finished || outcome->slot == NONE)) {
+			r = taker(data, &outcome->told);
+			continue;
+		}
+		if (outcome->slot != NONE)
+			w->sample[outcome->slot].outcome = (uint32_t)n_kept;
+		w->outcome[n_kept++] = *outcome;
+	}
+	w->n_outcomes = n_kept;
+	return r;
+}
+
+size_t loci_windowed_n_untaken(const struct loci_windowed *w)
+{
+	return w->n_outcomes;
 }

@@ -82,8 +82,12 @@ void loci_windowed_finish(struct loci_windowed *windowed);
 
 /* Samples whose distance may yet come. */
 size_t loci_windowed_n_open(const struct loci_windowed *windowed);
-/* By sample, in the order in which they opened; LOST is LAST until the member touches it again.
- * Good until the next call. */
-const struct loci_windowed_outcome *loci_windowed_outcomes(
-	const struct loci_windowed *windowed, size_t *ret_n);
+/* Gives the outcomes of samples that nothing more will be known of, in the order in which they
+ * opened, and forgets them; what is LAST may be LOST until the member touches the block again, or
+ * all is finished. Stops at an error of the taker. */
+typedef int loci_windowed_taker(void *data, const struct loci_windowed_outcome *outcome);
+int loci_windowed_take(struct loci_windowed *windowed, loci_windowed_taker *taker, void *data);
+/* Those that are held, open ones among them. */
+size_t loci_windowed_n_untaken(const struct loci_windowed *windowed);
+
 #endif

@@ -95,7 +95,7 @@ int loci_hist_reserve(struct loci_hist *hist, uint32_t n_bins)
 	return 0;
 }
 
-int loci_hist_add(struct loci_hist *hist, uint64_t value, double weight)
+int loci_hist_add_several(struct loci_hist *hist, uint64_t value, double weight, double square)
 {
 	uint32_t bin = loci_bin_of(hist->scheme, value);
 	int r = loci_hist_reserve(hist, bin + 1);
@@ -104,8 +104,13 @@ int loci_hist_add(struct loci_hist *hist, uint64_t value, double weight)
 		return r;
 	hist->weight[bin] += weight;
 	if (hist->square)
-		hist->square[bin] += weight * weight;
+		hist->square[bin] += square;
 	return 0;
+}
+
+int loci_hist_add(struct loci_hist *hist, uint64_t value, double weight)
+{
+	return loci_hist_add_several(hist, value, weight, weight * weight);
 }
 
 int loci_hist_from_counts(struct loci_hist *hist, const uint64_t *count, uint32_t n_bins)

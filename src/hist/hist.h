@@ -75,6 +75,8 @@ void loci_hist_fini(struct loci_hist *hist);
 /* Room for bins 0..n_bins-1, zeroed. 0 or -ENOMEM. */
 int loci_hist_reserve(struct loci_hist *hist, uint32_t n_bins);
 int loci_hist_add(struct loci_hist *hist, uint64_t value, double weight);
+/* Several of one value: their weights' sum, and that of the squares. */
+int loci_hist_add_several(struct loci_hist *hist, uint64_t value, double weight, double square);
 /* From an engine's counters, trailing zeros dropped. hist must be initialised. */
 int loci_hist_from_counts(struct loci_hist *hist, const uint64_t *count, uint32_t n_bins);
 int loci_hist_copy(struct loci_hist *to, const struct loci_hist *from);    /* to: uninitialised */

@@ -88,6 +88,36 @@ static void feed_touch(struct loci_windowed *w, const struct list_touch *touch)
 			      .is_write = touch->is_write }) == 0);
 }
 
+/* What was taken, by sample. */
+static struct {
+	struct loci_windowed_outcome outcome[60000];
+	size_t n;
+} told;
+
+static int keep(void *data, const struct loci_windowed_outcome *outcome)
+{
+	(void)data;
+	told.outcome[told.n++] = *outcome;
+	return 0;
+}
+
+static int by_tag(const void *a, const void *b)
+{
+	const struct loci_windowed_outcome *first = a, *second = b;
+
+	return (first->tag > second->tag) - (first->tag < second->tag);
+}
+
+static const struct loci_windowed_outcome *outcomes(struct loci_windowed *w, size_t *ret_n)
+{
+	loci_windowed_finish(w);
+	CHECK(loci_windowed_take(w, keep, NULL) == 0 && loci_windowed_n_untaken(w) == 0);
+	qsort(told.outcome, told.n, sizeof(*told.outcome), by_tag);
+	*ret_n = told.n;
+	told.n = 0;
+	return told.outcome;
+}
+
 /* Feeds only what is needed, or all. */
 static void feed(struct loci_windowed *w, const struct stream *s, uint64_t period, bool all,
 	struct samples *samples)
@@ -101,6 +131,8 @@ static void feed(struct loci_windowed *w, const struct stream *s, uint64_t perio
 
 		if (rnd(often) == 0)
 			loci_windowed_prune(w);
+		if (rnd(often) == 0)
+			CHECK(loci_windowed_take(w, keep, NULL) == 0);
 		if (is_sample) {
 			CHECK(loci_windowed_touch(w,
 				      &(struct loci_windowed_touch){ .block = touch->block,
@@ -197,7 +229,7 @@ static void check_stream(const struct stream *s, uint64_t period, uint64_t limit
 
 	CHECK(loci_windowed_new(&options, &w, &err) == 0);
 	feed(w, s, period, limit > 0, &samples);
-	outcome = loci_windowed_outcomes(w, &n);
+	outcome = outcomes(w, &n);
 	CHECK_U64(n, samples.n);
 	for (size_t i = 0; i < n; i++) {
 		size_t at = samples.touch[outcome[i].tag];
@@ -260,7 +292,7 @@ static void check_percentile(void)
 			CHECK(loci_windowed_open(w, i) == 0);
 	}
 	loci_windowed_finish(w);
-	outcome = loci_windowed_outcomes(w, &n);
+	outcome = outcomes(w, &n);
 	for (size_t i = 0; i < n; i++) {
 		bool is_far = outcome[i].tag % 1000 == 999;
 
@@ -297,7 +329,7 @@ static void check_ends(void)
 	CHECK_U64(loci_windowed_n_open(w), 1); /* others may touch it */
 	loci_windowed_finish(w);
 	CHECK_U64(loci_windowed_n_open(w), 0);
-	outcome = loci_windowed_outcomes(w, &n);
+	outcome = outcomes(w, &n);
 	CHECK_U64(n, 2);
 	CHECK_U64(outcome[0].shared.kind, LOCI_WINDOWED_LAST);
 	CHECK_U64(outcome[1].private_.kind, LOCI_WINDOWED_AT_LEAST);
@@ -329,7 +361,7 @@ static void check_again(void)
 	touch_one(w, 0, 4, false);
 	touch_one(w, 0, 3, false);
 	touch_one(w, 1, 9, false);
-	outcome = loci_windowed_outcomes(w, &n);
+	outcome = outcomes(w, &n);
 	CHECK_U64(n, 2);
 	CHECK_U64(outcome[0].private_.distance, 1);
 	CHECK_U64(outcome[0].shared.distance, 4);
@@ -360,7 +392,7 @@ static void check_memory(uint64_t step)
 	loci_windowed_prune(w);
 	CHECK(loci_epochs_bytes(loci_windowed_epochs(w)) < 1 << 20);
 	touch_one(w, 0, 7, false);
-	outcome = loci_windowed_outcomes(w, &n);
+	outcome = outcomes(w, &n);
 	CHECK_U64(n, 1);
 	CHECK_U64(outcome[0].shared.distance, 100000);
 	CHECK_U64(outcome[0].private_.kind, LOCI_WINDOWED_LOST);
