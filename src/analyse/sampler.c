@@ -158,6 +158,9 @@ static int put_span(struct loci_sampler *s, struct loci_attribution *a,
 					.is_write = ref->is_write,
 					.straddles = span->blocks > 1 &&
 						!(a->code.site[ref->site].flags & LOCI_REF_BULK) });
+		if (r == -EOVERFLOW)
+			return loci_err_set(err, EOVERFLOW,
+				"there are more than 2^32 samples; choose a longer period (-c)");
 		if (r < 0)
 			return r == -ENOMEM ? loci_err_nomem(err) : r;
 		address = end + 1;

@@ -112,6 +112,7 @@ int loci_sampler_fold(struct loci_sampler *s)
 int loci_sampler_take(struct loci_sampler *s, const struct loci_sampler_taken *taken)
 {
 	size_t tag = s->n_taken;
+	int r;
 
 	if (loci_windowed_n_untaken(s->windowed) >= s->fold_at && loci_sampler_fold(s) < 0)
 		return -ENOMEM;
@@ -119,8 +120,9 @@ int loci_sampler_take(struct loci_sampler *s, const struct loci_sampler_taken *t
 		tag = s->free_taken - 1;
 	else if (loci_grow(&s->taken, &s->taken_cap, tag + 1, sizeof(*s->taken)) < 0)
 		return -ENOMEM;
-	if (loci_windowed_open(s->windowed, tag) < 0)
-		return -ENOMEM;
+	r = loci_windowed_open(s->windowed, tag);
+	if (r < 0)
+		return r;
 	if (s->free_taken)
 		s->free_taken = s->taken[tag].mean;
 	else

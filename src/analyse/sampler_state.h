@@ -85,9 +85,9 @@ static inline uint64_t loci_sampler_block(const struct loci_row_site *site, uint
 int loci_sampler_touch(struct loci_sampler *sampler, struct loci_attribution *a,
 	const struct loci_code_ref *ref, uint64_t address, uint64_t size_bytes,
 	struct loci_err *err);
-/* sampler_fold.c: the last touch is a sample. 0 or -ENOMEM, as the next. */
+/* sampler_fold.c: the last touch is a sample. 0, -ENOMEM or -EOVERFLOW: there have been 2^32. */
 int loci_sampler_take(struct loci_sampler *sampler, const struct loci_sampler_taken *taken);
-/* Adds up what is known. */
+/* Adds up what is known. 0 or -ENOMEM. */
 int loci_sampler_fold(struct loci_sampler *sampler);
 void loci_sampler_parts_fini(struct loci_sampler_parts *parts);
 /* sampler.c: the thread's window is over; samples that were to come do not; those that are neither

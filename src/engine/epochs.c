@@ -314,6 +314,8 @@ static int make_room(struct loci_epochs *v)
 
 int loci_epochs_next(struct loci_epochs *v)
 {
+	if (v->now == UINT32_MAX)
+		return -EOVERFLOW;
 	if (v->now + 1 - v->origin == v->cap && make_room(v) < 0)
 		return -ENOMEM;
 	v->now++;

@@ -81,27 +81,17 @@ static inline struct loci_epochs_block *loci_epochs_find(
 	return &v->table[i];
 }
 
-/* What last is of a block that a touch by the member changes nothing for. */
+/* What last is of a block that a touch by the member changes nothing for: it is only counted. */
 static inline uint64_t loci_epochs_here(const struct loci_epochs *v, uint32_t member)
 {
 	return (uint64_t)v->now << LOCI_EPOCHS_LAST | (uint64_t)member << LOCI_EPOCHS_MEMBER;
-}
-
-/* Whether a touch by the member of what was found changes nothing: then it is counted. */
-static inline bool loci_epochs_passes(
-	struct loci_epochs *v, const struct loci_epochs_block *found, uint32_t member)
-{
-	if (found->last != loci_epochs_here(v, member))
-		return false;
-	v->touches++;
-	return true;
 }
 
 /* A touch of what was found just now. *found may stand elsewhere afterwards. */
 int loci_epochs_touch(struct loci_epochs *epochs, struct loci_epochs_block **found, uint64_t block,
 	uint32_t member, bool is_write);
 
-/* A new epoch begins. */
+/* A new epoch begins. -EOVERFLOW: there have been 2^32. */
 int loci_epochs_next(struct loci_epochs *epochs);
 /* Nobody asks for older ones than this any more. */
 void loci_epochs_rebase(struct loci_epochs *epochs, uint32_t base);

@@ -327,11 +327,15 @@ void loci_windowed_prune(struct loci_windowed *w)
 int loci_windowed_open(struct loci_windowed *w, uint64_t tag)
 {
 	uint32_t slot, *chain = &w->chain[chain_of(w->last->block)];
+	int r;
 
 	if (reserve(&w->by_age, &w->age_cap, w->n_open + 1, sizeof(*w->by_age)) < 0 ||
 		reserve(&w->outcome, &w->outcome_cap, w->n_outcomes + 1, sizeof(*w->outcome)) < 0 ||
-		new_slot(w, &slot) < 0 || loci_epochs_next(&w->epochs) < 0)
+		new_slot(w, &slot) < 0)
 		return -ENOMEM;
+	r = loci_epochs_next(&w->epochs);
+	if (r < 0)
+		return r;
 	w->sample[slot] = (struct sample){ .block = w->last->block,
 		.since = w->epochs.touches,
 		.epoch = w->epochs.now,

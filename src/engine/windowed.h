@@ -55,7 +55,7 @@ struct loci_windowed_outcome {
 	struct loci_windowed_answer private_, shared;
 };
 
-/* Most touches change nothing: who makes them may look there (loci_epochs_passes) first. */
+/* Most touches change nothing: who makes them may look there (loci_epochs_here) first. */
 struct loci_epochs;
 struct loci_epochs *loci_windowed_epochs(struct loci_windowed *windowed);
 
@@ -68,7 +68,7 @@ struct loci_windowed_touch {
 };
 /* 0 or -ENOMEM, as the next. */
 int loci_windowed_touch(struct loci_windowed *windowed, const struct loci_windowed_touch *touch);
-/* The last touch is a sample. */
+/* The last touch is a sample. Also -EOVERFLOW: there have been 2^32. */
 int loci_windowed_open(struct loci_windowed *windowed, uint64_t tag);
 /* Gives up samples that are too old; to be called now and then. */
 void loci_windowed_prune(struct loci_windowed *windowed);

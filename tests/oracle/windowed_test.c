@@ -7,6 +7,8 @@
 #include "engine/epochs.h"
 #include "engine/windowed.h"
 
+#include <errno.h>
+
 #define MAX_TOUCHES 6000
 #define MAX_SAMPLES 2000
 
@@ -77,7 +79,9 @@ static void feed_touch(struct loci_windowed *w, const struct list_touch *touch)
 
 	/* what is known to change nothing is only counted */
 	if (rnd(2) &&
-		loci_epochs_passes(epochs, loci_epochs_find(epochs, touch->block), touch->member)) {
+		loci_epochs_find(epochs, touch->block)->last ==
+			loci_epochs_here(epochs, touch->member)) {
+		epochs->touches++;
 		found.passed++;
 		return;
 	}
@@ -131,7 +135,7 @@ static void feed(struct loci_windowed *w, const struct stream *s, uint64_t perio
 
 		if (rnd(often) == 0)
 			loci_windowed_prune(w);
-		if (rnd(often) == 0)
+		if (i % often == 0)
 			CHECK(loci_windowed_take(w, keep, NULL) == 0);
 		if (is_sample) {
 			CHECK(loci_windowed_touch(w,
@@ -399,6 +403,20 @@ static void check_memory(uint64_t step)
 	loci_windowed_free(w);
 }
 
+/* Rather no sample than one that is taken for an old one. */
+static void check_last(void)
+{
+	struct loci_windowed_options options = { 0 };
+	struct loci_windowed *w = NULL;
+	struct loci_err err = { "" };
+
+	CHECK(loci_windowed_new(&options, &w, &err) == 0);
+	touch_one(w, 0, 1, false);
+	loci_windowed_epochs(w)->now = UINT32_MAX;
+	CHECK(loci_windowed_open(w, 0) == -EOVERFLOW && loci_windowed_n_untaken(w) == 0);
+	loci_windowed_free(w);
+}
+
 int main(void)
 {
 	check_random();
@@ -407,5 +425,6 @@ int main(void)
 	check_again();
 	for (uint64_t step = 1; step <= 1 << 20; step *= 16)
 		check_memory(step);
+	check_last();
 	return check_status();
 }
