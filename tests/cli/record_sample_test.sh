@@ -59,7 +59,7 @@ expect 0 loci record -q -o exact.loci ./sampled alone
 expect 0 loci diff --accuracy exact.loci p.loci
 
 # --error chooses: far more samples than there are references for, so the first period stays
-expect 0 loci record -m sample --error 5% -o p.loci ./sampled alone
+expect 0 loci record -m sample --error 5% --seed 1 -o p.loci ./sampled alone
 holds --error "period = 1000 and last_period >= 1000 from s"
 
 # Threads: private ones as one alone; what each counted is its own.
@@ -76,7 +76,7 @@ expect 0 loci record -m sample -c 200 --seed 1 --sequential -o p.loci ./sampled 
 expect 0 loci report --coverage 90 --cache 32K p.loci
 has out sampled.c:35
 holds beside "coherence > 0.001 * (select refs from s) from whole where distance = 'private'"
-expect 0 loci record -m sample -c 1000 -o p.loci ./sampled many
+expect 0 loci record -m sample -c 1000 --seed 1 -o p.loci ./sampled many
 holds many "samples > 300 and (select count(*) from thread) >= 100 from s"
 
 # Distances are the reuse's, as of exact profiles: what one place used is far, or lost, at another.
@@ -94,15 +94,15 @@ lost="select total(coherence) from histogram join site on owner_id = site.id
 	fail "what others wrote: $(sqlite3 p.loci "$lost"), not $(sqlite3 exact.loci "$lost")"
 
 # Ends of all kinds.
-expect 0 loci record -m sample -c 1000 -o p.loci ./sampled detached
+expect 0 loci record -m sample -c 1000 --seed 1 -o p.loci ./sampled detached
 holds detached "samples > 100 from s"
-expect 0 loci record -m sample -c 1000 -o p.loci ./sampled fork
+expect 0 loci record -m sample -c 1000 --seed 1 -o p.loci ./sampled fork
 holds fork "samples > 500 and (select count(*) from process) = 2 from s"
-expect 137 loci record -m sample -c 1000 -o p.loci ./sampled killed
+expect 137 loci record -m sample -c 1000 --seed 1 -o p.loci ./sampled killed
 holds killed "samples > 300 from s"
-expect 130 loci record -m sample -c 1000 -o p.loci ./sampled interrupted
+expect 130 loci record -m sample -c 1000 --seed 1 -o p.loci ./sampled interrupted
 holds interrupted "samples > 10 from s"
-(loci record -q -m sample -c 1000 -o gone.loci ./sampled orphan >out 2>err) 2>killed
+(loci record -q -m sample -c 1000 --seed 1 -o gone.loci ./sampled orphan >out 2>err) 2>killed
 for ((i = 0; i < 600; i++)); do
 	! grep -q done out || break
 	sleep 0.1
@@ -110,7 +110,7 @@ done
 has out done
 
 # Fewer references than a period: it says so.
-expect 0 loci record -m sample -c 1e9 -o p.loci ./sampled alone
+expect 0 loci record -m sample -c 1e9 --seed 1 -o p.loci ./sampled alone
 has err "fewer references than the period"
 
 # What does not go together.
