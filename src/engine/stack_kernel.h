@@ -32,6 +32,9 @@
 /* What callers give, and so what a body of the loop is compiled for. */
 struct kernel_mode {
 	bool sampling, uses, runs, recent;
+	/* Only counts are wanted. Then blocks in the top are found as soon in the map as by hints,
+	 * and those below it sooner. */
+	bool plain;
 };
 
 /* Of runs: after the first stage the home, after the second the slot of the entry, plus UNSURE if
@@ -145,7 +148,9 @@ INLINE void kernel_second_stage(
 	uint32_t *entry, slot, is_deep;
 	unsigned match;
 
-	if (__builtin_expect(stack->key[stack->hint[hash >> LOCI_STACK_HINT_SHIFT]] == hash, 1)) {
+	if (!mode.plain &&
+		__builtin_expect(
+			stack->key[stack->hint[hash >> LOCI_STACK_HINT_SHIFT]] == hash, 1)) {
 		ring->found[i % RING] = 0;
 		return;
 	}
@@ -221,9 +226,8 @@ INLINE struct kernel_touch kernel_touch_top(struct loci_stack *stack, struct ker
 	return touch;
 }
 
-/* A function by itself, so that the loop keeps its registers. */
-static __attribute__((noinline)) struct kernel_touch kernel_touch_found(struct loci_stack *stack,
-	struct kernel_ranks *ranks, uintptr_t found, uint64_t hash, struct kernel_mode mode)
+INLINE struct kernel_touch kernel_touch_found(struct loci_stack *stack, struct kernel_ranks *ranks,
+	uintptr_t found, uint64_t hash, struct kernel_mode mode)
 {
 	struct kernel_deep deep = { .entry = kernel_entry(stack, found, hash, mode), .hash = hash };
 	uint32_t slot = *deep.entry;
@@ -236,6 +240,13 @@ static __attribute__((noinline)) struct kernel_touch kernel_touch_found(struct l
 	kernel_touch_deep(stack, ranks, &deep, mode);
 	return (struct kernel_touch){ deep.distance, deep.stamp, deep.last_use, deep.bin,
 		deep.place };
+}
+
+/* A function by itself, so that the loop keeps its registers. */
+static __attribute__((noinline)) struct kernel_touch kernel_touch_apart(struct loci_stack *stack,
+	struct kernel_ranks *ranks, uintptr_t found, uint64_t hash, struct kernel_mode mode)
+{
+	return kernel_touch_found(stack, ranks, found, hash, mode);
 }
 
 /* Counts a touch that was found, and leaves what is dirty now. */
@@ -271,12 +282,14 @@ INLINE void kernel_third_stage(struct loci_stack *stack, const struct kernel_rin
 	struct kernel_touch touch;
 	uint32_t dirty;
 
-	if (__builtin_expect(stack->key[hint] == hash, 1))
+	if (mode.plain)
+		touch = kernel_touch_found(stack, ranks, ring->found[i % RING], hash, mode);
+	else if (__builtin_expect(stack->key[hint] == hash, 1))
 		touch = kernel_touch_top(stack, ranks, hint, mode);
 	else {
 		struct kernel_ranks copy = *ranks; /* else they would always be in memory */
 
-		touch = kernel_touch_found(stack, &copy, ring->found[i % RING], hash, mode);
+		touch = kernel_touch_apart(stack, &copy, ring->found[i % RING], hash, mode);
 		*ranks = copy;
 	}
 	dirty = kernel_count(stack, &touch, hash, run.begin, run.is_write, mode);
@@ -415,9 +428,9 @@ void KERNEL_NAME(struct loci_stack *stack, const struct loci_stack_touches *t)
 	else if (t->ret_distance)
 		kernel_loop(stack, t, (struct kernel_mode){ 0 });
 	else if (t->is_write)
-		kernel_loop(stack, &touches, (struct kernel_mode){ 0 });
+		kernel_loop(stack, &touches, (struct kernel_mode){ .plain = true });
 	else {
 		touches.is_write = NULL;
-		kernel_loop(stack, &touches, (struct kernel_mode){ 0 });
+		kernel_loop(stack, &touches, (struct kernel_mode){ .plain = true });
 	}
 }
