@@ -22,7 +22,7 @@ typedef _Atomic uint64_t cell;
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 4, OPS_MAX = 400000, SLOTS = 8, NODES = 64 };
+enum { THREADS = 4, OPS_MAX = 8000000, SLOTS = 8, NODES = 64 };
 
 struct op {
 	char kind, has_read, has_written;
