@@ -66,8 +66,10 @@ INLINE unsigned kernel_enter(struct loci_stack *stack, struct kernel_ranks *rank
 			stack->slots.use[loci_stack_use_index(slot)] = stack->use[place];
 	}
 	stack->place[place] = entry;
-	stack->key[place] = hash;
-	stack->hint[hash >> LOCI_STACK_HINT_SHIFT] = (uint8_t)place;
+	if (!mode.plain) {
+		stack->key[place] = hash;
+		stack->hint[hash >> LOCI_STACK_HINT_SHIFT] = (uint8_t)place;
+	}
 	*entry = place + 1;
 	return place;
 }
@@ -233,7 +235,8 @@ INLINE struct kernel_touch kernel_touch_found(struct loci_stack *stack, struct k
 	uint32_t slot = *deep.entry;
 
 	if (slot - 1 < LOCI_STACK_TOP) {
-		stack->hint[hash >> LOCI_STACK_HINT_SHIFT] = (uint8_t)(slot - 1);
+		if (!mode.plain)
+			stack->hint[hash >> LOCI_STACK_HINT_SHIFT] = (uint8_t)(slot - 1);
 		return kernel_touch_top(stack, ranks, slot - 1, mode);
 	}
 	deep.stamp = *loci_stack_stamp(deep.entry);
@@ -319,6 +322,17 @@ INLINE void kernel_store_stamps(struct loci_stack *stack)
 			*loci_stack_stamp(stack->place[i]) = stack->stamp[i];
 }
 
+/* What a chunk that needs no hints has left out, for the next that does. */
+INLINE void kernel_store_hints(struct loci_stack *stack)
+{
+	for (unsigned i = 0; i < LOCI_STACK_TOP; i++) {
+		if (!stack->place[i])
+			continue;
+		stack->key[i] = *loci_stack_key(stack->place[i]);
+		stack->hint[stack->key[i] >> LOCI_STACK_HINT_SHIFT] = (uint8_t)i;
+	}
+}
+
 /* After its first touch a run holds nothing but distances of 0 and times of 1, and its writes have
  * the dirty level 0. */
 INLINE void kernel_count_rest(struct loci_stack *stack, uint64_t touches, uint64_t writes)
@@ -377,6 +391,8 @@ INLINE void kernel_loop(
 	}
 	kernel_store_ranks(&ranks, stack->rank);
 	kernel_store_stamps(stack);
+	if (mode.plain)
+		kernel_store_hints(stack);
 	if (mode.runs)
 		kernel_count_rest(stack, now - stack->now - n, writes);
 	stack->now = mode.recent ? t->recent.time[n - 1] + 1 : mode.runs ? now : now + t->n;

@@ -276,7 +276,8 @@ static void check_result(
 	loci_stack_result_fini(&result);
 }
 
-enum mode { HISTOGRAMS, DISTANCES, USES, MODES };
+/* MIXED: distances of every other piece. The kernel keeps hints for these only. */
+enum mode { HISTOGRAMS, MIXED, DISTANCES, USES, MODES };
 
 static uint64_t word_of(size_t touch)
 {
@@ -295,6 +296,7 @@ static void feed(struct loci_stack *stack, const struct touches *t, size_t from,
 
 		if (piece > to - from)
 			piece = to - from;
+		bool distances = mode == MIXED ? turn % 2 : mode == DISTANCES;
 		struct loci_err err = { "" };
 
 		for (size_t i = 0; i < piece; i++)
@@ -302,8 +304,7 @@ static void feed(struct loci_stack *stack, const struct touches *t, size_t from,
 		if ((mode == USES ? loci_stack_feed_uses(stack, t->block + from, t->is_write + from,
 					    use, piece, distance + from, last_use + from, &err)
 				  : loci_stack_feed(stack, t->block + from, t->is_write + from,
-					    piece, mode == DISTANCES ? distance + from : NULL,
-					    &err)) < 0)
+					    piece, distances ? distance + from : NULL, &err)) < 0)
 			CHECK_FAIL("%s", err.text);
 		from += piece;
 	}
@@ -379,7 +380,7 @@ static void check_stream(const struct touches *t, const struct expected *want,
 		check_result(stack, want, t->n, what);
 		check_map(stack);
 		loci_stack_free(stack);
-		if (mode != HISTOGRAMS)
+		if (mode > MIXED)
 			check_touches(t, want, distance, mode == USES ? last_use : NULL, what);
 	}
 }
