@@ -73,6 +73,7 @@ static void *reserve(size_t bytes, bool fills_up)
 }
 
 #define KNOT_BYTES  (N_KNOTS * sizeof(struct sets_knot))
+#define LIST_BYTES  (N_KNOTS * sizeof(uint64_t))
 #define HEAD_BYTES  (N_SETS * sizeof(struct sets_head))
 #define CHUNK_BYTES (N_SETS * sizeof(struct sets_chunk))
 
@@ -89,10 +90,12 @@ int loci_sets_new(
 		return loci_err_nomem(err);
 	memset(sets, 0, sizeof(*sets));
 	sets->run = kernels[loci_isa_resolve(options->isa)];
-	sets->knot = reserve(KNOT_BYTES, false);
+	sets->tree.knot = reserve(KNOT_BYTES, false);
+	sets->tree.list = reserve(LIST_BYTES, false);
 	sets->directory.head = reserve(HEAD_BYTES, false);
 	sets->directory.chunk = reserve(CHUNK_BYTES, true);
-	if (!sets->knot || !sets->directory.head || !sets->directory.chunk) {
+	if (!sets->tree.knot || !sets->tree.list || !sets->directory.head ||
+		!sets->directory.chunk) {
 		loci_sets_free(sets);
 		return loci_err_nomem(err);
 	}
@@ -104,8 +107,10 @@ void loci_sets_free(struct loci_sets *sets)
 {
 	if (!sets)
 		return;
-	if (sets->knot)
-		munmap(sets->knot, KNOT_BYTES);
+	if (sets->tree.knot)
+		munmap(sets->tree.knot, KNOT_BYTES);
+	if (sets->tree.list)
+		munmap(sets->tree.list, LIST_BYTES);
 	if (sets->directory.head)
 		munmap(sets->directory.head, HEAD_BYTES);
 	if (sets->directory.chunk)
@@ -223,7 +228,7 @@ static uint64_t resident(void *memory, size_t bytes)
 
 uint64_t loci_sets_bytes(const struct loci_sets *sets)
 {
-	return sizeof(*sets) + resident(sets->knot, KNOT_BYTES) +
-		resident(sets->directory.head, HEAD_BYTES) +
+	return sizeof(*sets) + resident(sets->tree.knot, KNOT_BYTES) +
+		resident(sets->tree.list, LIST_BYTES) + resident(sets->directory.head, HEAD_BYTES) +
 		resident(sets->directory.chunk, CHUNK_BYTES);
 }

@@ -17,9 +17,16 @@ static inline uint64_t next_bit(uint64_t word, uint64_t own)
 	return _pdep_u64(own, word);
 }
 
-static inline uint64_t without(uint64_t word, uint64_t own)
+static inline sets_row without(sets_row pair, uint64_t own)
 {
-	return _pext_u64(word, ~own);
+	__m128i words = (__m128i)pair, below = _mm_set1_epi64x((long long)(own - 1));
+
+#if defined(__AVX512VL__)
+	return (sets_row)_mm_ternarylogic_epi64(below, words, _mm_srli_epi64(words, 1), 0xca);
+#else
+	return (sets_row)_mm_or_si128(
+		_mm_and_si128(below, words), _mm_andnot_si128(below, _mm_srli_epi64(words, 1)));
+#endif
 }
 
 static inline unsigned count_bits(uint64_t word)

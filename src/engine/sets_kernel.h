@@ -167,7 +167,7 @@ static always_inline unsigned enter(struct loci_sets *sets, uint64_t block)
 	if (place == SETS_TOP) {
 		place = top_oldest(top);
 		directory_put(&sets->directory, top->block[place], top->dirty[place]);
-		tree_put(sets->knot, top->block[place]);
+		tree_put(&sets->tree, top->block[place]);
 	} else {
 		top->n++;
 	}
@@ -196,7 +196,7 @@ static __attribute__((noinline)) void touch_far(struct loci_sets *sets, uint64_t
 		}
 	}
 	if (directory_take(&sets->directory, block, &dirty, &position))
-		row = row_sum((sets_row){ low, high }, tree_take(sets->knot, block, position));
+		row = row_sum((sets_row){ low, high }, tree_take(&sets->tree, block, position));
 	else
 		row = dirty;
 	sets->position[0][LOCI_SETS_WAYS]++;
@@ -221,8 +221,8 @@ static always_inline void look_ahead(const struct loci_sets *sets, const uint64_
 	const struct sets_chunk *chunk;
 
 	__builtin_prefetch(&directory->head[later & 0xffff], 1);
-	__builtin_prefetch(tree_knot(sets->knot, SETS_KNOTS - 1, later), 1);
-	__builtin_prefetch(tree_knot(sets->knot, SETS_KNOTS - 1, later)->fine, 1);
+	__builtin_prefetch(tree_knot(&sets->tree, SETS_KNOTS - 1, later), 1);
+	__builtin_prefetch(tree_knot(&sets->tree, SETS_KNOTS - 1, later)->fine, 1);
 	if (directory->head[soon & 0xffff].chunk) {
 		chunk = &directory->chunk[directory->head[soon & 0xffff].chunk - 1];
 		for (unsigned i = 0; i < LOCI_SETS_WAYS; i += 16)

@@ -57,9 +57,11 @@ static inline uint64_t next_bit(uint64_t word, uint64_t own)
 	return (uint64_t)1 << (shift + first_above(spread * ONES, n) / 8);
 }
 
-static inline uint64_t without(uint64_t word, uint64_t own)
+static inline sets_row without(sets_row pair, uint64_t own)
 {
-	return (word & (own - 1)) | (word >> 1 & -own);
+	sets_row below = { own - 1, own - 1 };
+
+	return (pair & below) | (pair >> 1 & ~below);
 }
 
 /* The larger of each byte. */

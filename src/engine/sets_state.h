@@ -15,7 +15,8 @@
  * the n-th bit set in a word is the n-th block of one of these, and nothing else need be kept.
  * Going up from the finest sets, a block's bit in a word is the one above as many as there are
  * blocks before it in the finer set, and its position is the place of that bit. The directory,
- * which has the blocks themselves in order for each set of 2^16, says where to begin.
+ * which has the blocks themselves in order for each set of 2^16, says where to begin. Sets of few
+ * blocks are lists of these in one word, from which the positions in all finer ones are counted.
  *
  * Where a list drops a block for 64 more recent ones, top blocks of its set among them, its
  * position is 64 or more, which is all that is asked. */
@@ -53,17 +54,27 @@ struct sets_top {
 };
 
 /* Seven sets: one of 2^k, k being 1, 4, 7, 10 or 13, the two of twice as many that it consists of,
- * and the four of those. Below it are eight knots, of which those that never held more than one
- * block are not in use: their block is here, as bits 4 to 15. */
+ * and the four of those. */
 #define SETS_KNOT_LEVELS 3
 #define SETS_KNOTS       5 /* from coarsest to finest */
-enum { SETS_EMPTY, SETS_LEAF, SETS_OPEN, SETS_STATE = 15 };
 
 struct sets_knot {
 	_Alignas(64) uint64_t coarse[2]; /* blocks that have the next bit clear, or set */
 	uint64_t middle[2][2];
-	uint16_t below[8]; /* state, and block of a leaf */
-	uint64_t fine[4][2];
+	_Alignas(64) uint64_t fine[4][2];
+};
+
+/* Until it has held too many blocks at once a set of 2^k, but the coarsest, is a list in one word,
+ * which stands for its knot and for all below it: for each block its bits k to 15, the most recent
+ * lowest, and above them how many there are. */
+#define SETS_LIST_N    60
+#define SETS_LIST_BITS (((uint64_t)1 << SETS_LIST_N) - 1)
+#define SETS_LIST_MOST 14
+#define SETS_OPEN      ((uint64_t)15 << SETS_LIST_N) /* no list: the knot is in use */
+
+struct sets_tree {
+	struct sets_knot *knot; /* both lazily backed */
+	uint64_t *list;
 };
 
 /* A set of 2^16: two blocks, the more recent one last, or a chunk of the pool, where they are in a
@@ -104,7 +115,7 @@ struct loci_sets {
 	struct sets_top top;
 	sets_row row;  /* positions of the last touch */
 	unsigned row0; /* and at level 0 */
-	struct sets_knot *knot;
+	struct sets_tree tree;
 	struct sets_directory directory;
 	sets_run_fn *run;
 	/* Whether many touches are of blocks not in the top, as counted up to these. */

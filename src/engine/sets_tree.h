@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The tree of recency words: a block taken from it, and put back as the most recent one. Included
- * by the kernels, which define
+ * by the kernels, which define low_bits and count_bits (sets_kernel.h) and
  *
  *	next_bit(word, own)	of the bits set in word the one that has as many below it as there
  *				are places below the only one set in own; 0 if there is none, or own
  *				is 0
- *	without(word, own)	the bits above own's one moved down by one, over it; the word itself
- *				if own is 0 */
+ *	without(pair, own)	of both words the bits above own's one moved down by one, over it;
+ *the pair itself if own is 0
+ *
+ * The two words of a set are stored as one vector, and so loaded where both are wanted: a load
+ *waits long for two narrower stores, but not a word's for a pair's. */
 #ifndef LOCI_ENGINE_SETS_TREE_H
 #define LOCI_ENGINE_SETS_TREE_H
 
@@ -14,25 +17,24 @@
 
 #define always_inline inline __attribute__((always_inline))
 
-/* Those of depth d are 2 << 3 * d. */
-static always_inline struct sets_knot *tree_knot(
-	struct sets_knot *knot, unsigned depth, uint64_t block)
+/* Of a knot and of the list that stands for it. Those of depth d are 2 << 3 * d. */
+static always_inline uint64_t tree_index(unsigned depth, uint64_t block)
 {
 	uint64_t mask = ((uint64_t)2 << SETS_KNOT_LEVELS * depth) - 1;
 
-	return &knot[(mask - 1) / 7 + (block & mask)];
+	return (mask - 1) / 7 + (block & mask);
 }
 
-static always_inline uint16_t *tree_below(struct sets_knot *knot, unsigned depth, uint64_t block)
+static always_inline struct sets_knot *tree_knot(
+	const struct sets_tree *tree, unsigned depth, uint64_t block)
 {
-	return &knot->below[block >> (SETS_KNOT_LEVELS * depth + 1) & 7];
+	return &tree->knot[tree_index(depth, block)];
 }
 
 static always_inline uint64_t set_take(uint64_t *word, uint64_t bit, uint64_t own)
 {
 	own = next_bit(word[bit], own);
-	word[0] = without(word[0], own);
-	word[1] = without(word[1], own);
+	*(sets_row *)word = without(*(const sets_row *)word, own);
 	return own;
 }
 
@@ -55,55 +57,98 @@ static always_inline uint64_t knot_take(struct sets_knot *knot, uint64_t bits, u
 }
 
 static always_inline uint64_t tree_take_at(
-	struct sets_knot *knot, unsigned depth, uint64_t block, uint64_t *own)
+	const struct sets_tree *tree, unsigned depth, uint64_t block, uint64_t *own)
 {
 	return knot_take(
-		tree_knot(knot, depth, block), block >> (SETS_KNOT_LEVELS * depth + 1), own);
+		tree_knot(tree, depth, block), block >> (SETS_KNOT_LEVELS * depth + 1), own);
+}
+
+/* How long the blocks of a list are, and the first bit of each of 60 / width. */
+static always_inline unsigned list_width(unsigned depth)
+{
+	return LOCI_SETS_MAX_BITS - 1 - SETS_KNOT_LEVELS * depth;
+}
+
+static always_inline uint64_t list_firsts(unsigned depth)
+{
+	unsigned width = list_width(depth), used = SETS_LIST_N / width * width;
+
+	return (((uint64_t)1 << used) - 1) / (((uint64_t)1 << width) - 1);
+}
+
+static always_inline uint64_t list_bits(unsigned depth, uint64_t block)
+{
+	return low_bits(block >> (SETS_KNOT_LEVELS * depth + 1), list_width(depth));
+}
+
+/* Removes the block whose position in its set of 2^16 is that of *own; adds its positions in the
+ * coarser ones, a byte each, and leaves in *own that of the coarsest. */
+static always_inline void list_take(
+	uint64_t *list, unsigned depth, uint64_t block, uint64_t *own, uint64_t *row)
+{
+	unsigned width = list_width(depth), n = (unsigned)(*list >> SETS_LIST_N);
+	uint64_t blocks = *list & SETS_LIST_BITS, firsts = list_firsts(depth);
+	uint64_t differ = blocks ^ firsts * list_bits(depth, block), below;
+	uint64_t same[LOCI_SETS_MAX_BITS];
+
+	same[0] = low_bits(firsts, n * width);
+#pragma GCC unroll 12
+	for (unsigned i = 0; i < width; i++)
+		same[i + 1] = same[i] & ~(differ >> i);
+	below = next_bit(same[width], *own) - 1;
+#pragma GCC unroll 12
+	for (unsigned i = 0; i < width; i++) {
+		unsigned byte = SETS_KNOT_LEVELS * depth + i;
+
+		row[byte / 8] |= (uint64_t)count_bits(same[i] & below) << byte % 8 * 8;
+	}
+	*own = (uint64_t)1 << count_bits(same[0] & below);
+	*list = (uint64_t)(n - 1) << SETS_LIST_N | (blocks & below) | (blocks >> width & ~below);
 }
 
 /* Removes a block that has so many more recent ones in its set of 2^16, and returns how many in all
  * of its sets. */
-static always_inline sets_row tree_take(struct sets_knot *knot, uint64_t block, unsigned position)
+static always_inline sets_row tree_take(
+	const struct sets_tree *tree, uint64_t block, unsigned position)
 {
-	uint64_t own = (uint64_t)1 << position, low = 0, high = (uint64_t)position << 56, found;
-	unsigned depth = 0;
+	uint64_t own = (uint64_t)1 << position, row[2] = { 0, (uint64_t)position << 56 }, found;
+	unsigned depth = 1;
 
 #pragma GCC unroll 4
-	for (; depth + 1 < SETS_KNOTS; depth++) {
-		uint16_t *below = tree_below(tree_knot(knot, depth, block), depth, block);
+	for (; depth < SETS_KNOTS; depth++) {
+		uint64_t *list = &tree->list[tree_index(depth, block)];
 
-		if (*below == SETS_OPEN)
+		if (*list >= SETS_OPEN)
 			continue;
-		*below = SETS_EMPTY;
-		own = 1;
-		high = 0;
+		list_take(list, depth, block, &own, row);
 		break;
 	}
 	switch (depth) {
+	case 5:
+		row[1] |= tree_take_at(tree, 4, block, &own) << 32;
+		/* fall through */
 	case 4:
-		high |= tree_take_at(knot, 4, block, &own) << 32;
+		row[1] |= tree_take_at(tree, 3, block, &own) << 8;
 		/* fall through */
 	case 3:
-		high |= tree_take_at(knot, 3, block, &own) << 8;
+		found = tree_take_at(tree, 2, block, &own);
+		row[1] |= found >> 16;
+		row[0] |= found << 48;
 		/* fall through */
 	case 2:
-		found = tree_take_at(knot, 2, block, &own);
-		high |= found >> 16;
-		low |= found << 48;
+		row[0] |= tree_take_at(tree, 1, block, &own) << 24;
 		/* fall through */
 	case 1:
-		low |= tree_take_at(knot, 1, block, &own) << 24;
-		/* fall through */
-	case 0:
-		low |= tree_take_at(knot, 0, block, &own);
+		row[0] |= tree_take_at(tree, 0, block, &own);
 	}
-	return (sets_row){ low, high };
+	return (sets_row){ row[0], row[1] };
 }
 
 static always_inline void set_put(uint64_t *word, uint64_t bit)
 {
-	word[0] = word[0] << 1 | (bit ^ 1);
-	word[1] = word[1] << 1 | bit;
+	static const sets_row newest[2] = { { 1, 0 }, { 0, 1 } };
+
+	*(sets_row *)word = *(const sets_row *)word << 1 | newest[bit];
 }
 
 static always_inline void knot_put(struct sets_knot *knot, uint64_t bits)
@@ -115,37 +160,55 @@ static always_inline void knot_put(struct sets_knot *knot, uint64_t bits)
 	set_put(knot->fine[2 * first + second], bits >> 2 & 1);
 }
 
-/* A leaf becomes a knot. Its block agrees with another one of the same set in its low bits. */
-static inline void tree_open(
-	struct sets_knot *knots, uint16_t *below, unsigned depth, uint64_t other)
+static always_inline void list_put(uint64_t *list, unsigned depth, uint64_t block)
 {
-	uint64_t block = (*below & ~SETS_STATE) | (other & SETS_STATE);
-	struct sets_knot *knot = tree_knot(knots, depth, block);
+	uint64_t n = *list >> SETS_LIST_N;
 
-	*below = SETS_OPEN;
-	knot_put(knot, block >> (SETS_KNOT_LEVELS * depth + 1));
-	if (depth + 1 < SETS_KNOTS)
-		*tree_below(knot, depth, block) =
-			(uint16_t)((block & ~(uint64_t)SETS_STATE) | SETS_LEAF);
+	*list = (n + 1) << SETS_LIST_N | (*list & SETS_LIST_BITS) << list_width(depth) |
+		list_bits(depth, block);
+}
+
+static always_inline bool list_is_full(uint64_t list, unsigned depth)
+{
+	unsigned most = SETS_LIST_N / list_width(depth);
+
+	return list >> SETS_LIST_N >= (most < SETS_LIST_MOST ? most : SETS_LIST_MOST);
+}
+
+/* A list becomes a knot with lists below it. Its blocks agree with another one of the same set in
+ * their low bits. */
+static inline void tree_open(const struct sets_tree *tree, unsigned depth, uint64_t other)
+{
+	uint64_t *list = &tree->list[tree_index(depth, other)];
+	unsigned shift = SETS_KNOT_LEVELS * depth + 1, width = list_width(depth);
+
+	for (uint64_t n = *list >> SETS_LIST_N; n-- > 0;) {
+		uint64_t bits = low_bits(*list >> n * width, width);
+		uint64_t block = low_bits(other, shift) | bits << shift;
+
+		knot_put(tree_knot(tree, depth, block), bits);
+		if (depth + 1 < SETS_KNOTS)
+			list_put(&tree->list[tree_index(depth + 1, block)], depth + 1, block);
+	}
+	*list = SETS_OPEN;
 }
 
 /* Puts a block before all others of its sets. */
-static always_inline void tree_put(struct sets_knot *knots, uint64_t block)
+static always_inline void tree_put(const struct sets_tree *tree, uint64_t block)
 {
+	knot_put(tree_knot(tree, 0, block), block >> 1);
 #pragma GCC unroll 5
-	for (unsigned depth = 0; depth < SETS_KNOTS; depth++) {
-		struct sets_knot *knot = tree_knot(knots, depth, block);
-		uint16_t *below = tree_below(knot, depth, block);
+	for (unsigned depth = 1; depth < SETS_KNOTS; depth++) {
+		uint64_t *list = &tree->list[tree_index(depth, block)];
 
-		knot_put(knot, block >> (SETS_KNOT_LEVELS * depth + 1));
-		if (depth + 1 == SETS_KNOTS)
-			return;
-		if (*below == SETS_EMPTY) {
-			*below = (uint16_t)((block & ~(uint64_t)SETS_STATE) | SETS_LEAF);
-			return;
+		if (*list < SETS_OPEN) {
+			if (!list_is_full(*list, depth)) {
+				list_put(list, depth, block);
+				return;
+			}
+			tree_open(tree, depth, block);
 		}
-		if (*below != SETS_OPEN)
-			tree_open(knots, below, depth + 1, block);
+		knot_put(tree_knot(tree, depth, block), block >> (SETS_KNOT_LEVELS * depth + 1));
 	}
 }
 
