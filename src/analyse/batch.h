@@ -24,6 +24,7 @@ enum {
 	LOCI_USE_WRITE = LOCI_USE_CONTEXT + LOCI_CONTEXT_BITS,
 	LOCI_USE_CLOCK = LOCI_USE_WRITE + 1,
 };
+#define LOCI_USE_WHO ((1ull << LOCI_USE_CLOCK) - 1) /* row, context, write */
 _Static_assert(LOCI_USE_CLOCK + LOCI_CLOCK_BITS == 64, "a use is one word");
 
 static inline uint32_t loci_use_row(uint64_t use)

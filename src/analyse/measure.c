@@ -11,6 +11,9 @@ int loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *gr
 		.pair_kind = options->pairs,
 		.recent = loci_grain_keeps_recent(grain) };
 	loci_pairs_init(&measure->pairs, (unsigned)options->n_levels);
+	measure->alikes.rows = &measure->rows;
+	measure->alikes.contexts = &measure->contexts;
+	measure->alikes.pairs = &measure->pairs;
 	return loci_measure_open_levels(measure, options, shift, err);
 }
 
@@ -67,34 +70,86 @@ static inline int apply(struct loci_measure *measure, const struct loci_loop_eve
 	return 0;
 }
 
-/* The innermost loop that was running already when the use happened, age ago, and still is. */
-static uint32_t carrier(const struct loci_measure *measure, uint32_t age)
-{
-	const struct loci_measure_stack *stack;
+/* The loop that carries reuses of what was used from one time on, before another. */
+struct carrier {
+	int64_t from, before;
+	uint32_t loop;
+};
 
-	if (measure->current >= measure->stack_cap)
-		return LOCI_NO_LOOP;
-	stack = &measure->stack[measure->current];
-	for (size_t i = stack->n; i-- > 0;)
-		if (stack->entry[i].loop != LOCI_UNPROVEN &&
-			stack->entry[i].time + age <= measure->clock)
-			return stack->entry[i].loop;
-	return LOCI_NO_LOOP;
+/* The innermost loop that was running already when the use happened, and still is. */
+static struct carrier carrier(const struct loci_measure_stack *stack, int64_t used)
+{
+	struct carrier found = { INT64_MIN, INT64_MAX, LOCI_NO_LOOP };
+
+	for (size_t i = stack ? stack->n : 0; i-- > 0;) {
+		int64_t time = (int64_t)stack->entry[i].time;
+
+		if (stack->entry[i].loop == LOCI_UNPROVEN)
+			continue;
+		if (time <= used) {
+			found.from = time;
+			found.loop = stack->entry[i].loop;
+			break;
+		}
+		if (time < found.before)
+			found.before = time;
+	}
+	return found;
 }
 
-/* Times are known by their low bits: right for reuses across up to 2^26 loop entries and
- * allocations. Memory is recycled if it was allocated after the use. */
-static int count_pair(
-	struct loci_measure *measure, const struct loci_batch *batch, size_t i, unsigned bin)
+/* Touches that are far, or of a pair, between two events. Times are known by their low bits: right
+ * for reuses across up to 2^26 loop entries and allocations. Memory is recycled if it was allocated
+ * after the use. */
+static int count_listed(struct loci_measure *measure, const struct loci_batch *batch,
+	const uint32_t *listed, const uint32_t *end)
 {
-	uint64_t use = measure->last_use[i], reuse = batch->use[i];
-	uint32_t now = (uint32_t)(reuse >> LOCI_USE_CLOCK), born = batch->born[i];
-	uint32_t age = (now - (uint32_t)(use >> LOCI_USE_CLOCK)) & LOCI_CLOCK_MASK;
-	bool recycled = born && ((now - born) & LOCI_CLOCK_MASK) < age;
+	const struct loci_measure_stack *stack =
+		measure->current < measure->stack_cap ? &measure->stack[measure->current] : NULL;
+	/* bins from here on are of no pair */
+	unsigned last = measure->pair_kind == LOCI_PAIRS_NONE ? 0 : LOCI_SPREAD_UNSAMPLED;
+	struct carrier carried = { 0 }; /* of nothing */
+	uint64_t clock = measure->clock;
+	int r = 0;
 
-	measure->clock += (now - (uint32_t)measure->clock) & LOCI_CLOCK_MASK;
-	return loci_pairs_add(&measure->pairs, use, reuse, carrier(measure, age), recycled, bin,
-		batch->missed[i]);
+	for (; listed < end; listed++) {
+		unsigned i = *listed & UINT16_MAX, bin = *listed >> 16;
+		uint64_t use = measure->last_use[i], reuse = batch->use[i];
+		uint32_t now = (uint32_t)(reuse >> LOCI_USE_CLOCK), born = batch->born[i];
+		uint32_t age = (now - (uint32_t)(use >> LOCI_USE_CLOCK)) & LOCI_CLOCK_MASK;
+		bool recycled = (born != 0) & (((now - born) & LOCI_CLOCK_MASK) < age);
+		int64_t used;
+
+		if (__builtin_expect(bin >= last, 0)) {
+			r |= loci_alikes_add(&measure->alikes, 0, reuse, 0, false, bin);
+			continue;
+		}
+		clock += (now - (uint32_t)clock) & LOCI_CLOCK_MASK;
+		used = (int64_t)(clock - age);
+		if (used < carried.from || used >= carried.before)
+			carried = carrier(stack, used);
+		r |= loci_alikes_add(&measure->alikes, use, reuse, carried.loop, recycled,
+			LOCI_ALIKE_PAIR | (uint32_t)batch->missed[i] << 8 | bin);
+	}
+	measure->clock = clock;
+	return r;
+}
+
+/* All of them, and the events between. */
+static int count_between(
+	struct loci_measure *measure, const struct loci_batch *batch, unsigned n_listed)
+{
+	const uint32_t *next = measure->listed, *end = next + n_listed;
+
+	for (size_t k = 0; k < batch->n_events; k++) {
+		const uint32_t *from = next;
+
+		while (next < end && (*next & UINT16_MAX) < batch->event[k].touch)
+			next++;
+		if ((next > from && count_listed(measure, batch, from, next) < 0) ||
+			apply(measure, &batch->event[k]) < 0)
+			return -ENOMEM;
+	}
+	return count_listed(measure, batch, next, end);
 }
 
 static int feed(struct loci_measure *measure, const struct loci_batch *batch, struct loci_err *err)
@@ -142,7 +197,7 @@ static int prepare_near(struct loci_measure *measure, size_t n)
 	return loci_spread_near_clear(&measure->contexts);
 }
 
-/* Counts near distances and lists the others, and what may belong to a pair. Returns how many. */
+/* Counts near distances of no pair and lists the others. Returns how many. */
 static unsigned count_near(struct loci_measure *measure, const struct loci_batch *batch)
 {
 	struct loci_spread rows = measure->rows, contexts = measure->contexts;
@@ -150,33 +205,24 @@ static unsigned count_near(struct loci_measure *measure, const struct loci_batch
 	unsigned nearest = measure->pair_kind == LOCI_PAIRS_NONE ? LOCI_SPREAD_NEAR
 		: measure->pair_kind == LOCI_PAIRS_FAR ? loci_bin_coarse(LOCI_PAIRS_FAR_BLOCKS)
 						       : 0;
-	unsigned n = 0;
+	unsigned n = 0, n_near = 0;
 
+	/* never a branch: how far a reuse is is hard to predict */
 	for (unsigned i = 0; i < batch->n; i++) {
 		unsigned bin = loci_spread_bin(measure->distance[i]);
-		uint64_t use = batch->use[i];
 
-		measure->listed[n] = bin << 16 | i;
+		measure->listed[n] = measure->near_listed[n_near] = bin << 16 | i;
 		n += bin >= nearest;
-		loci_spread_near_count(&rows, loci_use_row(use), bin);
-		loci_spread_near_count(&contexts, loci_use_context(use), bin);
+		n_near += bin < nearest;
+	}
+	for (unsigned k = 0; k < n_near; k++) {
+		unsigned bin = measure->near_listed[k] >> 16;
+		uint64_t use = batch->use[measure->near_listed[k] & UINT16_MAX];
+
+		rows.near[loci_use_row(use)][bin]++;
+		contexts.near[loci_use_context(use)][bin]++;
 	}
 	return n;
-}
-
-static int count_listed(
-	struct loci_measure *measure, const struct loci_batch *batch, unsigned i, unsigned bin)
-{
-	uint64_t use = batch->use[i];
-
-	if (bin >= LOCI_SPREAD_NEAR &&
-		(loci_spread_far_count(&measure->rows.far[loci_use_row(use)], bin) < 0 ||
-			loci_spread_far_count(&measure->contexts.far[loci_use_context(use)], bin) <
-				0))
-		return -ENOMEM;
-	if (measure->pair_kind == LOCI_PAIRS_NONE || bin >= LOCI_SPREAD_UNSAMPLED)
-		return 0;
-	return count_pair(measure, batch, i, bin);
 }
 
 /* By stage, where the program has any: runs of touches of one. */
@@ -191,7 +237,7 @@ static int count_stages(struct loci_measure *measure, const struct loci_batch *b
 
 			loci_spread_near_count(&measure->stages, stage, bin);
 			if (bin >= LOCI_SPREAD_NEAR &&
-				loci_spread_far_count(&measure->stages.far[stage], bin) < 0)
+				loci_spread_far_count(&measure->stages.far[stage], bin, 1) < 0)
 				return -ENOMEM;
 		}
 	}
@@ -212,7 +258,7 @@ static int count_members(struct loci_measure *measure, const struct loci_batch *
 			joined += batch->more[i];
 			loci_spread_near_count(&measure->members, member, bin);
 			if (bin >= LOCI_SPREAD_NEAR &&
-				loci_spread_far_count(&measure->members.far[member], bin) < 0)
+				loci_spread_far_count(&measure->members.far[member], bin, 1) < 0)
 				return -ENOMEM;
 		}
 		if (joined && loci_spread_far_add(&measure->members.far[member], 0, joined) < 0)
@@ -247,7 +293,6 @@ static int count_cells(struct loci_measure *measure, const struct loci_batch *ba
 int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 {
 	struct loci_measure *measure = data;
-	const struct loci_loop_event *event = batch->event, *end = event + batch->n_events;
 	unsigned n;
 	int r;
 
@@ -268,15 +313,10 @@ int loci_measure_use(void *data, struct loci_batch *batch, struct loci_err *err)
 	r = count_stages(measure, batch);
 	if (r == 0)
 		r = count_members(measure, batch);
-	for (unsigned k = 0; r == 0 && k < n; k++) {
-		unsigned i = measure->listed[k] & UINT16_MAX, bin = measure->listed[k] >> 16;
-
-		for (; r == 0 && event < end && event->touch <= i; event++)
-			r = apply(measure, event);
-		r |= count_listed(measure, batch, i, bin);
-	}
-	for (; r == 0 && event < end; event++)
-		r = apply(measure, event);
+	if (r == 0)
+		r = count_between(measure, batch, n);
+	if (r == 0)
+		r = loci_alikes_tell(&measure->alikes);
 	return r < 0 ? loci_err_nomem(err) : 0;
 }
 

@@ -4,6 +4,7 @@
 #ifndef LOCI_ANALYSE_MEASURE_H
 #define LOCI_ANALYSE_MEASURE_H
 
+#include "analyse/alike.h"
 #include "analyse/analyse.h"
 #include "analyse/batch.h"
 #include "analyse/grain.h"
@@ -49,6 +50,7 @@ struct loci_measure {
 	struct loci_share *share;   /* NULL: one thread has touched anything so far */
 	struct loci_spread members; /* distances in the stack that all share */
 	struct loci_pairs pairs;
+	struct loci_alikes alikes;        /* for rows, contexts and pairs, within a batch */
 	struct loci_measure_stack *stack; /* of running loops, by number */
 	size_t n_stacks, stack_cap;
 	uint32_t current;                         /* of them */
@@ -67,7 +69,8 @@ struct loci_measure {
 	struct loci_levels_eviction evicted[LOCI_BATCH];
 	uint64_t distance[LOCI_BATCH];
 	uint64_t last_use[LOCI_BATCH];
-	uint32_t listed[LOCI_BATCH]; /* touches that are far, or of a pair: bin << 16 | touch */
+	/* bin << 16 | touch: those that are far, or of a pair, and the others */
+	uint32_t listed[LOCI_BATCH], near_listed[LOCI_BATCH];
 };
 
 int loci_measure_init(struct loci_measure *measure, struct loci_grain_engine *grain,

@@ -3,7 +3,7 @@
 
 #include "analyse/grow.h"
 
-#define WHO      ((1ull << LOCI_USE_CLOCK) - 1) /* row, context, write */
+#define WHO      LOCI_USE_WHO
 #define CONTEXT  (((1ull << LOCI_CONTEXT_BITS) - 1) << LOCI_USE_CONTEXT)
 #define RECYCLED (1ull << 63)
 
@@ -48,7 +48,7 @@ static int seek(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint64_t
 	return 0;
 }
 
-static inline int find(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
+int loci_pairs_find(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
 	bool recycled, uint32_t *ret)
 {
 	struct loci_pair_memo *memo = &pairs->memo[loci_use_row(reuse) % LOCI_PAIR_MEMOS];
@@ -67,23 +67,18 @@ static inline int find(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, u
 	return 0;
 }
 
-int loci_pairs_add(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
-	bool recycled, unsigned bin, uint8_t missed)
+int loci_pairs_count(
+	struct loci_pairs *pairs, uint32_t pair, unsigned bin, uint8_t missed, uint32_t n)
 {
-	struct loci_pair_level *level;
-	unsigned hit;
-	uint32_t i;
+	struct loci_pair_level *level = pairs->level + (size_t)pair * pairs->n_levels;
+	unsigned hit = (unsigned)__builtin_ctz(~(unsigned)missed);
 
-	if (find(pairs, use, reuse, loop, recycled, &i) < 0)
-		return -ENOMEM;
-	pairs->pair[i].refs++;
-	level = pairs->level + (size_t)i * pairs->n_levels;
-	hit = (unsigned)__builtin_ctz(~(unsigned)missed);
+	pairs->pair[pair].refs += n;
 	for (unsigned left = missed; left; left &= left - 1)
-		level[__builtin_ctz(left)].misses++;
+		level[__builtin_ctz(left)].misses += n;
 	if (hit < pairs->n_levels)
-		level[hit].first_hits++;
-	return loci_spread_far_count(&pairs->pair[i].distance, bin);
+		level[hit].first_hits += n;
+	return loci_spread_far_count(&pairs->pair[pair].distance, bin, n);
 }
 
 int loci_pairs_add_many(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, bool recycled,
@@ -91,7 +86,7 @@ int loci_pairs_add_many(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, 
 {
 	uint32_t i;
 
-	if (find(pairs, use, reuse, LOCI_NO_LOOP, recycled, &i) < 0)
+	if (loci_pairs_find(pairs, use, reuse, LOCI_NO_LOOP, recycled, &i) < 0)
 		return -ENOMEM;
 	pairs->pair[i].refs += n;
 	return loci_spread_far_add(&pairs->pair[i].distance, bin, n);

@@ -42,9 +42,12 @@ struct loci_pairs {
 
 void loci_pairs_init(struct loci_pairs *pairs, unsigned n_levels);
 void loci_pairs_fini(struct loci_pairs *pairs);
-/* 0 or -ENOMEM. bin as loci_spread_bin gives it, or a near distance. */
-int loci_pairs_add(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
-	bool recycled, unsigned bin, uint8_t missed);
+/* The number of a pair, made if it is new. use and reuse as in a batch. 0 or -ENOMEM. */
+int loci_pairs_find(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, uint32_t loop,
+	bool recycled, uint32_t *ret);
+/* n reuses of it. bin as loci_spread_bin gives it, or a near distance. 0 or -ENOMEM. */
+int loci_pairs_count(
+	struct loci_pairs *pairs, uint32_t pair, unsigned bin, uint8_t missed, uint32_t n);
 /* n of them, of which no loop and no level is known. */
 int loci_pairs_add_many(struct loci_pairs *pairs, uint64_t use, uint64_t reuse, bool recycled,
 	unsigned bin, uint64_t n);

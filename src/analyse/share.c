@@ -217,7 +217,7 @@ static int count_rare(struct loci_share *share, size_t i, uint64_t weight)
 	if (weight > 1)
 		return loci_spread_far_add(&share->rows.far[row], bin, weight);
 	loci_spread_near_count(&share->rows, row, bin);
-	return bin < LOCI_SPREAD_NEAR ? 0 : loci_spread_far_count(&share->rows.far[row], bin);
+	return bin < LOCI_SPREAD_NEAR ? 0 : loci_spread_far_count(&share->rows.far[row], bin, 1);
 }
 
 static inline int count(struct loci_share *share, size_t i, uint64_t weight)

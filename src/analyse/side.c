@@ -39,7 +39,7 @@ static int count(struct loci_side *side, size_t n)
 
 		loci_spread_near_count(&side->rows, side->row[i], bin);
 		if (bin >= LOCI_SPREAD_NEAR &&
-			loci_spread_far_count(&side->rows.far[side->row[i]], bin) < 0)
+			loci_spread_far_count(&side->rows.far[side->row[i]], bin, 1) < 0)
 			return -1;
 	}
 	return 0;

@@ -63,14 +63,14 @@ int loci_spread_far_add(struct loci_spread_far *far, unsigned bin, uint64_t coun
 	return 0;
 }
 
-int loci_spread_far_seek(struct loci_spread_far *far, unsigned bin)
+int loci_spread_far_seek(struct loci_spread_far *far, unsigned bin, uint32_t n)
 {
 	if (++far->sought == SOUGHT && !far->flat) {
 		far->flat = calloc(LOCI_SPREAD_FLAT, sizeof(*far->flat));
 		if (!far->flat)
 			return -ENOMEM;
 	}
-	return loci_spread_far_add(far, bin, 1);
+	return loci_spread_far_add(far, bin, n);
 }
 
 int loci_spread_add(struct loci_spread *spread, uint32_t owner, unsigned bin, uint64_t count)

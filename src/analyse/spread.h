@@ -43,22 +43,23 @@ int loci_spread_reserve(struct loci_spread *spread, size_t n);
 int loci_spread_far_add(struct loci_spread_far *far, unsigned bin, uint64_t count);
 void loci_spread_far_fini(struct loci_spread_far *far);
 
-/* Counts one where there is no array, or none for the bin; now and then makes one. */
-int loci_spread_far_seek(struct loci_spread_far *far, unsigned bin);
+/* Counts n where there is no array, or none for the bin; now and then makes one. */
+int loci_spread_far_seek(struct loci_spread_far *far, unsigned bin, uint32_t n);
 
-/* Counts one in any bin; those of the array are the quickest. 0 or -ENOMEM. */
-static inline int loci_spread_far_count(struct loci_spread_far *far, unsigned bin)
+/* Counts n in any bin; those of the array are the quickest. 0 or -ENOMEM. */
+static inline int loci_spread_far_count(struct loci_spread_far *far, unsigned bin, uint32_t n)
 {
 	unsigned at = bin - LOCI_SPREAD_FLAT_FROM;
 
 	if (far->flat && at < LOCI_SPREAD_FLAT) {
-		if (__builtin_expect(++far->flat[at] == 0, 0))
+		far->flat[at] += n;
+		if (__builtin_expect(far->flat[at] < n, 0))
 			return loci_spread_far_add(far, bin, 1ull << 32);
 		return 0;
 	}
 	if (__builtin_expect(!far->n || far->slot[0] >> LOCI_SPREAD_BIN_SHIFT != bin, 0))
-		return loci_spread_far_seek(far, bin);
-	far->slot[0]++;
+		return loci_spread_far_seek(far, bin, n);
+	far->slot[0] += n;
 	return 0;
 }
 

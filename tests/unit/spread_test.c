@@ -39,7 +39,7 @@ static void count(struct loci_spread *spread, uint32_t owner, unsigned bin)
 {
 	loci_spread_near_count(spread, owner, bin);
 	if (bin >= LOCI_SPREAD_NEAR)
-		CHECK(loci_spread_far_count(&spread->far[owner], bin) == 0);
+		CHECK(loci_spread_far_count(&spread->far[owner], bin, 1) == 0);
 }
 
 /* Owners that have few far counts, and such that have many, of all bins. */
@@ -86,8 +86,10 @@ static void check_far(void)
 		for (unsigned i = 0; i < 3000; i++) {
 			unsigned bin = rnd(4) ? 30 % n_bins : (unsigned)rnd(n_bins);
 
-			CHECK(loci_spread_far_count(&far, bin) == 0);
-			want[bin]++;
+			uint32_t n = rnd(3) ? 1 : (uint32_t)rnd(1u << 30); /* carries, too */
+
+			CHECK(loci_spread_far_count(&far, bin, n) == 0);
+			want[bin] += n;
 		}
 		loci_spread_far_collect(&far, bins);
 		CHECK(!memcmp(bins, want, sizeof(bins)));
