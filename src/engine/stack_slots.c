@@ -6,6 +6,11 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+/* Up to so many bytes slots leave their memory to those that come after the next: pages that must
+ * be cleared first cost as much as a small renumbering. */
+#define SPARE_BYTES (16u << 20)
+#define AHEAD       8 /* buckets for which memory is asked before they are renumbered */
+
 struct layout {
 	uint64_t n_lines, near, far[LOCI_STACK_LEVELS], use, bytes; /* offsets, in bytes */
 	unsigned n_far;
@@ -94,25 +99,21 @@ static void *map_pages(uint64_t bytes, uint64_t page_bytes)
 	return memory + before;
 }
 
-int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live,
-	bool keep_uses, uint64_t page_bytes)
+/* In memory whose part before the uses is clear. */
+static void make(struct loci_stack_slots *slots, const struct layout *layout, char *memory,
+	uint64_t n_live, bool keep_uses)
 {
-	struct layout layout = layout_for(n_slots, keep_uses, page_bytes);
-	char *memory = map_pages(layout.bytes, page_bytes);
-
-	if (!memory)
-		return -ENOMEM;
 	*slots = (struct loci_stack_slots){
 		.line = (struct loci_stack_line *)memory,
-		.near = (uint16_t *)(memory + layout.near),
-		.n_far = layout.n_far,
-		.n_lines = (uint32_t)layout.n_lines,
+		.near = (uint16_t *)(memory + layout->near),
+		.n_far = layout->n_far,
+		.n_lines = (uint32_t)layout->n_lines,
 		.next = loci_stack_slots_number(0),
-		.use = keep_uses ? (uint64_t *)(memory + layout.use) : NULL,
-		.bytes = layout.bytes,
+		.use = keep_uses ? (uint64_t *)(memory + layout->use) : NULL,
+		.bytes = layout->bytes,
 	};
-	for (unsigned i = 0; i < layout.n_far; i++)
-		slots->far[i] = (uint32_t *)(memory + layout.far[i]);
+	for (unsigned i = 0; i < layout->n_far; i++)
+		slots->far[i] = (uint32_t *)(memory + layout->far[i]);
 	for (; n_live >= LOCI_STACK_LINE_BITS; n_live -= LOCI_STACK_LINE_BITS) {
 		fill_line(&slots->line[slots->open], LOCI_STACK_LINE_BITS);
 		slots->open_live = LOCI_STACK_LINE_BITS;
@@ -121,11 +122,24 @@ int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint
 	fill_line(&slots->line[slots->open], (unsigned)n_live);
 	slots->open_live = (uint32_t)n_live;
 	slots->next += (uint32_t)n_live;
+}
+
+int loci_stack_slots_init(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live,
+	bool keep_uses, uint64_t page_bytes)
+{
+	struct layout layout = layout_for(n_slots, keep_uses, page_bytes);
+	char *memory = map_pages(layout.bytes, page_bytes);
+
+	if (!memory)
+		return -ENOMEM;
+	make(slots, &layout, memory, n_live, keep_uses);
 	return 0;
 }
 
 void loci_stack_slots_fini(struct loci_stack_slots *slots)
 {
+	if (slots->spare)
+		munmap(slots->spare, slots->bytes);
 	if (slots->line)
 		munmap(slots->line, slots->bytes);
 }
@@ -137,13 +151,21 @@ bool loci_stack_slots_have_room(const struct loci_stack_slots *slots, uint64_t c
 		chunk + LOCI_STACK_LINE_BITS;
 }
 
+/* Without an instruction for it, which this code is not compiled for, the compiler calls a
+ * function. */
+static inline uint64_t count_bits(uint64_t word)
+{
+	word -= word >> 1 & 0x5555555555555555u;
+	word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+	return ((word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56;
+}
+
 uint64_t loci_stack_slots_after(const struct loci_stack_slots *slots, uint32_t slot)
 {
 	uint32_t line = slot / 512, group = line / LOCI_STACK_NEAR;
 	const uint64_t *word = slots->line[line].word;
 	unsigned w = slot / 64 % 8;
-	uint64_t after = (uint64_t)__builtin_popcountll(word[w] >> 1 >> (slot % 64)) +
-		(word[0] >> (9 * (w - 1)) & 511);
+	uint64_t after = count_bits(word[w] >> 1 >> (slot % 64)) + (word[0] >> (9 * (w - 1)) & 511);
 
 	if (line == slots->open)
 		return after;
@@ -173,6 +195,35 @@ void loci_stack_slots_clear(struct loci_stack_slots *slots, uint32_t slot)
 			slots->far[level][i]--;
 }
 
+/* Those that are to take the place of slots, in the memory spared if that is enough. */
+static int init_next(struct loci_stack_slots *slots, uint64_t n_slots, uint64_t n_live,
+	uint64_t page_bytes, struct loci_stack_slots *ret)
+{
+	struct layout layout = layout_for(n_slots, slots->use != NULL, page_bytes);
+	char *memory = slots->spare;
+
+	slots->spare = NULL;
+	if (memory && layout.bytes != slots->bytes) {
+		munmap(memory, slots->bytes);
+		memory = NULL;
+	}
+	if (!memory)
+		return loci_stack_slots_init(ret, n_slots, n_live, slots->use != NULL, page_bytes);
+	memset(memory, 0, layout.use);
+	make(ret, &layout, memory, n_live, slots->use != NULL);
+	return 0;
+}
+
+/* They take it. */
+static void replace(struct loci_stack_slots *slots, struct loci_stack_slots *next)
+{
+	if (slots->bytes == next->bytes && slots->bytes <= SPARE_BYTES)
+		next->spare = slots->line;
+	else
+		loci_stack_slots_fini(slots);
+	*slots = *next;
+}
+
 static uint32_t renumber(const struct loci_stack_slots *slots, uint32_t slot,
 	const struct loci_stack_slots *fresh, uint64_t n_live)
 {
@@ -183,15 +234,28 @@ static uint32_t renumber(const struct loci_stack_slots *slots, uint32_t slot,
 	return loci_stack_slots_number(rank);
 }
 
+/* The word of a slot's use is far from that of the next block in the map. */
+static inline __attribute__((always_inline)) void expect(
+	const struct loci_stack_slots *slots, const struct loci_stack_bucket *bucket)
+{
+	for (unsigned i = 0; i < LOCI_STACK_WAYS; i++)
+		if (bucket->slot[i] >= LOCI_STACK_DEEP)
+			__builtin_prefetch(&slots->use[loci_stack_use_index(
+				bucket->slot[i] - LOCI_STACK_DEEP)]);
+}
+
 int loci_stack_slots_renumber(struct loci_stack_slots *slots, struct loci_stack_map *map,
 	uint64_t n_live, uint64_t n_slots)
 {
+	uint64_t n = map->n_homes + map->n_spare;
 	struct loci_stack_slots fresh;
-	int r = loci_stack_slots_init(&fresh, n_slots, n_live, slots->use != NULL, map->page_bytes);
+	int r = init_next(slots, n_slots, n_live, map->page_bytes, &fresh);
 
 	if (r < 0)
 		return r;
-	for (uint64_t b = 0; b < map->n_homes + map->n_spare; b++)
+	for (uint64_t b = 0; b < n; b++) {
+		if (slots->use && b + AHEAD < n)
+			expect(slots, &map->bucket[b + AHEAD]);
 		for (unsigned i = 0; i < LOCI_STACK_WAYS; i++) {
 			uint32_t *slot = &map->bucket[b].slot[i];
 
@@ -199,7 +263,7 @@ int loci_stack_slots_renumber(struct loci_stack_slots *slots, struct loci_stack_
 				*slot = LOCI_STACK_DEEP +
 					renumber(slots, *slot - LOCI_STACK_DEEP, &fresh, n_live);
 		}
-	loci_stack_slots_fini(slots);
-	*slots = fresh;
+	}
+	replace(slots, &fresh);
 	return 0;
 }

@@ -113,6 +113,7 @@ struct loci_stack_slots {
 	uint32_t open_live; /* set bits in the open line */
 	uint64_t *use;      /* of slots, without the gaps in their numbers; NULL: not kept */
 	uint64_t bytes;
+	void *spare; /* as many bytes, for the next renumbering; NULL: none */
 };
 
 /* Where the word of a slot's last use stands. */
