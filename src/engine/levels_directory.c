@@ -94,7 +94,8 @@ static int take_from_others(
 		uint32_t next = holder->next;
 
 		if (holder->group != loci_shared_group(part, look->member)) {
-			if (levels)
+			/* one that has lost it has it again only by a miss, which clears that */
+			if (levels && !holder->lost)
 				taken = take_from(cache, look->block);
 			holder->lost = levels ? holder->lost | taken.levels : 0;
 			look->transfer |= (uint8_t)(taken.dirty << part->first);

@@ -15,7 +15,7 @@ static uint32_t find(const struct loci_level *level, uint64_t block)
 		return loci_levels_list_find(level, block);
 	base = (uint32_t)loci_levels_set(level, block) * level->stride;
 	for (uint32_t slot = base; slot < base + level->ways; slot++)
-		if (level->stamp[slot] && level->block[slot] == block)
+		if (level->block[slot] == block && level->stamp[slot])
 			return slot;
 	return LOCI_LEVELS_NONE;
 }
