@@ -57,6 +57,19 @@ static uint32_t watch_of(uint64_t raw)
 	return (uint32_t)raw;
 }
 
+/* Returns how many shares there are: 0, if references around the sample are not told of. */
+static size_t shares_of(const struct loci_event *event, double gap, struct loci_weigh_share *ret)
+{
+	uint64_t around = word(event, LOCI_OPEN_AROUND, 0);
+	size_t n = 0;
+
+	for (unsigned i = LOCI_OPEN_AROUND + 1; around && i + 1 < event->n_raw; i += 2)
+		if (event->raw[i + 1])
+			ret[n++] = (struct loci_weigh_share){ event->raw[i],
+				gap * (double)event->raw[i + 1] / (double)around };
+	return n;
+}
+
 static int open_sample(struct loci_watch_events *watched, const struct loci_event *event)
 {
 	const struct loci_watch_sample sample = {
@@ -66,13 +79,16 @@ static int open_sample(struct loci_watch_events *watched, const struct loci_even
 		.is_write = loci_ref_word_op(event->raw[3]) == LOCI_OP_STORE,
 		.is_bulk = loci_ref_word_flags(event->raw[3]) & LOCI_REF_BULK
 	};
+	struct loci_weigh_share share[UINT8_MAX / 2];
 	const struct loci_weigh_sample weighed = { .id = event->payload,
 		.count = event->raw[1],
 		.context = event->raw[2],
 		.watch = watch_of(event->raw[4]),
 		.thread = sample.thread,
 		.base = sample.gap * (double)sample.blocks,
-		.use = watched->n_samples };
+		.use = watched->n_samples,
+		.share = share,
+		.n_shares = shares_of(event, sample.gap, share) };
 	uint64_t followed = word(event, 9, 0);
 	double rate = followed && event->n_raw > 10 ? (double)event->raw[10] / (double)followed
 						    : (double)sample.blocks;
@@ -170,7 +186,7 @@ static void add_samples(const struct loci_watch_events *watched, struct loci_sam
 	}
 	if (!(gaps > 0))
 		return;
-	sum->touches = (double)sum->references * watched->result.base / gaps;
+	sum->touches = (double)sum->references * watched->result.touches / gaps;
 	sum->stores = (double)sum->references * stores / gaps;
 	sum->straddles = (double)sum->references * straddles / gaps;
 	sum->writes = sum->touches * writes / watched->result.base;

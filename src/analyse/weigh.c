@@ -23,6 +23,7 @@ struct watched {
 struct context {
 	uint64_t key, samples;
 	double base, weight; /* of its samples, and of its outcomes */
+	double touches;      /* by shares of any samples */
 	bool has_outcome;
 };
 
@@ -49,7 +50,7 @@ struct loci_weigh {
 	size_t n_known, known_cap;
 	struct loci_weigh_outcome *outcome; /* in the end */
 	uint64_t samples, abandoned;
-	double base;
+	double base, touches;
 };
 
 int loci_weigh_new(enum loci_weighting weighting, struct loci_weigh **ret, struct loci_err *err)
@@ -233,6 +234,23 @@ static int open_watched(struct loci_weigh *weigh, struct watched *opened)
 	return 0;
 }
 
+static int share_touches(struct loci_weigh *weigh, const struct loci_weigh_sample *sample)
+{
+	const struct loci_weigh_share own = { sample->context, sample->base };
+	const struct loci_weigh_share *share = sample->n_shares ? sample->share : &own;
+	size_t n = sample->n_shares ? sample->n_shares : 1;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t context;
+
+		if (context_of(weigh, share[i].context, &context) < 0)
+			return -ENOMEM;
+		weigh->context[context].touches += share[i].base;
+		weigh->touches += share[i].base;
+	}
+	return 0;
+}
+
 int loci_weigh_open(
 	struct loci_weigh *weigh, const struct loci_weigh_sample *sample, struct loci_err *err)
 {
@@ -240,7 +258,8 @@ int loci_weigh_open(
 	struct context *context;
 	int r = 0;
 
-	if (context_of(weigh, sample->context, &opened.context) < 0)
+	if (context_of(weigh, sample->context, &opened.context) < 0 ||
+		share_touches(weigh, sample) < 0)
 		return loci_err_nomem(err);
 	context = &weigh->context[opened.context];
 	opened.base_then = context->base;
@@ -477,9 +496,9 @@ static double pool(const struct loci_weigh *weigh, struct loci_weigh_result *ret
 		const struct context *context = &weigh->context[i];
 
 		ret->pooled += context->has_outcome ? 0 : context->samples;
-		left += context->has_outcome ? context->base : 0;
+		left += context->has_outcome ? context->touches : 0;
 	}
-	return is_scaled(weigh) && left > 0 ? weigh->base / left : 1;
+	return is_scaled(weigh) && left > 0 ? weigh->touches / left : 1;
 }
 
 int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *clock,
@@ -487,9 +506,10 @@ int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *c
 {
 	double sum = 0, squares = 0, shared;
 
-	*ret = (struct loci_weigh_result){
-		.samples = weigh->samples, .abandoned = weigh->abandoned, .base = weigh->base
-	};
+	*ret = (struct loci_weigh_result){ .samples = weigh->samples,
+		.abandoned = weigh->abandoned,
+		.base = weigh->base,
+		.touches = weigh->touches };
 	if (finish_watched(weigh) < 0)
 		return loci_err_nomem(err);
 	for (size_t i = 0; i < weigh->n_known; i++)
@@ -510,7 +530,7 @@ int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *c
 			continue;
 		outcome.context = context->key;
 		if (is_scaled(weigh))
-			outcome.weight *= shared * context->base / context->weight;
+			outcome.weight *= shared * context->touches / context->weight;
 		sum += outcome.weight;
 		squares += outcome.weight * outcome.weight;
 		weigh->outcome[ret->n++] = outcome;

@@ -8,9 +8,10 @@
  * the blocks that it touched), over the probability that it was watched until its outcome, which
  * follows from the rule of collect/runtime/reservoir.h (Horvitz and Thompson 1952): 1 of a free
  * watch, 1 - prod(1 - 1/k) of one taken, and times 1 - q at every later sample that it survived, q
- * being its share of the odds then. Then the weights of each context of use are scaled to the sum
- * of its samples' bases; a context none of whose samples has an outcome takes the distribution of
- * all.
+ * being its share of the odds then. Then the weights of each context of use are scaled to the
+ * touches made there, which samples and references before them tell (strata, weighted after the
+ * fact: Holt and Smith 1979); a context none of whose samples has an outcome takes the distribution
+ * of all.
  *
  * Proportional (RDX): a reuse counts for all samples taken in its context of use since it was
  * watched. Kaplan-Meier: survival by context, what was given up being censored then. Plain: every
@@ -42,6 +43,12 @@ struct loci_weigh;
 int loci_weigh_new(enum loci_weighting weighting, struct loci_weigh **ret, struct loci_err *err);
 void loci_weigh_free(struct loci_weigh *weigh); /* NULL allowed */
 
+/* Touches that are made in a context, of those that a sample stands for. */
+struct loci_weigh_share {
+	uint64_t context;
+	double base;
+};
+
 struct loci_weigh_sample {
 	uint64_t id;      /* ascending */
 	uint64_t count;   /* references of its thread so far */
@@ -50,6 +57,10 @@ struct loci_weigh_sample {
 	uint32_t thread;
 	double base;  /* touches that it stands for, more than 0 */
 	uint64_t use; /* any number, for the caller */
+	/* Where what it stands for was done, as references around it tell; 0 of them: all in its
+	 * context. */
+	const struct loci_weigh_share *share;
+	size_t n_shares;
 };
 /* A sample, in the order of the lotteries. If its watch was armed the sample there is given up. */
 int loci_weigh_open(
@@ -90,6 +101,7 @@ struct loci_weigh_result {
 	uint64_t pooled;    /* samples of contexts without outcome */
 	uint64_t abandoned; /* watches given up that no other sample took */
 	double base;        /* of all samples */
+	double touches;     /* the same, by their shares */
 	double effective;   /* sample size: (sum w)^2 / sum w^2 */
 };
 /* After the last reference: what is still watched is never reused. Once. clock: what references are

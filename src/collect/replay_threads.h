@@ -4,6 +4,7 @@
 #define LOCI_COLLECT_REPLAY_THREADS_H
 
 #include "collect/replay_calls.h"
+#include "collect/runtime/around.h"
 
 #include <stdbool.h>
 
@@ -12,6 +13,7 @@ struct loci_replay_thread {
 	bool ended; /* another may have its id */
 	uint64_t count, touches;
 	struct loci_replay_calls calls;
+	struct loci_around around; /* definitions stand for sites */
 };
 
 struct loci_replay_threads {

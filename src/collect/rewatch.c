@@ -15,7 +15,7 @@
 
 /* Most words that a sample may take at once: OPEN, FIRE, each with STACK, and EVICT; and that one
  * of the stream's own markers may, with a name that belongs to it. */
-#define SAMPLE_WORDS (26 + 2 * LOCI_REPLAY_CALLS)
+#define SAMPLE_WORDS (27 + LOCI_AROUND_WORDS + 2 * LOCI_REPLAY_CALLS)
 
 /* Where a reference lies in blocks; 0 of these: it is an empty range. */
 struct span {
@@ -30,6 +30,7 @@ struct sample {
 	uint64_t blocks;
 	struct loci_ref ref;
 	uint64_t site, descriptor, frame;
+	struct loci_around_shares around;
 	unsigned n_back;
 	uint64_t back[LOCI_REPLAY_CALLS];
 };
@@ -77,12 +78,15 @@ static void put_open(struct rewatch *rewatch, const struct sample *sample, uint3
 {
 	const struct loci_replay_thread *thread = &rewatch->threads.thread[sample->thread];
 	uint64_t from = sample->block << rewatch->shift;
-	const uint64_t raw[] = { sample->ref.address > from ? sample->ref.address : from,
-		sample->count, sample->site, sample->descriptor, watch, sample->frame,
-		rewatch->options.period, thread->id, sample->blocks, thread->count - sample->count,
-		thread->touches - sample->after };
+	uint64_t raw[LOCI_OPEN_AROUND + LOCI_AROUND_WORDS] = {
+		sample->ref.address > from ? sample->ref.address : from, sample->count,
+		sample->site, sample->descriptor, watch, sample->frame, rewatch->options.period,
+		thread->id, sample->blocks, thread->count - sample->count,
+		thread->touches - sample->after
+	};
+	unsigned n = LOCI_OPEN_AROUND + loci_around_put(&sample->around, raw + LOCI_OPEN_AROUND);
 
-	loci_replay_put(&rewatch->out, LOCI_MARK_SAMPLE_OPEN, sample->id, 11, raw);
+	loci_replay_put(&rewatch->out, LOCI_MARK_SAMPLE_OPEN, sample->id, n, raw);
 	put_calls(rewatch, sample);
 }
 
@@ -206,6 +210,19 @@ static uint64_t choose(struct rewatch *rewatch, uint64_t blocks)
 		64);
 }
 
+static void look_around(const struct rewatch *rewatch, struct sample *sample)
+{
+	struct loci_ref_site site = { 0 };
+
+	loci_around_share_out(&rewatch->threads.thread[sample->thread].around, &sample->around);
+	for (uint32_t i = 0; i < sample->around.n; i++) {
+		struct loci_around_share *share = &sample->around.share[i];
+
+		(void)loci_decoder_site(rewatch->decoder, (uint32_t)share->site, &site);
+		share->site = site.site;
+	}
+}
+
 static int take(struct rewatch *rewatch, const struct loci_ref *ref, const struct span *span)
 {
 	const struct loci_replay_thread *thread = &rewatch->threads.thread[rewatch->threads.at];
@@ -220,6 +237,7 @@ static int take(struct rewatch *rewatch, const struct loci_ref *ref, const struc
 	void *larger;
 
 	describe(rewatch, &sample, ref);
+	look_around(rewatch, &sample);
 	if (!rewatch->options.burst_refs) {
 		enter(rewatch, &sample);
 		return 0;
@@ -282,6 +300,8 @@ static int refer(struct rewatch *rewatch, const struct loci_ref *ref)
 	rewatch->count++;
 	rewatch->threads.thread[rewatch->threads.at].count++;
 	rewatch->threads.thread[rewatch->threads.at].touches += span.blocks;
+	loci_around_add(
+		&rewatch->threads.thread[rewatch->threads.at].around, ref->definition, span.blocks);
 	watch(rewatch, ref, &span);
 	follow(rewatch, ref, &span);
 	if (rewatch->count < rewatch->next || !span.blocks)

@@ -156,8 +156,10 @@ enum loci_marker {
 	                                  reference touches, chosen at random, and there may be 7:
 	                                  thread, 8: how many it touches, 9: references that it was
 	                                  followed for, 10: touches of blocks by these, 11: the
-	                                  last sequence number of the process so far. STACK may
-	                                  follow: return addresses of the calls that led there */
+	                                  last sequence number of the process so far, 12
+	                                  (LOCI_OPEN_AROUND): how many references up to it, itself
+	                                  the last, the rest is about: pairs of a site and how often
+	                                  these touch a block there. STACK may follow: return addresses of the calls that led there */
 	LOCI_MARK_SAMPLE_EVICT = 0x33, /* sample id      0: references so far, 1: id of the sample that
 	                                  took its place */
 	LOCI_MARK_SAMPLE_FIRE = 0x34,  /* sample id      0: address, 1: references so far, 2: site,
@@ -194,6 +196,8 @@ enum loci_fire_word {
 	LOCI_FIRE_REGISTERS = 13, /* sixteen, in DWARF's order */
 	LOCI_FIRE_MEMORY = 29,    /* words below where the frame pointer points, from the top */
 };
+
+#define LOCI_OPEN_AROUND 12 /* word of SAMPLE_OPEN */
 
 #define LOCI_SIGNAL_DEPTH 64
 

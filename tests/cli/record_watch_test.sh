@@ -97,14 +97,14 @@ sys.exit(not row["works"])'; then
 	mv with watched
 	# A long reuse among many short ones: a ninth. Who always gives way to the next finds none.
 	watched among -c 20000
-	holds among "abs(share - 8.0 / 9) < 0.05 from bins where low = 9"
-	holds among "abs(total(share) - 1.0 / 9) < 0.05 from bins where low between 350000 and 390000"
+	holds among "abs(share - 8.0 / 9) < 0.01 from bins where low = 9"
+	holds among "abs(total(share) - 1.0 / 9) < 0.01 from bins where low between 350000 and 390000"
 	watched among -c 20000 --replace oldest --watches 1 --weights plain
 	holds "among, naively" "total(share) < 0.02 from bins where low between 350000 and 390000"
-	# As many long ones as short ones.
+	# As many long ones as short ones: references around samples tell, not chance.
 	watched half -c 20000
-	holds half "abs(share - 0.5) < 0.1 from bins where low = 2"
-	holds half "abs(total(share) - 0.5) < 0.1 from bins where low between 190000 and 215000"
+	holds half "abs(share - 0.5) < 0.015 from bins where low = 2"
+	holds half "abs(total(share) - 0.5) < 0.05 from bins where low between 190000 and 215000"
 	for part in threads fork; do
 		watched $part -c 20000
 		exactly $part 30000

@@ -357,6 +357,41 @@ static void check_bases(void)
 	loci_weigh_free(weigh);
 }
 
+/* References around samples tell how many touches contexts have, also of one that has a sample by
+ * chance, or none, whose are the others'. Where they are not scaled they weigh what they did. */
+static void check_shares(void)
+{
+	const struct loci_weigh_share first[] = { { 1, 6 }, { 2, 2 } };
+	const struct loci_weigh_share second[] = { { 2, 1 }, { 1, 3 }, { 3, 4 } };
+	struct loci_weigh_result result;
+	struct loci_weigh *weigh;
+
+	for (unsigned is_scaled = 0; is_scaled < 2; is_scaled++) {
+		struct loci_weigh_sample sample = opened(1, 10, 1, LOCI_WATCH_BURST);
+
+		CHECK(loci_weigh_new(is_scaled ? LOCI_WEIGH_INVERSE : LOCI_WEIGH_UNSCALED, &weigh,
+			      NULL) == 0);
+		sample.base = 8;
+		sample.share = first;
+		sample.n_shares = 2;
+		CHECK(loci_weigh_open(weigh, &sample, NULL) == 0);
+		sample.id = 2;
+		sample.context = 2;
+		sample.share = second;
+		sample.n_shares = 3;
+		CHECK(loci_weigh_open(weigh, &sample, NULL) == 0);
+		CHECK(fired(weigh, 1, 15, 9) == 0);
+		CHECK(fired(weigh, 2, 16, 9) == 0);
+		CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+		CHECK_U64(result.n, 2);
+		CHECK_U64(result.pooled, 0); /* of samples, none */
+		CHECK_NEAR(result.touches, 16, 1e-12);
+		CHECK_NEAR(result.outcome[0].weight, is_scaled ? 9 * 16.0 / 12 : 8, 1e-12);
+		CHECK_NEAR(result.outcome[1].weight, is_scaled ? 3 * 16.0 / 12 : 8, 1e-12);
+		loci_weigh_free(weigh);
+	}
+}
+
 /* What stood for a watch that was given up at an age goes to outcomes of later ages that a watch
  * met: of its own context, or an outcome like one of all. */
 static void check_given_up(void)
@@ -472,6 +507,7 @@ static void check_rough(void)
 int main(void)
 {
 	check_bases();
+	check_shares();
 	check_rough();
 	check_given_up();
 	check_touches();

@@ -71,6 +71,7 @@ static void take(struct rt_thread *thread, const struct rt_burst_ref *ref)
 		.n_blocks = n };
 	sample->address = chosen ? sample->block << shift() : ref->address;
 	sample->n_back = rt_call_stack_list(&burst->calls, sample->back);
+	loci_around_share_out(&burst->around, &sample->around);
 	burst->n_followed++;
 }
 
@@ -79,6 +80,7 @@ void rt_burst_refer(struct rt_thread *thread, const struct rt_burst_ref *ref)
 	struct rt_burst *burst = thread->burst;
 
 	burst->count++;
+	loci_around_add(&burst->around, ref->site, blocks_of(ref));
 	for (unsigned i = 0; i < burst->n_followed; i++)
 		follow(burst, &burst->followed[i], ref);
 	if (burst->count == thread->next_sample) {
@@ -143,11 +145,12 @@ static void value(struct rt_thread *thread, uint64_t word)
 		rt_burst_refer(thread, &ref);
 }
 
-/* As many turns as no sample is in, if none is followed. */
+/* As many turns as neither a sample is in nor what stands around one, if none is followed. */
 static uint64_t idle_turns(const struct rt_thread *thread, uint64_t turns)
 {
 	const struct rt_burst *burst = thread->burst;
-	uint64_t ahead = (thread->next_sample - burst->count - 1) / burst->n_sites;
+	uint64_t refs = thread->next_sample - burst->count - 1;
+	uint64_t ahead = refs > LOCI_AROUND ? (refs - LOCI_AROUND) / burst->n_sites : 0;
 
 	for (unsigned i = 0; i < burst->n_followed; i++)
 		if (!burst->followed[i].has_reuse)

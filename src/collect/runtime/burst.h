@@ -11,6 +11,7 @@
 #ifndef LOCI_COLLECT_RUNTIME_BURST_H
 #define LOCI_COLLECT_RUNTIME_BURST_H
 
+#include "collect/runtime/around.h"
 #include "collect/runtime/call_stack.h"
 
 #include <stdbool.h>
@@ -34,6 +35,7 @@ struct rt_burst_sample {
 	bool has_reuse;
 	struct rt_burst_ref reuse;
 	uint64_t reuse_count, reuse_frame;
+	struct loci_around_shares around;
 	unsigned n_back, n_reuse_back;
 	uint64_t back[RT_CALLS], reuse_back[RT_CALLS];
 };
@@ -53,6 +55,7 @@ struct rt_burst {
 	uint64_t address; /* of a range */
 	uint64_t frame;   /* of an entry */
 	bool is_senseless;
+	struct loci_around around; /* references since it began */
 	unsigned n_followed;
 	struct rt_burst_sample followed[RT_BURST_FOLLOWED];
 	struct rt_call_stack calls;

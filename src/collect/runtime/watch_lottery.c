@@ -186,12 +186,14 @@ static uint64_t last_sequence(void)
 static void tell_open(const struct rt_thread *thread, const struct rt_burst_sample *sample,
 	uint64_t id, uint32_t watch)
 {
-	uint64_t raw[] = { sample->address, sample->count, sample->site, sample->descriptor, watch,
-		sample->frame, sample->mean, thread->id, sample->n_blocks,
+	uint64_t raw[LOCI_OPEN_AROUND + LOCI_AROUND_WORDS] = { sample->address, sample->count,
+		sample->site, sample->descriptor, watch, sample->frame, sample->mean, thread->id,
+		sample->n_blocks,
 		(sample->has_reuse ? sample->reuse_count : thread->burst->count) - sample->count,
 		sample->touches, last_sequence() };
+	unsigned n = LOCI_OPEN_AROUND + loci_around_put(&sample->around, raw + LOCI_OPEN_AROUND);
 
-	rt_process_mark(LOCI_MARK_SAMPLE_OPEN, id, sizeof(raw) / sizeof(*raw), raw);
+	rt_process_mark(LOCI_MARK_SAMPLE_OPEN, id, n, raw);
 	tell_stack(sample->back, sample->n_back);
 }
 

@@ -195,6 +195,7 @@ static void begin_burst(struct rt_thread *thread, uintptr_t pointer)
 	burst->count = rt_thread_count(thread);
 	burst->function = NULL;
 	burst->n_sites = burst->n_followed = 0;
+	burst->around.n = 0;
 	burst->is_senseless = false;
 	find_calls(&burst->calls, pointer);
 	keep_runs_off(thread, true);
