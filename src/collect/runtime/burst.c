@@ -80,7 +80,8 @@ void rt_burst_refer(struct rt_thread *thread, const struct rt_burst_ref *ref)
 	struct rt_burst *burst = thread->burst;
 
 	burst->count++;
-	loci_around_add(&burst->around, ref->site, blocks_of(ref));
+	if (thread->next_sample - burst->count < LOCI_AROUND)
+		loci_around_add(&burst->around, ref->site, blocks_of(ref));
 	for (unsigned i = 0; i < burst->n_followed; i++)
 		follow(burst, &burst->followed[i], ref);
 	if (burst->count == thread->next_sample) {
