@@ -28,18 +28,27 @@ done
 	echo "accuracy: left out, loci was built without a pass for clang $clang" >&2
 	exit 77
 }
-[ -z "${FRESH-}" ] || rm -f "$scratch"/accuracy.* "$scratch"/*.exact "$scratch/built"
+[ -z "${FRESH-}" ] || rm -f "$scratch"/accuracy.* "$scratch"/*.exact "$scratch"/built.*
 
 # What is measured depends on these, not on the commit that they were built from; programs on the pass only, for
 # the runtime is a library of its own.
 pass=$build/lib/loci/loci-pass-$clang.so
 measured=$(cat "$build/loci" "$build/lib/loci/libloci-rt.so" "$pass" | sha1sum | cut -c1-12)
 compiled="$(sha1sum <"$pass" | cut -c1-12) $clang $flags"
-if [ "$(cat "$scratch/built" 2>/dev/null)" != "$compiled" ]; then
-	rm -f "$scratch/built"
-	native="clang-$clang" watched="loci cc --loci-clang=$clang"
+native="clang-$clang" watched="loci cc --loci-clang=$clang"
+# stale WHAT: it is not what was built last
+stale() {
+	[ "$(cat "$scratch/built.$1" 2>/dev/null)" != "$compiled" ]
+}
+if stale kernels; then
+	rm -f "$scratch/built.kernels"
 	CC=$native CXX="clang++-$clang" "$here/kernels/compile.sh" "$scratch/kernels.native" plain $flags || exit 1
 	CC=$watched CXX="loci c++ --loci-clang=$clang" "$here/kernels/compile.sh" "$scratch/kernels.cc" plain $flags || exit 1
+	echo "$compiled" >"$scratch/built.kernels"
+fi
+case " ${KERNELS:-sqlite} " in *" sqlite "*) with_sqlite=1 ;; *) with_sqlite= ;; esac
+if [ "$with_sqlite" ] && stale sqlite; then # which takes minutes
+	rm -f "$scratch/built.sqlite"
 	"$here/sqlite_source.sh" "$scratch/sqlite"
 	if [ -s "$scratch/sqlite/sqlite3.c" ]; then
 		options="-g -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION"
@@ -49,7 +58,7 @@ if [ "$(cat "$scratch/built" 2>/dev/null)" != "$compiled" ]; then
 				"$scratch/sqlite/sqlite3.c" -lm || exit 1
 		done
 	fi
-	echo "$compiled" >"$scratch/built"
+	echo "$compiled" >"$scratch/built.sqlite"
 fi
 commit=$(git -C "$here" describe --always --dirty 2>/dev/null)
 exec python3 -B "$here/accuracy.py" "$scratch" "$measured" "${commit:-none}" "$here/sqlite_mix.sql"
