@@ -142,7 +142,7 @@ static void tell_resized(struct rt_thread *thread, void *old, void *new, size_t 
 		tell_free(thread, NULL, sequence);
 	} else if (!new) {
 		tell_free(thread, old, sequence);
-	} else if (old != new &&rt.is_threaded) {
+	} else if (old != new &&rt_is_threaded()) {
 		tell_free(thread, old, sequence);
 		tell_given(new, bytes, site);
 	} else {

@@ -31,9 +31,10 @@ void rt_go_off(void)
 		rt_watch_end();
 	set_mode(RT_OFF);
 	__atomic_store_n(&rt_synced, 0, __ATOMIC_RELAXED);
-	for (struct rt_thread *thread = rt.threads; thread; thread = thread->next)
+	for (struct rt_thread *thread = rt_threads(); thread; thread = thread->next)
 		for (unsigned i = 0; i < RT_LEVELS; i++) {
-			struct loci_cc_state *live = thread->level[i].live;
+			struct loci_cc_state *live =
+				__atomic_load_n(&thread->level[i].live, __ATOMIC_ACQUIRE);
 
 			if (live)
 				__atomic_store_n(&((struct loci_ring_inline *)live)->chunk, 0,
@@ -107,12 +108,19 @@ bool rt_is_chosen(void)
 	return !only || only == (uint32_t)loci_syscall3(LOCI_SYS_GETPID, 0, 0, 0);
 }
 
+/* Destructors of others may still run code: a thread ends in the last round of them, and where the
+ * thread sanitizer watches the runtime itself, which ends there too, in the one before. */
+#ifdef __SANITIZE_THREAD__
+#define ROUNDS (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
+#else
+#define ROUNDS PTHREAD_DESTRUCTOR_ITERATIONS
+#endif
+
 static void end_thread(void *data)
 {
 	struct rt_thread *thread = data;
 
-	/* Destructors of others may still run code. */
-	if (++thread->rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+	if (++thread->rounds < ROUNDS)
 		pthread_setspecific(rt_key, thread);
 	else if (rt_mode() != RT_OFF)
 		rt_thread_end(thread);

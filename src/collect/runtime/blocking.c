@@ -34,7 +34,7 @@ static void end(struct rt_thread *const *thread)
 #define BLOCKS_AS(result, name, call, ...)                                                        \
 	RT_WRAP(result, name, __VA_ARGS__)                                                        \
 	{                                                                                         \
-		if (!__atomic_load_n(&rt_synced, __ATOMIC_RELAXED))                               \
+		if (!rt_is_synced())                                                              \
 			return call;                                                              \
 		{                                                                                 \
 			__attribute__((cleanup(end), unused)) struct rt_thread *thread = begin(); \

@@ -230,7 +230,7 @@ void rt_counters_gather(struct rt_thread *thread)
 {
 	uint64_t n = __atomic_load_n(&table.next, __ATOMIC_ACQUIRE);
 
-	for (struct rt_thread *other = rt.threads; other; other = other->next) {
+	for (struct rt_thread *other = rt_threads(); other; other = other->next) {
 		if (other == thread || !other->counters ||
 			!__atomic_load_n(&other->in_use, __ATOMIC_ACQUIRE))
 			continue;

@@ -116,7 +116,7 @@ static void *make_ring(struct loci_ring_producer *ring, const char *path, const 
 		loci_ring_producer_attach(ring, memory, bytes) == 0)
 		return memory;
 	if (memory)
-		loci_syscall3(LOCI_SYS_MUNMAP, (long)memory, (long)bytes, 0);
+		rt_unmap(memory, bytes);
 	loci_syscall3(SYS_UNLINK, (long)path, 0, 0);
 	return NULL;
 }
@@ -171,7 +171,7 @@ void *rt_make_ring(struct loci_ring_producer *ring, uint32_t number, bool is_sma
 	if (loci_syscall3(SYS_RENAME, (long)path[0], (long)path[1], 0) == 0)
 		return memory;
 	loci_ring_producer_init(ring);
-	loci_syscall3(LOCI_SYS_MUNMAP, (long)memory, (long)*ret_bytes, 0);
+	rt_unmap(memory, *ret_bytes);
 	return NULL;
 }
 

@@ -43,7 +43,7 @@ static void forget_parent(struct rt_thread *self)
 	rt_threads_forget(self);
 	rt_unseen_forget();
 	if (rt.mapped)
-		loci_syscall3(LOCI_SYS_MUNMAP, (long)rt.mapped, (long)rt.mapped_bytes, 0);
+		rt_unmap(rt.mapped, rt.mapped_bytes);
 	rt.mapped = NULL;
 	loci_ring_producer_init(&rt.ring);
 }
@@ -137,7 +137,7 @@ RT_WRAP(int, clone, int (*run)(void *), void *stack, int flags, void *argument, 
 		rest[i] = va_arg(args, void *);
 	va_end(args);
 	if (flags & CLONE_VM)
-		__loci_shared = 1;
+		__atomic_store_n(&__loci_shared, 1, __ATOMIC_RELAXED);
 	if ((flags & CLONE_VM) || rt_mode() == RT_OFF)
 		return RT_REAL(clone)(run, stack, flags, argument, rest[0], rest[1], rest[2]);
 	before();

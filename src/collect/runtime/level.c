@@ -54,7 +54,8 @@ static bool open_ring(struct rt_thread *thread, struct rt_level *level)
 		return false;
 	}
 	loci_ring_inline_begin(&level->ring, LOCI_CC_ROOM_WORDS);
-	level->live = (struct loci_cc_state *)&level->ring.shared->inline_;
+	__atomic_store_n(&level->live, (struct loci_cc_state *)&level->ring.shared->inline_,
+		__ATOMIC_RELEASE); /* for rt_go_off in another thread */
 	introduce(thread, level);
 	return true;
 }
@@ -239,7 +240,7 @@ bool rt_level_make_room(struct rt_thread *thread, struct rt_level *level)
 		be_quiet(level);
 		return false;
 	}
-	if (is_new && rt_synced && level == thread->level)
+	if (is_new && rt_is_synced() && level == thread->level)
 		rt_sync_time(thread);
 	__loci_thread.state = level->live;
 	return true;
@@ -255,9 +256,8 @@ void rt_level_leave(struct rt_level *level)
 void rt_level_forget(struct rt_level *level)
 {
 	if (level->live)
-		loci_syscall3(LOCI_SYS_MUNMAP,
-			(long)((char *)level->live - offsetof(struct loci_ring_shared, inline_)),
-			(long)level->mapped_bytes, 0);
+		rt_unmap((char *)level->live - offsetof(struct loci_ring_shared, inline_),
+			level->mapped_bytes);
 	level->live = NULL;
 	level->entered = level->deaf = false;
 	loci_ring_producer_init(&level->ring);

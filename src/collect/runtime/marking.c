@@ -229,11 +229,11 @@ void loci_marking_leave(struct loci_marking *marking, struct loci_marking_thread
 
 /* The process. */
 
-static void tell_phase(struct loci_marking *marking, void *to)
+static void tell_phase(struct loci_marking *marking, void *to, const struct loci_marking_name *name)
 {
 	uint64_t raw[1] = { marking->ops->sequence() };
 
-	marking->ops->mark(to, LOCI_MARK_PHASE, marking->phase->string, 1, raw);
+	marking->ops->mark(to, LOCI_MARK_PHASE, name->string, 1, raw);
 }
 
 void loci_marking_phase(struct loci_marking *marking, void *to, const char *text, size_t n)
@@ -243,7 +243,7 @@ void loci_marking_phase(struct loci_marking *marking, void *to, const char *text
 	if (!name)
 		return;
 	__atomic_store_n(&marking->phase, name, __ATOMIC_RELAXED);
-	tell_phase(marking, to);
+	tell_phase(marking, to, name); /* by now it may be another thread's */
 }
 
 static void tell_pause(struct loci_marking *marking, void *to, uint64_t paused)
@@ -288,7 +288,7 @@ void loci_marking_again(struct loci_marking *marking, struct loci_marking_thread
 	marking->ops->unlock();
 	loci_marking_objects_again(marking, to);
 	if (marking->phase)
-		tell_phase(marking, to);
+		tell_phase(marking, to, marking->phase);
 	if (marking->pauses)
 		tell_pause(marking, to, 1);
 	thread->inherited = thread->depth;

@@ -45,7 +45,7 @@ void rt_own_stack_end(void)
 	if (!stack || (is_installed && set(&none, NULL) < 0))
 		return;
 	is_installed = false;
-	loci_syscall3(LOCI_SYS_MUNMAP, (long)stack, STACK_BYTES, 0);
+	rt_unmap(stack, STACK_BYTES);
 	stack = NULL;
 }
 

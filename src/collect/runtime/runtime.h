@@ -152,6 +152,17 @@ bool rt_is_chosen(void);      /* this process is to be watched */
 bool rt_begin_image(void);    /* the process's ring; lock held */
 void rt_go_off(void);         /* nothing is written from here on, by any thread; lock held */
 
+/* All threads that there have been, for who looks without having made one. */
+static inline struct rt_thread *rt_threads(void)
+{
+	return __atomic_load_n(&rt.threads, __ATOMIC_ACQUIRE);
+}
+
+static inline bool rt_is_threaded(void)
+{
+	return __atomic_load_n(&rt.is_threaded, __ATOMIC_RELAXED);
+}
+
 static inline enum rt_mode rt_mode(void)
 {
 	enum rt_mode mode = (enum rt_mode)__atomic_load_n(&rt.mode, __ATOMIC_ACQUIRE);
@@ -175,6 +186,7 @@ void rt_keep_unblocked(uint64_t signals);
 uint64_t rt_blockable(uint64_t signals);
 void rt_lock(void);
 void rt_unlock(void);
+void rt_unmap(void *memory, size_t bytes);
 uint64_t rt_now_ns(void);
 uint64_t rt_own_ns(void); /* that the thread has had of a processor */
 void rt_text(char *to, size_t bytes, const char *format, ...); /* %s and %u */
@@ -214,6 +226,11 @@ void rt_threads_forget(struct rt_thread *but); /* in a child */
 uint64_t rt_thread_count(const struct rt_thread *thread);
 void rt_thread_tell_count(struct rt_thread *thread);
 void rt_thread_set_budget(struct rt_thread *thread, int64_t budget);
+/* Which others look at. */
+static inline void rt_thread_set_recording(struct rt_thread *thread, bool recording)
+{
+	__atomic_store_n(&thread->recording, recording, __ATOMIC_RELAXED);
+}
 
 /* level.c: a marker of this thread. */
 void rt_mark(struct rt_thread *thread, enum loci_marker kind, uint64_t payload, unsigned n_raw,

@@ -71,7 +71,7 @@ void rt_sample_begin(struct rt_thread *thread)
 {
 	rt_sample_seed(thread);
 	thread->margin = MARGIN_REFS;
-	thread->is_stuck = 0;
+	__atomic_store_n(&thread->is_stuck, 0, __ATOMIC_RELAXED);
 	draw(thread);
 }
 
@@ -127,7 +127,7 @@ int64_t rt_sample_budget(const struct rt_thread *thread)
 	uint64_t due = thread->next_sample - thread->margin, count = rt_thread_count(thread);
 	uint64_t refs = due > count ? due - count : 1;
 
-	if (rt.is_threaded && refs > LOOK_REFS)
+	if (rt_is_threaded() && refs > LOOK_REFS)
 		refs = LOOK_REFS;
 	return (int64_t)refs - 1;
 }
@@ -154,7 +154,7 @@ void rt_sample_join(struct rt_thread *thread)
 {
 	uint64_t foremost = 0;
 
-	for (struct rt_thread *other = rt.threads; other; other = other->next) {
+	for (struct rt_thread *other = rt_threads(); other; other = other->next) {
 		uint64_t ahead = __atomic_load_n(&other->ahead, __ATOMIC_RELAXED);
 
 		if (other != thread && __atomic_load_n(&other->in_use, __ATOMIC_RELAXED) &&
@@ -203,9 +203,9 @@ void rt_sample_wait(struct rt_thread *thread)
 
 	__atomic_store_n(&thread->ahead, ahead, __ATOMIC_RELAXED);
 	__atomic_store_n(&thread->is_stuck, 0, __ATOMIC_RELAXED);
-	if (!rt.control->skew || !rt.is_threaded)
+	if (!rt.control->skew || !rt_is_threaded())
 		return;
-	for (struct rt_thread *other = rt.threads; other; other = other->next)
+	for (struct rt_thread *other = rt_threads(); other; other = other->next)
 		if (other != thread)
 			wait_for(other, ahead);
 }

@@ -11,7 +11,7 @@ uint32_t rt_synced;
 
 void rt_sync_go(void)
 {
-	rt.is_threaded = true;
+	__atomic_store_n(&rt.is_threaded, true, __ATOMIC_RELAXED);
 	if (rt_mode() == RT_TRACE)
 		__atomic_store_n(&rt_synced, 1, __ATOMIC_RELEASE);
 }
@@ -91,7 +91,7 @@ void rt_sync_create(struct rt_thread *thread, struct rt_thread *child)
 
 void rt_sync_began(struct rt_thread *thread)
 {
-	if (!thread->recording || rt_mode() != RT_TRACE || !rt_synced)
+	if (!thread->recording || rt_mode() != RT_TRACE || !rt_is_synced())
 		return;
 	put_thread(thread, thread->id, LOCI_SYNC_THREAD_BEGIN, 1 + thread->is_told);
 	rt_sync_time(thread);

@@ -34,6 +34,10 @@ extern struct rt_stripe rt_stripes[RT_STRIPES] __attribute__((visibility("hidden
 /* Words are wanted, and there are threads to be ordered. Before, nothing is told: what a thread did
  * before it made another comes before that one anyway. */
 extern uint32_t rt_synced __attribute__((visibility("hidden")));
+static inline bool rt_is_synced(void)
+{
+	return __atomic_load_n(&rt_synced, __ATOMIC_RELAXED) != 0;
+}
 
 /* Accesses of up to 16 bytes that overlap, aligned, have the same. */
 static inline struct rt_stripe *rt_stripe(const volatile void *object)
@@ -47,7 +51,7 @@ static inline struct rt_stripe *rt_stripe(const volatile void *object)
 struct rt_thread *rt_sync_thread_now(void);
 static inline struct rt_thread *rt_sync_thread(void)
 {
-	if (__builtin_expect(!__atomic_load_n(&rt_synced, __ATOMIC_RELAXED), 1))
+	if (__builtin_expect(!rt_is_synced(), 1))
 		return NULL;
 	return rt_sync_thread_now();
 }

@@ -61,6 +61,21 @@ void rt_unlock(void)
 		loci_futex_wake(&rt.lock);
 }
 
+#ifdef __SANITIZE_THREAD__
+extern int __real_munmap(void *memory, size_t bytes);
+#endif
+
+/* The thread sanitizer, where it watches the runtime, is not to take what comes there next for the
+ * same memory. */
+void rt_unmap(void *memory, size_t bytes)
+{
+#ifdef __SANITIZE_THREAD__
+	__real_munmap(memory, bytes);
+#else
+	loci_syscall3(LOCI_SYS_MUNMAP, (long)memory, (long)bytes, 0);
+#endif
+}
+
 uint64_t rt_now_ns(void)
 {
 	struct timespec now = { 0 };

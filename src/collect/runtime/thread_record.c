@@ -27,7 +27,7 @@ static __thread int64_t muted_budget __attribute__((tls_model("initial-exec")));
 
 static struct rt_thread *reuse(void)
 {
-	struct rt_thread *thread = __atomic_load_n(&rt.threads, __ATOMIC_ACQUIRE);
+	struct rt_thread *thread = rt_threads();
 
 	for (; thread; thread = thread->next) {
 		uint32_t free = 0;
@@ -67,7 +67,8 @@ struct rt_thread *rt_thread_take(uint32_t parent)
 	thread->parent = parent;
 	thread->depth = thread->rounds = 0;
 	thread->unheard = 0;
-	thread->recording = thread->has_jumped = thread->is_told = thread->is_blocked = false;
+	rt_thread_set_recording(thread, false);
+	thread->has_jumped = thread->is_told = thread->is_blocked = false;
 	thread->busy = 0;
 	thread->put_off = 0;
 	thread->omp_waits = 0;
@@ -124,7 +125,7 @@ void rt_thread_begin(struct rt_thread *thread)
 	rt_own_signals_thread();
 	thread->offset = __loci_thread.budget;
 	rt_thread_set_budget(thread, -1); /* it may have run before anybody was there */
-	thread->recording = rt_mode() == RT_TRACE && !rt.control->windows;
+	rt_thread_set_recording(thread, rt_mode() == RT_TRACE && !rt.control->windows);
 	if (rt.samples)
 		rt_sample_begin(thread);
 	if (rt.watches)
@@ -204,7 +205,7 @@ static void tell_end(struct rt_thread *thread)
 		rt_process_mark(LOCI_MARK_LOST, lost, 0, NULL);
 		rt_unlock();
 	}
-	if (rt_synced && thread->recording)
+	if (rt_is_synced() && thread->recording)
 		rt_sync_finish(thread);
 	raw[0] = rt_now_ns();
 	raw[1] = rt_next_sequence();
@@ -244,7 +245,7 @@ void rt_thread_again(struct rt_thread *thread)
 
 void rt_threads_forget(struct rt_thread *but)
 {
-	for (struct rt_thread *thread = rt.threads; thread; thread = thread->next) {
+	for (struct rt_thread *thread = rt_threads(); thread; thread = thread->next) {
 		for (unsigned i = 0; i < RT_LEVELS; i++)
 			rt_level_forget(&thread->level[i]);
 		thread->in_use = thread == but;

@@ -47,7 +47,7 @@ static struct rt_thread *prepare(void)
 {
 	struct rt_thread *parent = rt_thread(), *thread;
 
-	__loci_shared = 1;
+	__atomic_store_n(&__loci_shared, 1, __ATOMIC_RELAXED);
 	if (!parent)
 		return NULL;
 	rt_sync_go();

@@ -101,14 +101,16 @@ static uint64_t count_of(const struct armed *armed, uint64_t *ret_behind)
 	for (unsigned i = 0; i < 1000; i++) {
 		int64_t offset = __atomic_load_n(&armed->thread->offset, __ATOMIC_ACQUIRE);
 		int64_t budget = __atomic_load_n(&armed->counting->budget, __ATOMIC_ACQUIRE);
-		uint64_t count = (uint64_t)(offset - budget);
+		uint64_t count = (uint64_t)(offset - budget), run_refs;
 
 		if (__atomic_load_n(&armed->thread->offset, __ATOMIC_ACQUIRE) != offset ||
 			count < armed->count || count > (uint64_t)RT_ENDLESS / 2)
 			continue;
 		*ret_behind = budget > 0 ? (uint64_t)budget : 0;
-		if (!armed->thread->is_near && *ret_behind < armed->thread->run_refs)
-			*ret_behind = armed->thread->run_refs;
+		run_refs = __atomic_load_n(&armed->thread->run_refs, __ATOMIC_RELAXED);
+		if (!__atomic_load_n(&armed->thread->is_near, __ATOMIC_RELAXED) &&
+			*ret_behind < run_refs)
+			*ret_behind = run_refs;
 		return count;
 	}
 	return armed->count;
@@ -234,6 +236,7 @@ void rt_lottery_enter(struct rt_thread *thread, const struct rt_burst_sample *sa
 {
 	uint64_t id = take_id();
 	int watch = lottery.n ? loci_reservoir_offer(&lottery.reservoir) : -1;
+	struct armed *armed;
 
 	rt_lottery_tell_met();
 	if (watch >= 0)
@@ -241,11 +244,13 @@ void rt_lottery_enter(struct rt_thread *thread, const struct rt_burst_sample *sa
 	tell_open(thread, sample, id, watch < 0 ? LOCI_WATCH_NONE : (uint32_t)watch);
 	if (watch < 0)
 		return;
-	lottery.armed[watch] = (struct armed){ .id = id,
-		.count = sample->count,
-		.block = sample->block,
-		.counting = thread->counting };
-	__atomic_store_n(&lottery.armed[watch].thread, thread, __ATOMIC_RELEASE);
+	armed = &lottery.armed[watch];
+	armed->id = id;
+	armed->block = sample->block;
+	armed->counting = thread->counting;
+	armed->ended = 0;
+	__atomic_store_n(&armed->count, sample->count, __ATOMIC_RELAXED);
+	__atomic_store_n(&armed->thread, thread, __ATOMIC_RELEASE);
 	if (!lottery.ops->arm((unsigned)watch, sample->block << shared()->block_shift))
 		give_up((unsigned)watch);
 }
@@ -281,7 +286,7 @@ uint64_t rt_lottery_look_refs(const struct rt_thread *thread, uint64_t count)
 
 		if (__atomic_load_n(&armed->thread, __ATOMIC_ACQUIRE) != thread)
 			continue;
-		age = count - armed->count;
+		age = count - __atomic_load_n(&armed->count, __ATOMIC_RELAXED);
 		part = larger(age / LOOK_PART, tails < age ? tails : age);
 		part = larger(part, LOOK_REFS);
 		refs = refs < part ? refs : part;
@@ -294,11 +299,13 @@ void rt_lottery_measure(void)
 {
 	struct rt_pace_kernel least = { UINT64_MAX, UINT64_MAX };
 
-	if (lottery.is_measured ||
+	if (__atomic_load_n(&lottery.is_measured, __ATOMIC_RELAXED) ||
 		__atomic_exchange_n(&lottery.is_measured, true, __ATOMIC_RELAXED))
 		return;
 	if (lottery.ops == &rt_watch_pages) {
-		rt_pages_measure(&rt_pace_kernel.before_ns, &rt_pace_kernel.after_ns);
+		least = rt_pace_kernel;
+		rt_pages_measure(&least.before_ns, &least.after_ns);
+		rt_pace_set_kernel(&least);
 		return;
 	}
 	for (unsigned i = 0; i < 4; i++) {
@@ -323,7 +330,7 @@ void rt_lottery_measure(void)
 		if (i && to - lottery.over_ns < least.after_ns)
 			least.after_ns = to - lottery.over_ns;
 	}
-	rt_pace_kernel = least;
+	rt_pace_set_kernel(&least);
 }
 
 /* Meanwhile another sample may have got it. */
@@ -379,9 +386,12 @@ static void meet(unsigned watch, uintptr_t address, const greg_t *gregs, uint64_
 	met->n_back = rt_call_stack_list(&calls, met->back);
 	if (armed->thread == rt_self && !rt_self->depth)
 		take_registers(met, rt_self, gregs);
-	met->since_ns = rt_pace_until(armed->thread, now_ns);
+	if (armed->counting) /* or there is another thread in its place */
+		met->since_ns = rt_pace_until(armed->thread, now_ns);
 	__atomic_fetch_add(&lottery.n_met, 1, __ATOMIC_RELAXED);
-	if (!armed->counting || (armed->thread->burst && armed->thread->burst->is_on))
+	if (!armed->counting ||
+		(armed->thread->burst &&
+			__atomic_load_n(&armed->thread->burst->is_on, __ATOMIC_RELAXED)))
 		tell_met(met, met->raw[1], 0);
 	__atomic_store_n(&armed->thread, NULL, __ATOMIC_RELAXED);
 	loci_reservoir_release(&lottery.reservoir, watch);

@@ -20,6 +20,22 @@
 /* As measured on a virtual machine; rt_watch_room measures anew. */
 struct rt_pace_kernel rt_pace_kernel = { 6000, 3000 };
 
+void rt_pace_set_kernel(const struct rt_pace_kernel *kernel)
+{
+	__atomic_store_n(&rt_pace_kernel.before_ns, kernel->before_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&rt_pace_kernel.after_ns, kernel->after_ns, __ATOMIC_RELAXED);
+}
+
+static uint64_t kernel_before_ns(void)
+{
+	return __atomic_load_n(&rt_pace_kernel.before_ns, __ATOMIC_RELAXED);
+}
+
+static uint64_t kernel_ns(void)
+{
+	return kernel_before_ns() + __atomic_load_n(&rt_pace_kernel.after_ns, __ATOMIC_RELAXED);
+}
+
 static void add(uint64_t *sum, uint64_t n)
 {
 	__atomic_fetch_add(sum, n, __ATOMIC_RELAXED);
@@ -27,8 +43,8 @@ static void add(uint64_t *sum, uint64_t n)
 
 static void look_from_here(struct rt_thread *thread)
 {
-	thread->pace.traps_ns = 0;
-	thread->pace.since_ns = rt_now_ns();
+	__atomic_store_n(&thread->pace.traps_ns, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&thread->pace.since_ns, rt_now_ns(), __ATOMIC_RELAXED);
 	thread->pace.since_refs = rt_thread_count(thread);
 }
 
@@ -69,7 +85,7 @@ void rt_pace_burst_over(struct rt_thread *thread)
 
 void rt_pace_trap(struct rt_thread *thread, uint64_t ns)
 {
-	ns += rt_pace_kernel.before_ns + rt_pace_kernel.after_ns;
+	ns += kernel_ns();
 	add(&rt.control->watching.trap_ns, ns);
 	add(&thread->pace.spent_ns, ns);
 	add(&thread->pace.traps_ns, ns);
@@ -87,7 +103,7 @@ void rt_watch_took(enum rt_watch_work work, uint64_t begun_ns)
 	uint64_t ns = less(rt_own_ns(), begun_ns);
 
 	if (work != RT_WATCH_BEFORE)
-		ns += rt_pace_kernel.before_ns + rt_pace_kernel.after_ns;
+		ns += kernel_ns();
 	add(&rt.control->watching.page_ns, ns);
 	if (!self)
 		return;
@@ -95,14 +111,21 @@ void rt_watch_took(enum rt_watch_work work, uint64_t begun_ns)
 	add(&self->pace.traps_ns, ns);
 }
 
+/* Another thread asks too, while this one may be changing it: the time is a little out then. */
+static uint64_t last_seen(const struct rt_thread *thread)
+{
+	return __atomic_load_n(&thread->pace.since_ns, __ATOMIC_RELAXED) +
+		__atomic_load_n(&thread->pace.traps_ns, __ATOMIC_RELAXED);
+}
+
 uint64_t rt_pace_since(const struct rt_thread *thread)
 {
-	return less(rt_now_ns(), thread->pace.since_ns + thread->pace.traps_ns);
+	return less(rt_now_ns(), last_seen(thread));
 }
 
 uint64_t rt_pace_until(const struct rt_thread *thread, uint64_t ns)
 {
-	return less(ns, thread->pace.since_ns + thread->pace.traps_ns + rt_pace_kernel.before_ns);
+	return less(ns, last_seen(thread) + kernel_before_ns());
 }
 
 static uint64_t between(uint64_t n, uint64_t low, uint64_t high)

@@ -24,6 +24,7 @@ struct rt_pace_kernel {
 	uint64_t before_ns, after_ns;
 };
 extern struct rt_pace_kernel rt_pace_kernel;
+void rt_pace_set_kernel(const struct rt_pace_kernel *kernel); /* while others look */
 
 struct rt_thread;
 

@@ -32,7 +32,7 @@ static void keep_runs_off(struct rt_thread *thread, bool is_near)
 {
 	if (thread->is_near != is_near)
 		__atomic_fetch_add(&watching.n_near, is_near ? 1 : -1, __ATOMIC_RELAXED);
-	thread->is_near = is_near;
+	__atomic_store_n(&thread->is_near, is_near, __ATOMIC_RELAXED);
 	rt_sample_allow_runs(__atomic_load_n(&watching.n_near, __ATOMIC_RELAXED) == 0);
 }
 
@@ -207,7 +207,7 @@ static void begin_burst(struct rt_thread *thread, uintptr_t pointer)
 static void end_burst(struct rt_thread *thread)
 {
 	rt_pace_burst_over(thread);
-	thread->burst->is_on = false;
+	__atomic_store_n(&thread->burst->is_on, false, __ATOMIC_RELAXED);
 }
 
 /* That it has appended since it was last told to rest. */
@@ -245,7 +245,7 @@ static uint64_t refs_told(const uint64_t *at, const uint64_t *end)
  * remembered. */
 static void learn_runs(struct rt_thread *thread, uint64_t words)
 {
-	uint64_t refs = refs_told(thread->sink, thread->sink + words), of_word;
+	uint64_t refs = refs_told(thread->sink, thread->sink + words), of_word, run_refs;
 
 	if (!words)
 		return;
@@ -255,9 +255,10 @@ static void learn_runs(struct rt_thread *thread, uint64_t words)
 		thread->word_refs = of_word;
 	if (refs <= words)
 		return;
-	thread->run_refs -= thread->run_refs / 16;
-	if (thread->run_refs < refs)
-		thread->run_refs = refs < RUN_MOST ? refs : RUN_MOST;
+	run_refs = thread->run_refs - thread->run_refs / 16;
+	if (run_refs < refs)
+		run_refs = refs < RUN_MOST ? refs : RUN_MOST;
+	__atomic_store_n(&thread->run_refs, run_refs, __ATOMIC_RELAXED);
 }
 
 /* So many that they tell of no more references than there are until the sample, as far as is

@@ -18,7 +18,7 @@ void rt_window_look(struct rt_thread *thread)
 		rt_mark(thread, wanted ? LOCI_MARK_WINDOW_BEGIN : LOCI_MARK_WINDOW_END, 0, 1, raw);
 		if (rt.samples && wanted)
 			rt_sample_join(thread);
-		__atomic_store_n(&thread->recording, wanted, __ATOMIC_RELAXED);
+		rt_thread_set_recording(thread, wanted);
 		if (rt.samples && !wanted)
 			rt_push(thread); /* lest others' words wait for its own */
 	}
