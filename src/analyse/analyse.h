@@ -27,6 +27,9 @@ enum loci_analyse_pairs {
 /* The streams have windows around samples: sampler.h. */
 struct loci_analyse_sampling {
 	uint64_t period, seed;
+	/* The first age at which chance decides whether a sample is followed; 0: what the period
+	 * makes of it. */
+	uint64_t gamble_touches;
 	/* So many more samples of a process need not be followed any further; from any thread. May
 	 * be NULL. */
 	void (*closed)(void *data, int64_t pid, uint32_t n);

@@ -196,6 +196,7 @@ static int open_sampler(struct process *p, struct loci_err *err)
 		.seed = sampling ? sampling->seed : 0,
 		.period = sampling ? sampling->period : 0,
 		.max_bytes = p->promised_bytes / 2,
+		.gamble_touches = sampling ? sampling->gamble_touches : 0,
 		.closed = samples_closed,
 		.data = p };
 	int r;

@@ -17,17 +17,32 @@
 #include <string.h>
 
 /* A sample is given up when as many touches have come since as so many gaps, but no fewer. */
-#define LIMIT_TOUCHES (1u << 20)
-#define LIMIT_GAPS    4
-#define PRUNE_FROM    100
-#define LOOK_TOUCHES  4096 /* between looks whether samples are too old */
+#define LIMIT_TOUCHES  (1u << 20)
+#define LIMIT_GAPS     64
+/* And chance decides whether it is followed from this age on, or this part of a gap: until then
+ * what second-level caches hold was reused. */
+#define GAMBLE_TOUCHES (1u << 15)
+#define GAMBLE_PART    16
+#define PRUNE_FROM     100
+#define LOOK_TOUCHES   4096 /* between looks whether samples are too old */
+
+static uint64_t no_less(uint64_t n, uint64_t least)
+{
+	return n > least ? n : least;
+}
 
 int loci_sampler_new(
 	const struct loci_sampler_options *options, struct loci_sampler **ret, struct loci_err *err)
 {
-	struct loci_windowed_options windowed = { .limit_touches = LIMIT_TOUCHES,
+	struct loci_windowed_options windowed = {
+		.limit_touches = no_less(LIMIT_GAPS * options->period, LIMIT_TOUCHES),
 		.prune_from = PRUNE_FROM,
-		.max_bytes = options->max_bytes };
+		.gamble_touches = options->gamble_touches
+			? options->gamble_touches
+			: no_less(options->period / GAMBLE_PART, GAMBLE_TOUCHES),
+		.seed = options->seed,
+		.max_bytes = options->max_bytes
+	};
 	struct loci_sampler *s = calloc(1, sizeof(*s));
 	int r;
 
@@ -36,8 +51,6 @@ int loci_sampler_new(
 	s->options = *options;
 	s->random = options->seed;
 	s->last_block = UINT64_MAX;
-	if (windowed.limit_touches < LIMIT_GAPS * options->period)
-		windowed.limit_touches = LIMIT_GAPS * options->period;
 	r = loci_windowed_new(&windowed, &s->windowed, err);
 	if (r < 0) {
 		free(s);

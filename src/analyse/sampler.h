@@ -23,6 +23,9 @@ struct loci_sampler_options {
 	uint64_t seed;
 	uint64_t period;    /* 0: the stream says it */
 	uint64_t max_bytes; /* of its engines; 0: no limit */
+	/* The first age at which chance decides whether a sample is followed (engine/windowed.h);
+	 * 0: what the period makes of it. */
+	uint64_t gamble_touches;
 	/* So many more samples need not be followed any further; may be NULL. */
 	void (*closed)(void *data, uint32_t n);
 	void *data;

@@ -9,73 +9,142 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int add_answer(
-	struct loci_sample_hists *hists, const struct loci_sampler_part *part, double scale)
-{
-	const struct loci_windowed_answer *answer = &part->answer;
-	double weight = scale * part->touches, square = scale * scale * part->square;
+/* How much those stand for that chance kept, by the ages at which it did: at each they take over,
+ * in equal parts, what those stood for who were dropped there. So all still adds up; in the mean
+ * it is twice as much at each age (Kaplan and Meier's estimate, where who is dropped is chance). */
+struct standing {
+	double factor[LOCI_WINDOWED_AGES + 1];
+	bool has_heirs[LOCI_WINDOWED_AGES + 1]; /* otherwise nobody was kept at that age */
+};
 
-	switch (answer->kind) {
+static void find_standing(
+	const struct loci_sampler_parts *parts, bool is_private, struct standing *ret)
+{
+	double came[LOCI_WINDOWED_AGES + 1] = { 0 }, stayed[LOCI_WINDOWED_AGES + 1] = { 0 };
+
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct loci_sampler_part *part = &parts->part[i];
+		const struct loci_windowed_answer *answer = &part->answer;
+
+		if (part->is_private != is_private)
+			continue;
+		for (uint32_t age = 0; age < answer->stayed; age++) {
+			came[age] += part->touches;
+			stayed[age] += part->touches;
+		}
+		if (answer->kind == LOCI_WINDOWED_DROPPED)
+			came[answer->stayed] += part->touches;
+	}
+	ret->factor[0] = 1;
+	for (uint32_t age = 0; age <= LOCI_WINDOWED_AGES; age++) {
+		ret->has_heirs[age] = stayed[age] > 0;
+		if (age < LOCI_WINDOWED_AGES)
+			ret->factor[age + 1] =
+				ret->factor[age] * (stayed[age] > 0 ? came[age] / stayed[age] : 1);
+	}
+}
+
+/* What a part says, and how much it stands for. */
+struct said {
+	const struct loci_sampler_part *part;
+	enum loci_windowed_kind kind;
+	double weight, square;
+	uint64_t touches; /* the weight, rounded */
+};
+
+static struct said said_by(
+	const struct loci_sampler_part *part, const struct standing *standing, double scale)
+{
+	uint32_t stayed = part->answer.stayed;
+	enum loci_windowed_kind kind = part->answer.kind;
+	double factor = scale * standing->factor[stayed];
+
+	if (kind == LOCI_WINDOWED_DROPPED) {
+		kind = LOCI_WINDOWED_AT_LEAST;
+		if (standing->has_heirs[stayed])
+			factor = 0;
+	}
+	return (struct said){ .part = part,
+		.kind = kind,
+		.weight = factor * part->touches,
+		.square = factor * factor * part->square,
+		.touches = (uint64_t)llround(factor * part->touches) };
+}
+
+static int add_answer(struct loci_sample_hists *hists, const struct said *said)
+{
+	uint64_t distance = said->part->answer.distance;
+
+	switch (said->kind) {
 	case LOCI_WINDOWED_REUSE:
-		return loci_hist_add_several(&hists->distance, answer->distance, weight, square);
+		return loci_hist_add_several(
+			&hists->distance, distance, said->weight, said->square);
 	case LOCI_WINDOWED_LOST:
-		hists->distance.coherence += weight;
+		hists->distance.coherence += said->weight;
 		return 0;
 	case LOCI_WINDOWED_AT_LEAST:
-		hists->distance.cold += weight;
-		return loci_hist_add_several(&hists->at_least, answer->distance, weight, square);
+		hists->distance.cold += said->weight;
+		return loci_hist_add_several(
+			&hists->at_least, distance, said->weight, said->square);
 	default:
-		hists->distance.cold += weight;
+		hists->distance.cold += said->weight;
 		return 0;
 	}
 }
 
-static unsigned bin_of(const struct loci_windowed_answer *answer)
+static unsigned bin_of(const struct said *said)
 {
-	return answer->kind == LOCI_WINDOWED_REUSE ? loci_spread_bin(answer->distance)
-						   : LOCI_SPREAD_COLD;
+	return said->kind == LOCI_WINDOWED_REUSE ? loci_spread_bin(said->part->answer.distance)
+						 : LOCI_SPREAD_COLD;
 }
 
-static int credit(struct loci_attribution *a, const struct loci_sampler_part *part, uint64_t refs,
-	uint64_t touches)
+/* Whose references they are is known of those that were dropped, too. */
+static int credit(struct loci_attribution *a, const struct said *said, double scale)
 {
-	unsigned bin = bin_of(&part->answer);
+	const struct loci_sampler_part *part = said->part;
+	uint64_t refs = (uint64_t)llround(scale * part->refs);
+	unsigned bin = bin_of(said);
 
 	a->rows.row[part->row].refs += refs;
 	a->walk.contexts.node[part->context].refs += refs;
-	if (loci_spread_add(&a->measure.rows, part->by_row, bin, touches) < 0)
+	if (loci_spread_add(&a->measure.rows, part->by_row, bin, said->touches) < 0)
 		return -ENOMEM;
-	return loci_spread_add(&a->measure.contexts, part->by_context, bin, touches);
+	return loci_spread_add(&a->measure.contexts, part->by_context, bin, said->touches);
 }
 
-static int credit_private(
-	struct loci_sampler_private *p, const struct loci_sampler_part *part, uint64_t touches)
+static int credit_private(struct loci_sampler_private *p, const struct said *said)
 {
-	uint32_t row = part->by_row;
+	uint32_t row = said->part->by_row;
 
 	if (!p->met)
 		return 0;
-	if (part->answer.kind != LOCI_WINDOWED_LOST)
-		return loci_spread_add(&p->rows, row, bin_of(&part->answer), touches);
-	*(part->answer.is_false ? &p->met[row].false_sharing : &p->met[row].true_sharing) +=
-		touches;
+	if (said->kind != LOCI_WINDOWED_LOST)
+		return loci_spread_add(&p->rows, row, bin_of(said), said->touches);
+	*(said->part->answer.is_false ? &p->met[row].false_sharing : &p->met[row].true_sharing) +=
+		said->touches;
 	return 0;
 }
 
-static int add_part(struct loci_sampler *s, struct loci_attribution *a,
-	const struct loci_sampler_part *part, double scale, struct loci_sample_sum *sum)
+static int add_part(struct loci_sampler *s, struct loci_attribution *a, const struct said *said,
+	double scale, struct loci_sample_sum *sum)
 {
-	uint64_t touches = (uint64_t)llround(scale * part->touches);
+	const struct loci_sampler_part *part = said->part;
+	bool dropped = part->answer.kind == LOCI_WINDOWED_DROPPED;
+	bool counts = !dropped || said->weight > 0;
 
 	if (!part->is_private) {
-		if (add_answer(&sum->shared, part, scale) < 0)
+		sum->square += said->square;
+		sum->pruned += dropped && counts ? part->n : 0;
+		if (counts && add_answer(&sum->shared, said) < 0)
 			return -ENOMEM;
-		return credit(a, part, (uint64_t)llround(scale * part->refs), touches);
+		return credit(a, said, scale);
 	}
-	if (add_answer(&sum->private_, part, scale) < 0 ||
-		add_answer(&sum->thread[part->member].private_, part, scale) < 0)
+	if (!counts)
+		return 0;
+	if (add_answer(&sum->private_, said) < 0 ||
+		add_answer(&sum->thread[part->member].private_, said) < 0)
 		return -ENOMEM;
-	return credit_private(&s->private_, part, touches);
+	return credit_private(&s->private_, said);
 }
 
 static void add_all(
@@ -86,7 +155,6 @@ static void add_all(
 	if (sum->last_mean < parts->last_mean)
 		sum->last_mean = parts->last_mean;
 	sum->weight += scale * parts->touches;
-	sum->square += scale * scale * parts->square;
 	sum->touches += scale * parts->touches;
 	sum->writes += scale * parts->writes;
 	sum->straddles += scale * parts->straddles;
@@ -112,6 +180,7 @@ static int add_up(struct loci_sampler *s, struct loci_attribution *a, struct loc
 {
 	loci_autofree double *regular = forget_seen(&a->rows);
 	const struct loci_sampler_parts *parts = &s->parts;
+	struct standing standing[2];
 	double scale;
 
 	if (!regular || loci_sampler_fold(s) < 0)
@@ -130,9 +199,15 @@ static int add_up(struct loci_sampler *s, struct loci_attribution *a, struct loc
 	for (size_t i = 0; i < sum->n_threads; i++)
 		sum->thread[i].thread = a->walk.thread[i].id;
 	add_all(parts, scale, sum);
-	for (size_t i = 0; i < parts->n; i++)
-		if (add_part(s, a, &parts->part[i], scale, sum) < 0)
+	find_standing(parts, false, &standing[false]);
+	find_standing(parts, true, &standing[true]);
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct loci_sampler_part *part = &parts->part[i];
+		struct said said = said_by(part, &standing[part->is_private], scale);
+
+		if (add_part(s, a, &said, scale, sum) < 0)
 			return -ENOMEM;
+	}
 	for (size_t i = 0; i < a->rows.n; i++)
 		a->rows.row[i].regular = (uint64_t)(regular[i] * (double)a->rows.row[i].refs);
 	return 0;

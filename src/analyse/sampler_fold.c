@@ -33,8 +33,9 @@ static struct loci_digest digest(const struct loci_sampler_part *part)
 	d = loci_digest_word(d, (uint64_t)part->by_row << 32 | part->by_context);
 	d = loci_digest_word(d, part->answer.distance);
 	return loci_digest_word(d,
-		(uint64_t)part->member << 32 | (uint64_t)part->answer.kind << 2 |
-			(uint64_t)part->answer.is_false << 1 | part->is_private);
+		(uint64_t)part->member << 32 | (uint64_t)part->answer.stayed << 8 |
+			(uint64_t)part->answer.kind << 2 | (uint64_t)part->answer.is_false << 1 |
+			part->is_private);
 }
 
 static int add(struct loci_sampler_parts *parts, const struct loci_sampler_part *part)
@@ -53,6 +54,7 @@ static int add(struct loci_sampler_parts *parts, const struct loci_sampler_part 
 	parts->part[i].refs += part->refs;
 	parts->part[i].touches += part->touches;
 	parts->part[i].square += part->square;
+	parts->part[i].n += part->n;
 	return 0;
 }
 
@@ -73,7 +75,8 @@ static int add_answer(struct loci_sampler_parts *parts, const struct loci_sample
 			.is_private = is_private,
 			.refs = refs,
 			.touches = touches,
-			.square = touches * touches });
+			.square = touches * touches,
+			.n = 1 });
 }
 
 static int fold(void *data, const struct loci_windowed_outcome *outcome)
@@ -90,7 +93,6 @@ static int fold(void *data, const struct loci_windowed_outcome *outcome)
 		parts->last_mean = taken->mean;
 	parts->refs += refs;
 	parts->touches += touches;
-	parts->square += touches * touches;
 	parts->writes += taken->is_write ? touches : 0;
 	parts->straddles += taken->straddles ? refs : 0;
 	if (add_answer(parts, taken, outcome, false) < 0 ||

@@ -42,6 +42,7 @@ struct loci_sampler_part {
 	bool is_private;
 	double refs, touches; /* that they stand for, as the gaps before them have it .. */
 	double square;        /* .. and the sum of each one's touches squared */
+	uint64_t n;
 };
 
 struct loci_sampler_parts {
@@ -50,7 +51,7 @@ struct loci_sampler_parts {
 	struct loci_keymap ids;
 	/* Of all samples. */
 	uint64_t samples, pruned, last_mean;
-	double refs, touches, square, writes, straddles;
+	double refs, touches, writes, straddles;
 };
 
 struct loci_sampler {

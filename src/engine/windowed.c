@@ -13,6 +13,8 @@
 #define CHAINS     4096u
 #define PERCENTILE 0.99
 #define NONE       UINT32_MAX
+#define AGE_SHIFT  2  /* the next age is four times as far */
+#define LOOKS      16 /* until the first age, who has come to one */
 
 struct sample {
 	uint64_t block;
@@ -21,7 +23,8 @@ struct sample {
 	uint32_t epoch;   /* that it began */
 	uint32_t outcome;
 	uint32_t member;
-	uint32_t next; /* of its chain */
+	uint32_t next;   /* of its chain */
+	uint32_t stayed; /* ages at which chance decided */
 	bool private_open, shared_open;
 	bool lost; /* only waits to be told from LAST */
 };
@@ -46,9 +49,13 @@ struct loci_windowed {
 	size_t n_outcomes, outcome_cap;
 	uint64_t n_samples;
 	bool finished;
-	uint64_t *known; /* shared distances, by fine bin */
-	uint64_t n_known, n_cut, cut;
-	uint64_t n_hopeless; /* given up because of their distance */
+	uint64_t *known;              /* shared distances, by fine bin */
+	uint64_t n_known, n_cut, cut; /* as many as they stand for */
+	uint64_t n_learnt;
+	uint64_t n_hopeless;                 /* given up because of their distance */
+	uint64_t n_aged[LOCI_WINDOWED_AGES]; /* for whom chance decided, by age */
+	bool stays[LOCI_WINDOWED_AGES];      /* whether the last one of an odd number stayed */
+	uint64_t gamble_at;                  /* touches, when it is next looked who is */
 };
 
 static int reserve(void *array, size_t *cap, size_t n, size_t element)
@@ -107,13 +114,14 @@ static uint32_t chain_of(uint64_t block)
  * them the percentile would sink with every one. But what is known first is what is near, so that
  * it begins too low, and those given up keep it there: no more than the share that is meant to be
  * beyond are given up. */
-static void learn(struct loci_windowed *w, uint64_t distance)
+static void learn(struct loci_windowed *w, uint64_t distance, uint32_t stayed)
 {
 	uint64_t below = 0;
 	uint32_t bin = 0;
 
-	w->known[loci_bin_fine(distance)]++;
-	if (++w->n_known < w->options.prune_from || w->n_known - w->n_cut < w->n_known / 16)
+	w->known[loci_bin_fine(distance)] += 1ull << stayed;
+	w->n_known += 1ull << stayed;
+	if (++w->n_learnt < w->options.prune_from || w->n_known - w->n_cut < w->n_known / 16)
 		return;
 	w->n_cut = w->n_known;
 	while ((double)(below += w->known[bin]) < PERCENTILE * (double)w->n_known)
@@ -167,10 +175,11 @@ static void answer_shared(
 	if (!s->shared_open)
 		return;
 	s->shared_open = false;
-	w->outcome[s->outcome].told.shared =
-		(struct loci_windowed_answer){ .kind = kind, .distance = distance };
+	w->outcome[s->outcome].told.shared = (struct loci_windowed_answer){
+		.kind = kind, .distance = distance, .stayed = s->stayed
+	};
 	if (kind == LOCI_WINDOWED_REUSE || kind == LOCI_WINDOWED_AT_LEAST)
-		learn(w, distance);
+		learn(w, distance, s->stayed);
 }
 
 static void answer_private(
@@ -179,8 +188,9 @@ static void answer_private(
 	if (!s->private_open)
 		return;
 	s->private_open = false;
-	w->outcome[s->outcome].told.private_ =
-		(struct loci_windowed_answer){ .kind = kind, .distance = distance };
+	w->outcome[s->outcome].told.private_ = (struct loci_windowed_answer){
+		.kind = kind, .distance = distance, .stayed = s->stayed
+	};
 }
 
 static uint64_t shared_so_far(const struct loci_windowed *w, const struct sample *s)
@@ -193,14 +203,15 @@ static uint64_t private_so_far(const struct loci_windowed *w, const struct sampl
 	return loci_epochs_above_own(&w->epochs, s->member, s->epoch);
 }
 
-static void give_up(struct loci_windowed *w, uint32_t slot)
+/* What is open of it ends as this kind. */
+static void give_up(struct loci_windowed *w, uint32_t slot, enum loci_windowed_kind kind)
 {
 	struct sample *s = &w->sample[slot];
 
 	if (s->private_open)
-		answer_private(w, s, LOCI_WINDOWED_AT_LEAST, private_so_far(w, s));
+		answer_private(w, s, kind, private_so_far(w, s));
 	if (s->shared_open)
-		answer_shared(w, s, LOCI_WINDOWED_AT_LEAST, shared_so_far(w, s));
+		answer_shared(w, s, kind, shared_so_far(w, s));
 	settle(w, slot);
 }
 
@@ -213,9 +224,11 @@ static void find_lost(struct loci_windowed *w, uint32_t slot, const struct loci_
 		s->written |= t->is_write ? t->bytes : 0;
 		return;
 	}
-	w->outcome[s->outcome].told.private_ = (struct loci_windowed_answer){
-		.kind = LOCI_WINDOWED_LOST, .is_false = !(t->bytes & s->written), .by = t->use
-	};
+	w->outcome[s->outcome].told.private_ =
+		(struct loci_windowed_answer){ .kind = LOCI_WINDOWED_LOST,
+			.stayed = s->stayed,
+			.is_false = !(t->bytes & s->written),
+			.by = t->use };
 	s->lost = false;
 	if (!s->shared_open)
 		unchain(w, slot);
@@ -302,8 +315,60 @@ static bool is_hopeless(const struct loci_windowed *w, const struct sample *s)
 		shared_so_far(w, s) > w->cut;
 }
 
+static uint64_t mixed(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+/* Of two that come to an age one after the other one stays: the seed says which. */
+static bool may_stay(struct loci_windowed *w, uint32_t age)
+{
+	uint64_t n = w->n_aged[age]++;
+
+	if (n % 2 == 0)
+		w->stays[age] =
+			mixed(mixed(w->options.seed + 0x9e3779b97f4a7c15u * (age + 1)) + n) >> 63;
+	else
+		w->stays[age] = !w->stays[age];
+	return w->stays[age];
+}
+
+/* Chance decides for each age that the sample has come to. False: it was dropped. Who is answered
+ * before anybody looks keeps its answer, and stands for what it stood for. */
+static bool gamble(struct loci_windowed *w, uint32_t slot)
+{
+	uint64_t first = w->options.gamble_touches;
+	struct sample *s = &w->sample[slot];
+
+	while (s->stayed < LOCI_WINDOWED_AGES &&
+		(w->epochs.touches - s->since) >> (AGE_SHIFT * s->stayed) > first) {
+		if (!may_stay(w, s->stayed)) {
+			give_up(w, slot, LOCI_WINDOWED_DROPPED);
+			return false;
+		}
+		s->stayed++;
+	}
+	return true;
+}
+
+/* Those that are old enough; now and then, as there may be many. */
+static void gamble_all(struct loci_windowed *w)
+{
+	uint64_t first = w->options.gamble_touches, now = w->epochs.touches;
+	size_t i = 0;
+
+	if (!first || now < w->gamble_at)
+		return;
+	w->gamble_at = now + first / LOOKS;
+	while (i < w->n_open && now - w->sample[w->by_age[i]].since > first)
+		i += gamble(w, w->by_age[i]);
+}
+
 static void prune(struct loci_windowed *w, bool opened)
 {
+	gamble_all(w);
 	while (w->n_open) {
 		const struct sample *oldest = &w->sample[w->by_age[0]];
 		bool old = w->options.limit_touches &&
@@ -311,8 +376,8 @@ static void prune(struct loci_windowed *w, bool opened)
 
 		if (!old && !(opened && is_hopeless(w, oldest)))
 			return;
-		w->n_hopeless += !old;
-		give_up(w, w->by_age[0]);
+		w->n_hopeless += old ? 0 : 1ull << oldest->stayed;
+		give_up(w, w->by_age[0], LOCI_WINDOWED_AT_LEAST);
 	}
 }
 
@@ -373,7 +438,7 @@ void loci_windowed_interrupt(struct loci_windowed *w, uint32_t member)
 {
 	for (size_t i = w->n_open; i-- > 0;)
 		if (w->sample[w->by_age[i]].member == member)
-			give_up(w, w->by_age[i]);
+			give_up(w, w->by_age[i], LOCI_WINDOWED_AT_LEAST);
 }
 
 void loci_windowed_finish(struct loci_windowed *w)

@@ -9,7 +9,14 @@
  * touch this one sees a last touch. Only their numbers compare.
  *
  * Samples that stay open for long are given up: what is known then is that the distance is at least
- * what has been touched so far. */
+ * what has been touched so far.
+ *
+ * Or chance decides (Russian roulette; Kahn 1956): of the samples that are still open at an age,
+ * and at four and sixteen times that age, and so on, every second one is dropped at each, chosen at
+ * random and whatever its distance will be; those that stay stand for it. So what a sample costs
+ * grows with the square root of its reuse's age, and so does what the reuse's weight may become.
+ * (Where as many reuses are between ages a and 2 a as between 2 a and 4 a, no other rule errs less
+ * at the same cost.) An answer says how often its sample has stayed. */
 #ifndef LOCI_ENGINE_WINDOWED_H
 #define LOCI_ENGINE_WINDOWED_H
 
@@ -27,7 +34,9 @@ struct loci_windowed_options {
 	 * far is beyond the 99th percentile of those, and no more than one in a hundred was so
 	 * far; 0: never. */
 	uint64_t prune_from;
-	uint64_t max_bytes; /* above it what is not wanted is forgotten; 0: no limit */
+	uint64_t gamble_touches; /* the first age at which chance decides; 0: it never does */
+	uint64_t seed;           /* of that */
+	uint64_t max_bytes;      /* above it what is not wanted is forgotten; 0: no limit */
 };
 
 int loci_windowed_new(const struct loci_windowed_options *options, struct loci_windowed **ret,
@@ -40,11 +49,16 @@ enum loci_windowed_kind {
 	LOCI_WINDOWED_LOST,     /* another member wrote it; this one touched it again after that */
 	LOCI_WINDOWED_LAST,     /* never touched again, as far as is known */
 	LOCI_WINDOWED_AT_LEAST, /* given up: the distance is this or more */
+	LOCI_WINDOWED_DROPPED,  /* by chance, as far as that: others stand for it */
 };
+
+/* Ages at which chance decides, at most. */
+#define LOCI_WINDOWED_AGES 24
 
 struct loci_windowed_answer {
 	enum loci_windowed_kind kind;
-	uint64_t distance; /* of REUSE and AT_LEAST */
+	uint64_t distance; /* of REUSE, AT_LEAST and DROPPED */
+	uint32_t stayed;   /* ages at which its sample might have been dropped, and was not */
 	bool is_false;     /* of LOST: others wrote other bytes than those touched again */
 	uint64_t by;       /* of REUSE and LOST: the use of the touch that answered */
 };
@@ -70,7 +84,7 @@ struct loci_windowed_touch {
 int loci_windowed_touch(struct loci_windowed *windowed, const struct loci_windowed_touch *touch);
 /* The last touch is a sample. Also -EOVERFLOW: there have been 2^32. */
 int loci_windowed_open(struct loci_windowed *windowed, uint64_t tag);
-/* Gives up samples that are too old; to be called now and then. */
+/* Gives up samples that are too old, and lets chance decide; to be called now and then. */
 void loci_windowed_prune(struct loci_windowed *windowed);
 
 /* The member touches nothing more. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Streams of several threads with samples in them, against plain lists: every sample is the
  * reference that was chosen, and has the distance that it has in the whole stream. And what a
- * sample in fifty says of the whole. */
+ * sample in fifty says of the whole; and what those say that chance leaves. */
 #include "attribution.h"
 
 #include "oracle/coherent_list.h"
@@ -276,9 +276,10 @@ static void check_profile(struct loci_profile *profile, const struct stream *s, 
 static void check_stream(enum pattern pattern, uint32_t n_threads, uint64_t period)
 {
 	static struct stream s;
-	struct loci_analyse_sampling sampling = {
-		.period = period, .seed = 3, .closed = count_closed
-	};
+	struct loci_analyse_sampling sampling = { .period = period,
+		.seed = 3,
+		.gamble_touches = MAX_REFS, /* all are followed */
+		.closed = count_closed };
 	struct loci_analyse_options options = {
 		.attribute = true, .no_sets = true, .pairs = LOCI_PAIRS_NONE, .sampling = &sampling
 	};
@@ -292,6 +293,79 @@ static void check_stream(enum pattern pattern, uint32_t n_threads, uint64_t peri
 		check_profile(profile, &s, period);
 }
 
+/* Coarse bins, and beyond them what is in none. */
+struct shares {
+	double part[LOCI_COARSE_BINS + 1];
+};
+
+static void add_shares(const struct loci_hist *hist, double weight, struct shares *ret)
+{
+	double all = loci_hist_total(hist);
+
+	for (uint32_t i = 0; i < hist->n_bins; i++)
+		ret->part[loci_bin_coarse(loci_bin_low(LOCI_SCHEME_FINE, i))] +=
+			weight * hist->weight[i] / all;
+	ret->part[LOCI_COARSE_BINS] += weight * (hist->cold + hist->coherence) / all;
+}
+
+static double differ_by(const struct shares *a, const struct shares *b)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i <= LOCI_COARSE_BINS; i++)
+		sum += fabs(a->part[i] - b->part[i]) / 2;
+	return sum;
+}
+
+/* Where chance drops samples that are older than 200 touches, what is left says of all what they
+ * said, in the mean of some seeds, and each time it adds up. */
+static void check_chance(enum pattern pattern, uint32_t n_threads)
+{
+	static struct stream s;
+	const uint64_t seeds = 12, period = 7;
+	struct shares shared = { { 0 } }, private_ = { { 0 } }, want = { { 0 } },
+		      want_private = { { 0 } };
+	struct expected e;
+
+	make(&s, pattern, n_threads, period);
+	expect(&s, &e);
+	add_shares(&e.shared, 1, &want);
+	add_shares(&e.private_, 1, &want_private);
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		struct loci_analyse_sampling sampling = {
+			.period = period, .seed = seed, .gamble_touches = 200
+		};
+		struct loci_analyse_options options = { .attribute = true,
+			.no_sets = true,
+			.pairs = LOCI_PAIRS_NONE,
+			.sampling = &sampling };
+		loci_cleanup(loci_profile_closep) struct loci_profile *profile =
+			attributed(&s.words, &options);
+		const struct loci_sampling_row *row;
+		const struct loci_hist *hist;
+		size_t n = 0;
+
+		CHECK(profile && loci_profile_samplings(profile, &row, &n, NULL) == 0 && n == 1);
+		if (n != 1)
+			continue;
+		CHECK_U64(row->samples, e.n);
+		CHECK(row->effective < 0.97 * (double)e.n); /* they are worth less */
+		hist = hist_of(profile, LOCI_DISTANCE_STACK);
+		CHECK_NEAR(loci_hist_total(hist), (double)s.n, 1e-6 * (double)s.n);
+		add_shares(hist, 1 / (double)seeds, &shared);
+		hist = hist_of(profile, LOCI_DISTANCE_PRIVATE);
+		if (hist)
+			CHECK_NEAR(loci_hist_total(hist), (double)s.n, 1e-6 * (double)s.n);
+		if (hist)
+			add_shares(hist, 1 / (double)seeds, &private_);
+	}
+	CHECK(differ_by(&shared, &want) < 0.02);
+	if (n_threads > 1)
+		CHECK(differ_by(&private_, &want_private) < 0.02);
+	loci_hist_fini(&e.shared);
+	loci_hist_fini(&e.private_);
+}
+
 int main(void)
 {
 	static const uint64_t periods[] = { 50, 7, 300 };
@@ -302,5 +376,7 @@ int main(void)
 				i < (threads == 1 || getenv("LONG") ? check_turns(3) : 1); i++)
 				check_stream((enum pattern)pattern, threads, periods[i]);
 	CHECK(all_agreements / n_agreements > 0.95);
+	for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
+		check_chance((enum pattern)pattern, pattern % 2 ? 1 : THREADS);
 	return check_status();
 }

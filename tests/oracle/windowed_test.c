@@ -310,6 +310,96 @@ static void check_percentile(void)
 	loci_windowed_free(w);
 }
 
+/* Weights of the samples of one stream, over many seeds. */
+struct chance {
+	double sum[MAX_SAMPLES], variance[MAX_SAMPLES];
+	size_t dropped, heavy;
+};
+
+static void gamble_once(const struct stream *s, uint64_t period, uint64_t seed,
+	const struct loci_windowed_outcome *whole, struct chance *chance)
+{
+	struct loci_windowed_options options = { .gamble_touches = 100, .seed = seed };
+	const struct loci_windowed_outcome *outcome;
+	struct loci_windowed *w = NULL;
+	struct loci_err err = { "" };
+	size_t n = 0;
+
+	CHECK(loci_windowed_new(&options, &w, &err) == 0);
+	for (size_t i = 0; i < s->n; i++) {
+		feed_touch(w, &s->touch[i]);
+		if (i % 64 == 63)
+			loci_windowed_prune(w);
+		if (i % period == 0) {
+			touch_one(w, s->touch[i].member, s->touch[i].block, s->touch[i].is_write);
+			CHECK(loci_windowed_open(w, i / period) == 0);
+		}
+	}
+	outcome = outcomes(w, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct loci_windowed_answer *answer = &outcome[i].shared;
+		bool dropped = answer->kind == LOCI_WINDOWED_DROPPED;
+
+		chance->sum[i] += dropped ? 0 : ldexp(1, (int)answer->stayed);
+		chance->dropped += dropped;
+		chance->heavy += answer->stayed > 1;
+		if (dropped)
+			continue;
+		CHECK_U64(answer->kind, whole[i].shared.kind);
+		CHECK_U64(answer->distance, whole[i].shared.distance);
+		if (chance->variance[i] < ldexp(1, (int)answer->stayed) - 1)
+			chance->variance[i] = ldexp(1, (int)answer->stayed) - 1;
+	}
+	loci_windowed_free(w);
+}
+
+/* Chance drops samples, and others stand for them: those that stay say what they would have said
+ * anyway, and in the mean each sample stands for itself, near or far. */
+static void check_chance(void)
+{
+	static struct stream s;
+	static struct chance chance;
+	static struct loci_windowed_outcome whole[MAX_SAMPLES];
+	struct loci_windowed_options never = { 0 };
+	const uint64_t period = 5, seeds = check_amount(200);
+	struct loci_windowed *w = NULL;
+	struct loci_err err = { "" };
+	double z = 0, chi = 0;
+	size_t n = 0, n_chance = 0;
+
+	make(&s, 3, 300);
+	CHECK(loci_windowed_new(&never, &w, &err) == 0);
+	for (size_t i = 0; i < s.n; i++) {
+		feed_touch(w, &s.touch[i]);
+		if (i % period == 0) {
+			touch_one(w, s.touch[i].member, s.touch[i].block, s.touch[i].is_write);
+			CHECK(loci_windowed_open(w, i / period) == 0);
+		}
+	}
+	memcpy(whole, outcomes(w, &n), (1 + (s.n - 1) / period) * sizeof(*whole));
+	loci_windowed_free(w);
+	for (uint64_t seed = 1; seed <= seeds; seed++)
+		gamble_once(&s, period, seed, whole, &chance);
+	CHECK(chance.dropped > n * seeds / 20 && chance.heavy > n * seeds / 50);
+	for (size_t i = 0; i < n; i++) {
+		double off = chance.sum[i] - (double)seeds;
+
+		if (!(chance.variance[i] > 0)) { /* it is too young for chance, or always dropped */
+			CHECK(off <= 0);
+			CHECK(off >= 0 || chance.sum[i] <= 0);
+			continue;
+		}
+		off /= sqrt((double)seeds * chance.variance[i]);
+		z += off;
+		chi += off * off;
+		n_chance++;
+	}
+	/* Of n_chance numbers that are nearly normal; a weight that is left out is 7 off each. */
+	CHECK(n_chance > n / 8);
+	CHECK(fabs(z) < 4 * sqrt((double)n_chance));
+	CHECK(fabs(chi - (double)n_chance) < 5 * sqrt(2 * (double)n_chance));
+}
+
 /* A member ends with samples open; another goes on counting unseen. */
 static void check_ends(void)
 {
@@ -421,6 +511,7 @@ int main(void)
 {
 	check_random();
 	check_percentile();
+	check_chance();
 	check_ends();
 	check_again();
 	for (uint64_t step = 1; step <= 1 << 20; step *= 16)
