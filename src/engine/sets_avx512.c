@@ -65,4 +65,29 @@ static inline unsigned top_oldest(const struct sets_top *top)
 	return (unsigned)__builtin_ctzll(low | high << 32);
 }
 
+#define SETS_TOP_SAME
+
+/* Four planes at once; each and all before it. */
+static inline sets_row top_same(const struct sets_top *top, uint64_t *places, uint64_t block)
+{
+	__m256i every = _mm256_set1_epi64x(-1), last = _mm256_set1_epi64x((long long)*places);
+	__m128i counts[4];
+
+#pragma GCC unroll 4
+	for (unsigned i = 0; i < 4; i++) {
+		__m256i same = _mm256_load_si256((const __m256i *)top->plane[0] + i);
+
+		same = _mm256_mask_load_epi64(
+			same, (__mmask8)(block >> 4 * i), (const __m256i *)top->plane[1] + i);
+		same = _mm256_and_si256(same, _mm256_alignr_epi64(same, every, 3));
+		same = _mm256_and_si256(same, _mm256_alignr_epi64(same, every, 2));
+		same = _mm256_and_si256(same, last);
+		last = _mm256_permute4x64_epi64(same, 0xff);
+		counts[i] = _mm256_cvtepi64_epi8(_mm256_popcnt_epi64(same));
+	}
+	*places = (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(last));
+	return (sets_row)_mm_unpacklo_epi64(
+		_mm_unpacklo_epi32(counts[0], counts[1]), _mm_unpacklo_epi32(counts[2], counts[3]));
+}
+
 #include "engine/sets_kernel.h"

@@ -102,8 +102,9 @@ static always_inline void touch_before(struct loci_sets *sets, uint64_t block, b
 	settle(sets, place, 1, row, write);
 }
 
-/* How many of some places have a block in the same set, at the n levels after first. Leaves those
- * of the last. */
+#if !defined(SETS_TOP_SAME)
+
+/* At the n levels after first. */
 static always_inline uint64_t count_same(
 	const struct sets_top *top, uint64_t *places, uint64_t block, unsigned first, unsigned n)
 {
@@ -117,7 +118,17 @@ static always_inline uint64_t count_same(
 	return counts;
 }
 
-/* The same, and these are positions. */
+/* How many of some places have a block in the same set. Leaves those that agree in 16 bits. */
+static always_inline sets_row top_same(const struct sets_top *top, uint64_t *places, uint64_t block)
+{
+	uint64_t low = count_same(top, places, block, 0, 8);
+
+	return (sets_row){ low, *places ? count_same(top, places, block, 8, 8) : 0 };
+}
+
+#endif
+
+/* The same at the n levels after first, and these are positions. */
 static always_inline uint64_t find_same(
 	struct loci_sets *sets, uint64_t *places, uint64_t block, unsigned first, unsigned n)
 {
@@ -181,11 +192,10 @@ static __attribute__((noinline)) void touch_far(struct loci_sets *sets, uint64_t
 {
 	struct sets_top *top = &sets->top;
 	sets_row row, dirty = { SETS_ABSENT, SETS_ABSENT };
-	uint64_t same = low_bits(UINT64_MAX, top->n), low, high;
+	uint64_t same = low_bits(UINT64_MAX, top->n);
 	unsigned position, place;
 
-	low = count_same(top, &same, block, 0, 8);
-	high = same ? count_same(top, &same, block, 8, 8) : 0;
+	row = top_same(top, &same, block);
 	/* Its hint was lost to another block. */
 	for (; same; same &= same - 1) {
 		place = (unsigned)__builtin_ctzll(same);
@@ -196,7 +206,7 @@ static __attribute__((noinline)) void touch_far(struct loci_sets *sets, uint64_t
 		}
 	}
 	if (directory_take(&sets->directory, block, &dirty, &position))
-		row = row_sum((sets_row){ low, high }, tree_take(&sets->tree, block, position));
+		row = row_sum(row, tree_take(&sets->tree, block, position));
 	else
 		row = dirty;
 	sets->position[0][LOCI_SETS_WAYS]++;
