@@ -42,12 +42,14 @@ static inline unsigned first_above(uint64_t sums, unsigned n)
 }
 
 /* The first byte that has more than n bits up to its end, and in it the same bit by bit, each
- * spread to a byte: a loop over them would be hard to predict. */
+ * spread to a byte: a loop over them would be hard to predict. Most often it is the first bit. */
 static inline uint64_t next_bit(uint64_t word, uint64_t own)
 {
 	uint64_t counts = byte_counts(word) * ONES, spread;
 	unsigned n = own ? (unsigned)__builtin_ctzll(own) : 64, shift;
 
+	if (own == 1)
+		return word & -word;
 	if (n >= counts >> 56)
 		return 0;
 	shift = first_above(counts, n);
