@@ -35,6 +35,15 @@ static inline void loci_level_tally_add(
 	to->transfers += from->transfers;
 }
 
+/* Touches of one row and context that did the same at all levels; within a batch they are counted
+ * as one. */
+struct loci_level_alike {
+	uint64_t who; /* row and context, as in a use */
+	uint32_t met; /* missed; dirty << 8; coherence << 16; transfer << 24 */
+	uint32_t n;
+};
+#define LOCI_LEVEL_ALIKE_BITS 7
+
 /* n_levels each, by owner. */
 struct loci_level_tallies {
 	struct loci_level_tally *tally;
@@ -59,6 +68,7 @@ struct loci_measure {
 	struct loci_levels_shared *shared_levels; /* once there are threads */
 	unsigned n_levels;
 	struct loci_level_tallies row_levels, context_levels, stage_levels, member_levels;
+	struct loci_level_alike level_alike[1 << LOCI_LEVEL_ALIKE_BITS];
 	uint64_t *used_bytes; /* by row: of the blocks it brought into the first level */
 	size_t used_cap;
 	struct loci_piece_cell *cell; /* by number; NULL: not asked for */

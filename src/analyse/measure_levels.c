@@ -75,47 +75,63 @@ static int reserve_tallies(struct loci_level_tallies *tallies, size_t n)
 	return loci_grow(&tallies->tally, &tallies->cap, n, sizeof(*tallies->tally));
 }
 
-/* What a touch did, by level. */
-struct met {
-	unsigned missed, dirty, coherence, transfer;
-};
-
-static struct met met_by(
+/* What a touch did, as in loci_level_alike. */
+static inline uint32_t met_by(
 	const struct loci_measure *measure, const struct loci_batch *batch, size_t i)
 {
-	return (struct met){ batch->missed[i], measure->dirty[i],
-		measure->coherence[i] & batch->missed[i], measure->transfer[i] };
+	uint32_t missed = batch->missed[i], coherence = measure->coherence[i] & missed;
+
+	return missed | (uint32_t)measure->dirty[i] << 8 | coherence << 16 |
+		(uint32_t)measure->transfer[i] << 24;
 }
 
-static void tally(struct loci_level_tally *level, unsigned n_levels, struct met met)
+/* n touches that did the same. */
+static void tally(struct loci_level_tally *level, unsigned n_levels, uint32_t met, uint32_t n)
 {
-	unsigned missed = met.missed, dirty = met.dirty;
+	unsigned missed = met & UINT8_MAX;
 
 	if (missed) {
 		unsigned hit = (unsigned)__builtin_ctz(~missed);
 
 		if (hit < n_levels)
-			level[hit].first_hits++;
+			level[hit].first_hits += n;
 	}
 	for (; missed; missed &= missed - 1)
-		level[__builtin_ctz(missed)].misses++;
-	for (; dirty; dirty &= dirty - 1)
-		level[__builtin_ctz(dirty)].writebacks++;
-	for (unsigned lost = met.coherence; lost; lost &= lost - 1)
-		level[__builtin_ctz(lost)].coherence++;
-	for (unsigned taken = met.transfer; taken; taken &= taken - 1)
-		level[__builtin_ctz(taken)].transfers++;
+		level[__builtin_ctz(missed)].misses += n;
+	for (unsigned dirty = met >> 8 & UINT8_MAX; dirty; dirty &= dirty - 1)
+		level[__builtin_ctz(dirty)].writebacks += n;
+	for (unsigned lost = met >> 16 & UINT8_MAX; lost; lost &= lost - 1)
+		level[__builtin_ctz(lost)].coherence += n;
+	for (unsigned taken = met >> 24; taken; taken &= taken - 1)
+		level[__builtin_ctz(taken)].transfers += n;
+}
+
+static void tell(struct loci_measure *measure, struct loci_level_alike *alike)
+{
+	unsigned n = measure->n_levels;
+	size_t row = loci_use_row(alike->who), context = loci_use_context(alike->who);
+
+	tally(measure->row_levels.tally + row * n, n, alike->met, alike->n);
+	tally(measure->context_levels.tally + context * n, n, alike->met, alike->n);
+	alike->n = 0;
 }
 
 /* Hits of the first level are not counted one by one: they are what is left of the touches. */
-static void count(struct loci_measure *measure, const struct loci_batch *batch, size_t i)
+static inline void count(struct loci_measure *measure, const struct loci_batch *batch, size_t i)
 {
-	struct met met = met_by(measure, batch, i);
-	unsigned n = measure->n_levels;
-	uint64_t use = batch->use[i];
+	uint64_t who = batch->use[i] & ((1ull << LOCI_USE_WRITE) - 1);
+	uint32_t met = met_by(measure, batch, i);
+	struct loci_level_alike *alike =
+		&measure->level_alike[((who ^ (uint64_t)met << 28) * 0x9e3779b97f4a7c15u) >>
+			(64 - LOCI_LEVEL_ALIKE_BITS)];
 
-	tally(measure->row_levels.tally + (size_t)loci_use_row(use) * n, n, met);
-	tally(measure->context_levels.tally + (size_t)loci_use_context(use) * n, n, met);
+	if (__builtin_expect(alike->who != who || alike->met != met, 0)) {
+		if (alike->n)
+			tell(measure, alike);
+		alike->who = who;
+		alike->met = met;
+	}
+	alike->n++;
 }
 
 /* Most touches neither miss nor make anything dirty: eight are asked at once. */
@@ -137,37 +153,55 @@ static void count_all(struct loci_measure *measure, struct loci_batch *batch)
 			any >>= 8;
 		}
 	}
+	for (size_t i = 0; i < 1 << LOCI_LEVEL_ALIKE_BITS; i++)
+		if (measure->level_alike[i].n)
+			tell(measure, &measure->level_alike[i]);
 }
 
-/* The same by stage, where the program has any. */
+/* The same for an owner of touches from one on, up to another. */
+static void count_part(struct loci_measure *measure, const struct loci_batch *batch, size_t from,
+	size_t to, struct loci_level_tally *level)
+{
+	uint32_t last = 0, n = 0;
+
+	for (size_t i = from; i < to; i++) {
+		uint32_t met = met_by(measure, batch, i);
+
+		if (!met)
+			continue;
+		if (met != last) {
+			if (n)
+				tally(level, measure->n_levels, last, n);
+			last = met;
+			n = 0;
+		}
+		n++;
+	}
+	if (n)
+		tally(level, measure->n_levels, last, n);
+}
+
+/* By stage, where the program has any. */
 static void count_stages(struct loci_measure *measure, const struct loci_batch *batch)
 {
-	unsigned n = measure->n_levels;
-
 	for (size_t k = 0; k < batch->n_stage_events; k++) {
-		struct loci_level_tally *level =
-			measure->stage_levels.tally + (size_t)batch->stage[k].stage * n;
 		size_t end = k + 1 < batch->n_stage_events ? batch->stage[k + 1].touch : batch->n;
 
-		for (size_t i = batch->stage[k].touch; i < end; i++)
-			if (batch->missed[i] | measure->dirty[i] | measure->transfer[i])
-				tally(level, n, met_by(measure, batch, i));
+		count_part(measure, batch, batch->stage[k].touch, end,
+			measure->stage_levels.tally +
+				(size_t)batch->stage[k].stage * measure->n_levels);
 	}
 }
 
-/* The same by member, where there are several threads. */
+/* By member, where there are several threads. */
 static void count_members(struct loci_measure *measure, const struct loci_batch *batch)
 {
-	unsigned n = measure->n_levels;
-
 	for (size_t k = 0; k < batch->n_turns; k++) {
-		struct loci_level_tally *level =
-			measure->member_levels.tally + (size_t)batch->turn[k].member * n;
 		size_t end = k + 1 < batch->n_turns ? batch->turn[k + 1].touch : batch->n;
 
-		for (size_t i = batch->turn[k].touch; i < end; i++)
-			if (batch->missed[i] | measure->dirty[i] | measure->transfer[i])
-				tally(level, n, met_by(measure, batch, i));
+		count_part(measure, batch, batch->turn[k].touch, end,
+			measure->member_levels.tally +
+				(size_t)batch->turn[k].member * measure->n_levels);
 	}
 }
 
