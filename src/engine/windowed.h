@@ -15,8 +15,8 @@
  * and at four and sixteen times that age, and so on, every second one is dropped at each, chosen at
  * random and whatever its distance will be; those that stay stand for it. So what a sample costs
  * grows with the square root of its reuse's age, and so does what the reuse's weight may become.
- * (Where as many reuses are between ages a and 2 a as between 2 a and 4 a, no other rule errs less
- * at the same cost.) An answer says how often its sample has stayed. */
+ * (Where as many reuses are between ages a and 2 a as between 2 a and 4 a that has the least
+ * variance for its cost.) An answer says how often its sample has stayed. */
 #ifndef LOCI_ENGINE_WINDOWED_H
 #define LOCI_ENGINE_WINDOWED_H
 
