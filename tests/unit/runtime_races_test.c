@@ -13,7 +13,7 @@
 static struct one_run run;
 static const char *program = RACED; /* or another that is named */
 static unsigned n_turns;            /* of the recorder */
-static bool has_left;
+static size_t n_left;               /* rings that it reads no more */
 
 static struct loci_control_samples *slot(void)
 {
@@ -79,19 +79,17 @@ static void close_samples(void)
 	__atomic_store_n(&slot()->closed, opened, __ATOMIC_SEQ_CST);
 }
 
-/* The recorder goes away. */
+/* The recorder goes away: it reads no ring any more, those that are yet to come neither. */
 static void leave(void)
 {
-	if (n_turns != LEAVES)
-		return;
-	for (size_t i = 0; i < run.n_rings; i++) {
-		loci_ring_stop(run.ring[i].source);
-		CHECK(pthread_join(run.ring[i].thread, NULL) == 0);
-		loci_source_close(run.ring[i].source);
-		free(run.ring[i].words);
+	for (; n_turns >= LEAVES && n_left < run.n_rings; n_left++) {
+		struct one_ring *ring = &run.ring[n_left];
+
+		loci_ring_stop(ring->source);
+		CHECK(pthread_join(ring->thread, NULL) == 0);
+		loci_source_close(ring->source);
+		free(ring->words);
 	}
-	run.n_rings = 0;
-	has_left = true;
 }
 
 static size_t n_words(bool of_threads)
@@ -108,16 +106,19 @@ static void try(const char *scenario, void (*mode)(struct loci_control *), void 
 {
 	run_prepare(&run);
 	mode(run.control);
-	has_left = false;
+	n_left = 0;
 	run_start(&run, program, scenario);
 	for (n_turns = 0; waitpid(run.pid, &run.status, WNOHANG) == 0; n_turns++) {
-		if (!has_left)
-			run_look(&run);
+		run_look(&run);
 		meanwhile();
 		usleep(1000);
 	}
-	while (!has_left && run_look(&run))
+	while (run_look(&run))
 		;
+	if (n_left) {
+		leave();
+		run.n_rings = 0;
+	}
 	for (size_t i = 0; i < run.n_rings; i++)
 		CHECK(pthread_join(run.ring[i].thread, NULL) == 0);
 	CHECK(WIFEXITED(run.status));
