@@ -153,16 +153,19 @@ void loci_order_lanes_fini(struct loci_ordered *order)
 	loci_idmap_fini(&order->lane_ids);
 }
 
-static bool goes_first(const struct loci_order_lane *a, const struct loci_order_lane *b)
+static bool goes_first(const struct loci_ordered *order, const struct loci_order_lane *a,
+	const struct loci_order_lane *b)
 {
-	return a->clock != b->clock ? a->clock < b->clock : a->thread < b->thread;
+	uint64_t of_a = loci_order_round(order, a), of_b = loci_order_round(order, b);
+
+	return of_a != of_b ? of_a < of_b : a->thread < b->thread;
 }
 
 static void push(struct loci_ordered *order, struct loci_order_lane *lane)
 {
 	size_t i = order->n_ready++;
 
-	while (i && goes_first(lane, order->heap[(i - 1) / 2])) {
+	while (i && goes_first(order, lane, order->heap[(i - 1) / 2])) {
 		order->heap[i] = order->heap[(i - 1) / 2];
 		i = (i - 1) / 2;
 	}
@@ -183,9 +186,9 @@ struct loci_order_lane *loci_order_first_ready(struct loci_ordered *order)
 	for (;;) {
 		size_t child = 2 * i + 1;
 
-		if (child + 1 < n && goes_first(order->heap[child + 1], order->heap[child]))
+		if (child + 1 < n && goes_first(order, order->heap[child + 1], order->heap[child]))
 			child++;
-		if (child >= n || !goes_first(order->heap[child], last))
+		if (child >= n || !goes_first(order, order->heap[child], last))
 			break;
 		order->heap[i] = order->heap[child];
 		i = child;
@@ -204,13 +207,13 @@ void loci_order_ready(struct loci_ordered *order, struct loci_order_lane *lane)
 	if (lane->where == LANE_READY)
 		return;
 	loci_order_return(order, lane);
+	/* from now on there is somebody to take turns with */
+	if (order->turn && order->turn != lane && order->turn->left > (int64_t)order->turn_refs)
+		loci_order_restart(order);
 	if (order->order == LOCI_ORDER_TIME)
 		loci_order_pace(order, lane);
 	else if (lane->where != LANE_TURN && lane->clock < order->now)
 		lane->clock = order->now;
-	/* from now on there is somebody to take turns with */
-	if (order->turn && order->turn != lane && order->turn->left > (int64_t)order->turn_refs)
-		order->turn->left = order->turn_refs;
 	push(order, lane);
 }
 
@@ -220,7 +223,7 @@ void loci_order_forget_time(struct loci_ordered *order)
 
 	order->order = LOCI_ORDER_REFS;
 	order->lacks_time = true;
-	order->now = 0;
+	order->now = order->origin = 0;
 	for (size_t i = 0; i < order->n_lanes; i++)
 		order->lane[i]->clock = 0;
 	order->n_ready = 0;

@@ -111,7 +111,9 @@ struct loci_ordered {
 	size_t n_ready;
 	struct loci_order_lane *turn; /* whose turn it is, or NULL */
 	size_t n_blocked;             /* away, and BLOCKED */
-	uint64_t now;                 /* where the lane is that went last */
+	uint64_t now;                 /* where the round is of the lane that went last */
+	uint64_t origin;              /* where rounds began, if they have */
+	bool in_rounds;
 	struct loci_order_queue at_once, at_end;
 	struct loci_order_chunk *spare;
 	size_t held, n_chunks; /* words in lanes; chunks in use */
@@ -171,11 +173,36 @@ bool loci_order_pass(struct loci_ordered *order, struct loci_order_lane *lane, u
 /* Goes on without numbers that have not come. False: nobody waits. */
 bool loci_order_give_up(struct loci_ordered *order);
 
-/* A turn that wakes another begins anew. */
+/* Where the lane's round began; by time stamps there are none. */
+static inline uint64_t loci_order_round(
+	const struct loci_ordered *order, const struct loci_order_lane *lane)
+{
+	if (order->order != LOCI_ORDER_REFS)
+		return lane->clock;
+	return lane->clock - (lane->clock - order->origin) % order->turn_refs;
+}
+
+/* How long a turn that begins here is. By references it goes to the end of the round, of as many
+ * references as a turn has: so it matters little who was served first where threads began. */
+static inline int64_t loci_order_turn_of(
+	const struct loci_ordered *order, const struct loci_order_lane *lane)
+{
+	return (int64_t)(order->turn_refs - (lane->clock - loci_order_round(order, lane)));
+}
+
+/* A turn that wakes another begins anew. Rounds begin when there is a second lane: what the first
+ * gave before need not be known. */
 static inline void loci_order_restart(struct loci_ordered *order)
 {
-	if (order->turn)
-		order->turn->left = order->turn_refs;
+	struct loci_order_lane *lane = order->turn;
+
+	if (!lane)
+		return;
+	if (lane->left > (int64_t)order->turn_refs && !order->in_rounds) {
+		order->origin = order->now = lane->clock;
+		order->in_rounds = true;
+	}
+	lane->left = loci_order_turn_of(order, lane);
 }
 
 /* order_pace.c: brings the lane's clock up to date. False: its next time stamp is not known. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Turns: of the lanes that are ready the one goes on that has got least far, for a turn: until the
- * first end of a block's execution at which it has given as many references as a turn has. Its turn
+/* Turns: of the lanes that are ready the one goes on that is in the earliest round, in the order of
+ * threads: until the first end of a block's execution at which its round, of as many references as
+ * a turn has, is over (by time stamps: the one that has got least far, for a turn). Its turn
  * also ends where it has to wait for a number. While it has no words, and may be expected to have
  * some, all wait for it. One that is alone goes on as long as it is. */
 #include "stream/order_place.h"
@@ -49,7 +50,7 @@ static void advance(struct loci_ordered *order, struct loci_order_lane *lane, in
 		loci_order_pace_given(order, lane, (uint64_t)refs);
 	else
 		lane->clock += (uint64_t)refs;
-	order->now = lane->clock;
+	order->now = loci_order_round(order, lane);
 }
 
 static void end_turn(struct loci_ordered *order, struct loci_order_lane *lane)
@@ -222,8 +223,8 @@ static void begin_turn(struct loci_ordered *order, struct loci_order_lane *lane)
 {
 	order->turn = lane;
 	lane->where = LANE_TURN;
-	lane->left = order->n_ready ? (int64_t)order->turn_refs : ENDLESS;
-	order->now = lane->clock;
+	lane->left = order->n_ready ? loci_order_turn_of(order, lane) : ENDLESS;
+	order->now = loci_order_round(order, lane);
 }
 
 /* A lane that is empty is waited for, unless it is blocked and others are far enough ahead. */

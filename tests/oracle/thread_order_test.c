@@ -19,8 +19,9 @@ struct model_thread {
 struct model {
 	const struct program *program;
 	struct model_thread t[PROGRAM_THREADS + 1];
-	uint64_t next[64]; /* of each gate */
-	uint64_t now;
+	uint64_t next[64];    /* of each gate */
+	uint64_t now, origin; /* of rounds */
+	bool in_rounds;
 	unsigned at; /* whose turn it is; 0: nobody's */
 };
 
@@ -40,13 +41,34 @@ static const struct program_item *front(const struct model *m, unsigned t)
 	return m->t[t].item < thread->n_items ? &thread->item[m->t[t].item] : NULL;
 }
 
+/* A turn goes to the end of the round. */
+static uint64_t round_of(const struct model *m, const struct model_thread *t)
+{
+	return t->clock - (t->clock - m->origin) % TURN;
+}
+
+static int64_t turn_of(const struct model *m, const struct model_thread *t)
+{
+	return TURN - (int64_t)(t->clock - round_of(m, t));
+}
+
+/* Rounds begin when there is a second thread. */
+static void restart(struct model *m, struct model_thread *t)
+{
+	if (t->left > TURN && !m->in_rounds) {
+		m->origin = m->now = t->clock;
+		m->in_rounds = true;
+	}
+	t->left = turn_of(m, t);
+}
+
 static void make_ready(struct model *m, unsigned t)
 {
+	if (m->at)
+		restart(m, &m->t[m->at]);
 	m->t[t].state = M_READY;
 	if (m->t[t].clock < m->now)
 		m->t[t].clock = m->now;
-	if (m->at)
-		m->t[m->at].left = TURN;
 }
 
 static unsigned least(const struct model *m)
@@ -55,7 +77,7 @@ static unsigned least(const struct model *m)
 
 	for (unsigned t = 1; t <= PROGRAM_THREADS; t++)
 		if (m->t[t].state == M_READY && front(m, t) &&
-			(!found || m->t[t].clock < m->t[found].clock))
+			(!found || round_of(m, &m->t[t]) < round_of(m, &m->t[found])))
 			found = t;
 	return found;
 }
@@ -81,7 +103,7 @@ static void model_run(struct model *m, const struct program_item *item, struct s
 	t->times -= n;
 	t->left -= (int64_t)(n * item->cost);
 	t->clock += n * item->cost;
-	m->now = t->clock;
+	m->now = round_of(m, t);
 	t->midway = item->left_early;
 }
 
@@ -127,8 +149,8 @@ static void model_story(const struct program *p, struct story *s)
 		struct model_thread *t = &m.t[m.at];
 		const struct program_item *item;
 
-		t->left = is_alone(&m, m.at) ? INT64_MAX / 2 : TURN;
-		m.now = t->clock;
+		t->left = is_alone(&m, m.at) ? INT64_MAX / 2 : turn_of(&m, t);
+		m.now = round_of(&m, t);
 		while ((item = front(&m, m.at))) {
 			if (t->left <= 0 && (!t->midway || item->kind == ITEM_RUNS))
 				break;
