@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/attribute_flow.h"
+#include "analyse/attribute_quick.h"
 #include "analyse/attribute_repeat.h"
 #include "analyse/sampler_pass.h"
 
@@ -262,10 +263,12 @@ LOCI_HOT int refer_runs(struct loci_attribution *a, struct loci_runs *runs, stru
 {
 	int r;
 
-	do
+	do {
 		r = runs->left ? refer_run(a, runs, kind, err)
 			       : loci_flow_plain(a, runs->block->definition - 1, 1, err);
-	while (r == 0 && loci_runs_next(runs));
+		if (r == 0 && kind.plain && kind.flow && loci_attribution_is_quick(a))
+			r = loci_attribution_quick(a, runs, err);
+	} while (r == 0 && loci_runs_next(runs));
 	return r;
 }
 

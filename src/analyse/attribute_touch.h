@@ -89,7 +89,7 @@ LOCI_HOT void loci_touch_near(
 	struct loci_attribution *a, struct loci_row_site *site, unsigned distance)
 {
 	a->here.near[distance]++;
-	if (__builtin_expect(++site->near[distance] == UINT32_MAX, 0))
+	if (__builtin_expect(++site->near[distance] >= LOCI_ROW_MOST, 0))
 		loci_rows_settle_near(&a->rows, site);
 }
 

@@ -261,6 +261,7 @@ int loci_code_learn(
 		code->ref[i].address = code->address[i];
 		code->ref[i].bytes =
 			def.size_bytes - 1 < 64 ? UINT64_MAX >> (64 - def.size_bytes) : 0;
+		code->ref[i].room = def.size_bytes - 1 < 64 ? 64 - (int32_t)def.size_bytes : -1;
 	}
 	return 0;
 }

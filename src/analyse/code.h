@@ -49,6 +49,7 @@ struct loci_code_ref {
 	uint8_t kind;
 	/* The flow of control needs both, which are those of the arrays below, too. */
 	uint32_t block;
+	int32_t room; /* the last offset in 64 bytes that leaves room for it; -1: none does */
 	uint64_t address;
 	uint64_t bytes; /* as many bits as bytes; 0: more than 64 */
 };

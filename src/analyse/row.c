@@ -97,7 +97,7 @@ void loci_rows_steps(
 	if (!n)
 		return;
 	site->last += n * step;
-	if (n >= UINT32_MAX - site->refs)
+	if (n >= LOCI_ROW_MOST - site->refs)
 		loci_rows_settle(rows, site);
 	agree(site, n);
 	site->refs += (uint32_t)n;

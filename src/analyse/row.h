@@ -14,6 +14,9 @@
 #include <stddef.h>
 
 #define LOCI_NO_ROW      0u
+/* What sites count goes to their rows when it is as much as this, so that what one path counts
+ * together with references need not be looked at by itself. */
+#define LOCI_ROW_MOST    0x80000000u
 #define LOCI_ROW_HISTORY 0xffffu /* all of the last strides agree */
 
 struct loci_row {
@@ -95,7 +98,7 @@ static inline void loci_rows_step(
 
 	site->last = address;
 	if (!odd & (site->history == LOCI_ROW_HISTORY)) { /* as most: nothing else is new */
-		if (__builtin_expect(++site->refs == UINT32_MAX, 0))
+		if (__builtin_expect(++site->refs >= LOCI_ROW_MOST, 0))
 			loci_rows_settle(rows, site);
 		return;
 	}
@@ -106,7 +109,7 @@ static inline void loci_rows_step(
 		loci_rows_stray(rows, site, stride, address - low);
 	site->previous = stride;
 	site->irregular += (uint16_t)(site->history | (site->history + 1)) != UINT16_MAX;
-	if (__builtin_expect(++site->refs == UINT32_MAX, 0))
+	if (__builtin_expect(++site->refs >= LOCI_ROW_MOST, 0))
 		loci_rows_settle(rows, site);
 }
 

@@ -48,8 +48,8 @@ static inline uint32_t loci_stack_bin(uint64_t distance)
 
 #define LOCI_RECENT_ONES 0x0101010101010101u
 
-/* The place of a block, or LOCI_RECENT. */
-static inline __attribute__((always_inline)) unsigned loci_recent_find(
+/* A bit for each place whose block may be this. */
+static inline __attribute__((always_inline)) unsigned loci_recent_match(
 	const struct loci_recent *recent, uint64_t block)
 {
 	unsigned match = 0;
@@ -64,7 +64,26 @@ static inline __attribute__((always_inline)) unsigned loci_recent_find(
 	for (unsigned i = 0; i < LOCI_RECENT; i++)
 		match |= (unsigned)(recent->low[i] == (uint32_t)block) << i;
 #endif
-	for (match &= (1u << recent->n) - 1; match; match &= match - 1)
+	return match;
+}
+
+/* The place of a block, or LOCI_RECENT. */
+static inline __attribute__((always_inline)) unsigned loci_recent_find(
+	const struct loci_recent *recent, uint64_t block)
+{
+	unsigned match = loci_recent_match(recent, block) & ((1u << recent->n) - 1);
+
+	for (; match; match &= match - 1)
+		if (recent->block[__builtin_ctz(match)] == block)
+			return (unsigned)__builtin_ctz(match);
+	return LOCI_RECENT;
+}
+
+/* The same where all places are taken. */
+static inline __attribute__((always_inline)) unsigned loci_recent_find_full(
+	const struct loci_recent *recent, uint64_t block)
+{
+	for (unsigned match = loci_recent_match(recent, block); match; match &= match - 1)
 		if (recent->block[__builtin_ctz(match)] == block)
 			return (unsigned)__builtin_ctz(match);
 	return LOCI_RECENT;
@@ -153,6 +172,51 @@ static inline __attribute__((always_inline)) unsigned loci_recent_touch(
 		return LOCI_RECENT_STAYS | farthest << 3 | rank;
 	}
 	return rank;
+}
+
+/* As loci_recent_touch where all places are taken, with less to do for a load. */
+static inline __attribute__((always_inline)) unsigned loci_recent_touch_full(
+	struct loci_recent *recent, unsigned place, uint8_t is_write, uint64_t use, uint64_t bytes)
+{
+	uint64_t ranks = recent->ranks, rank = ranks >> 8 * place & 0xff, now = ++recent->now;
+	unsigned farthest;
+
+	if (rank) {
+		uint64_t above = (rank + 0x7f) * LOCI_RECENT_ONES - ranks;
+		uint64_t time = now - recent->time[place];
+
+		recent->ranks = ranks + (above >> 7 & LOCI_RECENT_ONES) - (rank << 8 * place);
+		if (recent->farthest[place] < rank)
+			recent->farthest[place] = (uint8_t)rank;
+		recent->time_count[time < 256 ? time : loci_stack_bin(time)]++;
+	} else {
+		recent->time_count[1]++;
+	}
+	recent->time[place] = now;
+	recent->use[place] = use;
+	recent->bytes[place] |= bytes;
+	if (!is_write)
+		return (unsigned)rank;
+	farthest = recent->farthest[place];
+	recent->farthest[place] = 0;
+	if (__builtin_expect(!recent->written[place], 0)) {
+		recent->written[place] = 1;
+		return (unsigned)(LOCI_RECENT_STAYS | farthest << 3 | rank);
+	}
+	recent->dirty_count[farthest]++;
+	return (unsigned)rank;
+}
+
+/* The place of the oldest, where all are taken: a block that is not there will be in it, and the
+ * most recent. */
+static inline __attribute__((always_inline)) unsigned loci_recent_take_full(
+	struct loci_recent *recent)
+{
+	uint64_t ranks = recent->ranks + LOCI_RECENT_ONES; /* the oldest's is LOCI_RECENT */
+	unsigned shift = (unsigned)__builtin_ctzll(ranks & LOCI_RECENT * LOCI_RECENT_ONES) - 3;
+
+	recent->ranks = ranks - ((uint64_t)LOCI_RECENT << shift);
+	return shift / 8;
 }
 
 /* Of a block that leaves; time 0: none does. */

@@ -227,6 +227,24 @@ static void tell(struct news *news, struct loci_stack *stack, struct loci_levels
 	news->n = 0;
 }
 
+/* A place for a block that enters: the way for when all are taken finds the same. */
+static unsigned enter(struct loci_recent *recent, const struct stream *s, size_t t,
+	struct loci_recent_left *ret_left)
+{
+	static struct loci_recent full;
+	bool is_full = recent->n == LOCI_RECENT;
+	unsigned taken = 0, place;
+
+	full.ranks = recent->ranks;
+	if (is_full)
+		taken = loci_recent_take_full(&full);
+	place = loci_recent_enter(
+		recent, s->block[t], s->is_write[t], s->use[t], s->bytes[t], ret_left);
+
+	CHECK(!is_full || (taken == place && full.ranks == recent->ranks));
+	return place;
+}
+
 /* Up to the touch leave, and plainly from there. */
 static size_t by_news(const struct stream *s, size_t leave,
 	const struct loci_levels_geometry *shape, enum loci_isa isa, uint64_t max_bytes,
@@ -246,7 +264,10 @@ static size_t by_news(const struct stream *s, size_t leave,
 	CHECK(loci_levels_new(shape, 3, isa, &levels, &err) == 0);
 	for (size_t t = 0; t < leave; t++) {
 		uint64_t block = s->block[t];
-		unsigned place = loci_recent_find(recent, block), told_place, rank = 0;
+		bool full = recent->n == LOCI_RECENT && t & 1; /* every other goes that way */
+		unsigned place = full ? loci_recent_find_full(recent, block)
+				      : loci_recent_find(recent, block);
+		unsigned told_place, rank = 0;
 		struct loci_recent_left left = { 0 };
 		size_t i = news.n;
 
@@ -254,7 +275,7 @@ static size_t by_news(const struct stream *s, size_t leave,
 		if (place < LOCI_RECENT) {
 			/* the use of the block's last touch is what the one before found */
 			answer->last_use[t] = recent->use[place];
-			rank = loci_recent_touch(
+			rank = (full ? loci_recent_touch_full : loci_recent_touch)(
 				recent, place, s->is_write[t], s->use[t], s->bytes[t]);
 			answer->distance[t] = rank & (LOCI_RECENT - 1);
 			if (!(rank & LOCI_RECENT_STAYS)) {
@@ -264,8 +285,7 @@ static size_t by_news(const struct stream *s, size_t leave,
 			left.farthest = rank >> 3 & (LOCI_RECENT - 1);
 			told_place = place | LOCI_RECENT_STAYS;
 		} else {
-			told_place = loci_recent_enter(
-				recent, block, s->is_write[t], s->use[t], s->bytes[t], &left);
+			told_place = enter(recent, s, t, &left);
 		}
 		news.touch[i] = t;
 		news.block[i] = block;
