@@ -3,6 +3,7 @@
 
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
@@ -11,6 +12,8 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
+
+#include <algorithm>
 
 using namespace llvm;
 
@@ -145,6 +148,55 @@ void loci_ir_forget_memory(LLVMValueRef function_or_call)
 		else
 			cast<CallBase>(unwrap(function_or_call))->removeFnAttr(kind);
 	}
+}
+
+/* Constant offsets and casts, which cost nothing where an instruction uses them as its address. */
+static bool is_cheap_address(const Instruction &i)
+{
+	auto *away = dyn_cast<GetElementPtrInst>(&i);
+	if (away)
+		return away->hasAllConstantIndices() && away->getType()->isPointerTy();
+	return isa<BitCastInst>(i) && i.getType()->isPointerTy();
+}
+
+static void sink(Instruction *address)
+{
+	DenseMap<BasicBlock *, Instruction *> sunk;
+	SmallVector<Use *, 16> uses;
+	for (Use &use : address->uses())
+		uses.push_back(&use);
+	for (Use *use : uses) {
+		auto *user = cast<Instruction>(use->getUser());
+		auto *phi = dyn_cast<PHINode>(user);
+		BasicBlock *at = phi ? phi->getIncomingBlock(*use) : user->getParent();
+		if (at == address->getParent() || at->isEHPad())
+			continue;
+		Instruction *&here = sunk[at];
+		if (!here) {
+			here = address->clone();
+			here->insertBefore(&*at->getFirstInsertionPt());
+		}
+		use->set(here);
+	}
+}
+
+void loci_ir_sink_addresses(LLVMValueRef function)
+{
+	SmallVector<Instruction *, 64> addresses;
+	loci_ir_remove_unreachable(function);
+	for (Instruction &i : instructions(*unwrap<Function>(function)))
+		if (is_cheap_address(i))
+			addresses.push_back(&i);
+	/* What is an offset from another comes before it. */
+	std::reverse(addresses.begin(), addresses.end());
+	DominatorTree tree(*unwrap<Function>(function));
+	tree.updateDFSNumbers();
+	std::stable_sort(addresses.begin(), addresses.end(), [&](Instruction *a, Instruction *b) {
+		return tree.getNode(a->getParent())->getDFSNumIn() >
+			tree.getNode(b->getParent())->getDFSNumIn();
+	});
+	for (Instruction *address : addresses)
+		sink(address);
 }
 
 struct loci_ir_copy {

@@ -14,6 +14,10 @@ extern "C" {
 #endif
 
 void loci_ir_remove_unreachable(LLVMValueRef function);
+/* Computes addresses that are a constant away from another in each block that uses them: kept from
+ * one block to another they would be one more value to be alive where copies cross, and there no
+ * longer part of an instruction. */
+void loci_ir_sink_addresses(LLVMValueRef function);
 /* The block that begins with the instruction, which the block up to it now branches to. */
 LLVMBasicBlockRef loci_ir_split_before(LLVMValueRef instruction);
 /* A new block that the edges from these predecessors lead through. */

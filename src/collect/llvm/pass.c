@@ -44,6 +44,8 @@ static void instrument(struct loci_emit *emit, LLVMValueRef function, bool has_o
 
 	if (has_ops)
 		loci_ops_mark(function);
+	else /* they would be operations that were none */
+		loci_ir_sink_addresses(function);
 	loci_allocating_mark(function);
 	loci_prepare(function, by_piece, &flow);
 	loci_plan_init(&plan, function, &flow, by_piece, has_ops);
