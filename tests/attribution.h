@@ -163,12 +163,14 @@ static inline struct words_source words_source(const struct words *words)
 static inline struct loci_profile *attributed(
 	const struct words *words, const struct loci_analyse_options *options)
 {
-	static const char path[] = "attribution_test.loci";
 	struct words_source source = words_source(words);
 	struct loci_analyse_summary summary;
 	struct loci_profile *profile = NULL;
 	struct loci_err err = { "" };
+	char path[64];
 
+	/* Tests run side by side. */
+	snprintf(path, sizeof(path), "attribution_test.%d.loci", (int)getpid());
 	if (loci_analyse(&source.source, options, path, &summary, &err) < 0 ||
 		loci_profile_open(path, &profile, &err) < 0)
 		CHECK_FAIL("%s", err.text);
