@@ -7,6 +7,13 @@
 #include "collect/runtime/cc_abi.h"
 #include "stream/stream.h"
 
+/* The program's status says which line went wrong. */
+#define MUST(condition)                            \
+	do                                         \
+		if (!(condition))                  \
+			_exit(__LINE__ % 199 + 1); \
+	while (0)
+
 #define TAG_SHIFT 40
 #define MAX_TAGS  4096
 

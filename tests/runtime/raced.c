@@ -23,12 +23,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MUST(condition)                            \
-	do                                         \
-		if (!(condition))                  \
-			_exit(__LINE__ % 199 + 1); \
-	while (0)
-
 #define THREADS      4u
 #define ROUNDS       160u
 #define CELLS        8u

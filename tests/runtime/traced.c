@@ -28,12 +28,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MUST(condition)                            \
-	do                                         \
-		if (!(condition))                  \
-			_exit(__LINE__ % 199 + 1); \
-	while (0)
-
 static struct totals *totals;
 static const char *totals_path, *self_path;
 
