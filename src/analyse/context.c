@@ -16,18 +16,26 @@ void loci_contexts_fini(struct loci_contexts *contexts)
 	*contexts = (struct loci_contexts){ 0 };
 }
 
-/* The caller among the last ones that this call repeats, or LOCI_KEYMAP_NONE. */
+/* The caller among the last ones that this call repeats, or LOCI_KEYMAP_NONE: the same call, or, of
+ * a function that is there twice already, the nearer one. */
 static uint32_t repeated(
 	const struct loci_contexts *contexts, uint32_t parent, uint32_t entry, uint32_t call)
 {
+	uint32_t nearest = LOCI_KEYMAP_NONE;
+	unsigned n = 0;
+
 	for (unsigned i = 0; i < LOCI_CONTEXT_FOLD && parent != LOCI_CONTEXT_ROOT; i++) {
 		const struct loci_context *node = &contexts->node[parent];
 
-		if (node->entry == entry && node->call == call)
-			return parent;
+		if (node->entry == entry) {
+			if (node->call == call)
+				return parent;
+			if (!n++)
+				nearest = parent;
+		}
 		parent = node->parent;
 	}
-	return LOCI_KEYMAP_NONE;
+	return n >= 2 ? nearest : LOCI_KEYMAP_NONE;
 }
 
 int loci_contexts_child(struct loci_contexts *contexts, uint32_t parent, uint32_t entry,

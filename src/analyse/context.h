@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The calling context tree of one process. A node is a function called from a place in its parent.
- * Recursion is folded: a call that is among its own last callers already is that caller's node. */
+ *
+ * Recursion is folded: a call that is among its own last callers already is that caller's node, and
+ * so is, from a function's third place among them on, any call of it, or else one that calls itself
+ * from k places would have a node for every order of these. */
 #ifndef LOCI_ANALYSE_CONTEXT_H
 #define LOCI_ANALYSE_CONTEXT_H
 

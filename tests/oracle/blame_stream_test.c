@@ -86,14 +86,20 @@ static void path_of(const struct program *p, char *text, size_t size)
 	size_t n = 0, used = 0;
 
 	for (unsigned i = 0; i < p->depth[p->thread]; i++) {
-		size_t k = n;
+		size_t same = 0, nearest = 0, n_calls = 0;
 
-		while (k > 0 &&
-			(path[k - 1].function != stack[i].function ||
-				path[k - 1].call != stack[i].call))
-			k--;
-		if (k)
-			n = k;
+		for (size_t k = 1; k <= n; k++) {
+			if (path[k - 1].function != stack[i].function)
+				continue;
+			nearest = k;
+			n_calls++;
+			if (path[k - 1].call == stack[i].call)
+				same = k;
+		}
+		if (same)
+			n = same;
+		else if (n_calls >= 2)
+			n = nearest;
 		else
 			path[n++] = stack[i];
 	}

@@ -3,6 +3,9 @@
  * without return, handlers on other stacks, threads. */
 #include "attribution.h"
 
+#include "analyse/code.h"
+#include "analyse/context.h"
+
 static const struct loci_analyse_options options = { .attribute = true, .no_sets = true };
 
 enum { MAIN = 1, MAIN_CALL, MAIN_REST, F, F_RET, G, G_RET, STUB, F_BODY };
@@ -133,6 +136,33 @@ static void check_recursion(int depth)
 	free(w.word);
 }
 
+/* f calls itself from n places: a context below the first for each of these, whichever came before.
+ */
+static void check_orders(void)
+{
+	enum { MAIN_SITE = 1, F_SITE, FIRST_CALL, N_CALLS = 12, DEPTH = 30 };
+	struct loci_contexts contexts;
+	uint32_t main_id = 0, first = 0, id, state = 1;
+
+	CHECK(loci_contexts_init(&contexts) == 0);
+	CHECK(loci_contexts_child(
+		      &contexts, LOCI_CONTEXT_ROOT, MAIN_SITE, LOCI_NO_SITE, &main_id) == 0);
+	CHECK(loci_contexts_child(&contexts, main_id, F_SITE, FIRST_CALL + N_CALLS, &first) == 0);
+	for (int round = 0; round < 1000; round++) {
+		id = first;
+		for (int depth = 0; depth < DEPTH; depth++) {
+			state = state * 1664525 + 1013904223;
+			CHECK(loci_contexts_child(&contexts, id, F_SITE,
+				      FIRST_CALL + (state >> 16) % N_CALLS, &id) == 0);
+			CHECK_U64(contexts.node[id].entry, F_SITE);
+			CHECK_U64(contexts.node[id].parent, first);
+		}
+	}
+	CHECK_U64(contexts.n, 1 + 2 + N_CALLS);
+	CHECK(!contexts.full);
+	loci_contexts_fini(&contexts);
+}
+
 /* A handler's stack lies above all others, and its frames must not end those of what it interrupts;
  * another thread has frames of its own. */
 static void check_handlers_and_threads(void)
@@ -225,6 +255,7 @@ int main(void)
 	check_tail_call();
 	check_recursion(2);
 	check_recursion(5000);
+	check_orders();
 	check_handlers_and_threads();
 	check_figures();
 	rmdir(dir);
