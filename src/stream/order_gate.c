@@ -41,14 +41,23 @@ static void park(
 	*at = lane;
 }
 
+/* Who is to go before goes before, whoever had the number first. */
+void loci_order_wake(struct loci_ordered *order, struct loci_order_lane *lane)
+{
+	loci_order_restart(order);
+	loci_order_ready(order, lane);
+	if (order->turn && order->order == LOCI_ORDER_REFS &&
+		loci_order_goes_first(order, lane, order->turn))
+		order->turn->left = 0;
+}
+
 static void release(struct loci_ordered *order, struct loci_order_gate *gate)
 {
 	while (gate->parked && gate->parked->number <= gate->next) {
 		struct loci_order_lane *lane = gate->parked;
 
 		gate->parked = lane->next;
-		loci_order_restart(order);
-		loci_order_ready(order, lane);
+		loci_order_wake(order, lane);
 	}
 }
 
@@ -62,6 +71,7 @@ void loci_order_back(struct loci_ordered *order, struct loci_order_lane *lane)
 		front[1] > order->gate[gate].next) {
 		loci_order_return(order, lane);
 		park(order, lane, gate, front[1]);
+		lane->returns = true;
 	} else {
 		loci_order_ready(order, lane);
 	}
@@ -76,11 +86,49 @@ bool loci_order_pass(struct loci_ordered *order, struct loci_order_lane *lane, u
 		park(order, lane, gate_number, number);
 		return false;
 	}
+	lane->gate = gate_number;
 	if (number == gate->next && !only_waits) {
 		gate->next++;
 		release(order, gate);
 	}
 	return true;
+}
+
+/* By references: where a lane goes on that others let go. Numbers say who came first, not how far
+ * anybody was: of threads that take a lock, begin a region or allocate at the same place chance
+ * decides which is first, and none of them is to be behind the others from there on for that. So
+ * it is where those are that it had to wait for, never where one is that passed before it. */
+void loci_order_synced(struct loci_ordered *order, struct loci_order_lane *lane, uint64_t kind)
+{
+	struct loci_order_gate *gate = &order->gate[lane->gate];
+	uint64_t least = gate->released; /* that it may be at */
+
+	if (order->order != LOCI_ORDER_REFS)
+		return;
+	switch (kind) {
+	case LOCI_SYNC_RELEASE:
+	case LOCI_SYNC_BARRIER_ARRIVE:
+	case LOCI_SYNC_THREAD_CREATE:
+	case LOCI_SYNC_THREAD_FINISH:
+		if (gate->released < lane->clock)
+			gate->released = lane->clock;
+		return;
+	case LOCI_SYNC_ACQUIRE:
+		/* a lock that is held for less than a turn holds nobody up */
+		least -= least < order->turn_refs ? least : order->turn_refs;
+		break;
+	case LOCI_SYNC_BARRIER_LEAVE:
+		/* all begin a round: where the last one was within its own is chance, too */
+		least += order->turn_refs - 1;
+		least -= (least - order->origin) % order->turn_refs;
+		break;
+	default:
+		break;
+	}
+	if (lane->clock >= least)
+		return;
+	lane->clock = least;
+	lane->left = 0;
 }
 
 /* Of those that wait the one goes on that has got least far. */

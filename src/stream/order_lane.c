@@ -153,7 +153,7 @@ void loci_order_lanes_fini(struct loci_ordered *order)
 	loci_idmap_fini(&order->lane_ids);
 }
 
-static bool goes_first(const struct loci_ordered *order, const struct loci_order_lane *a,
+bool loci_order_goes_first(const struct loci_ordered *order, const struct loci_order_lane *a,
 	const struct loci_order_lane *b)
 {
 	uint64_t of_a = loci_order_round(order, a), of_b = loci_order_round(order, b);
@@ -165,7 +165,7 @@ static void push(struct loci_ordered *order, struct loci_order_lane *lane)
 {
 	size_t i = order->n_ready++;
 
-	while (i && goes_first(order, lane, order->heap[(i - 1) / 2])) {
+	while (i && loci_order_goes_first(order, lane, order->heap[(i - 1) / 2])) {
 		order->heap[i] = order->heap[(i - 1) / 2];
 		i = (i - 1) / 2;
 	}
@@ -186,9 +186,10 @@ struct loci_order_lane *loci_order_first_ready(struct loci_ordered *order)
 	for (;;) {
 		size_t child = 2 * i + 1;
 
-		if (child + 1 < n && goes_first(order, order->heap[child + 1], order->heap[child]))
+		if (child + 1 < n &&
+			loci_order_goes_first(order, order->heap[child + 1], order->heap[child]))
 			child++;
-		if (child >= n || !goes_first(order, order->heap[child], last))
+		if (child >= n || !loci_order_goes_first(order, order->heap[child], last))
 			break;
 		order->heap[i] = order->heap[child];
 		i = child;
@@ -212,8 +213,9 @@ void loci_order_ready(struct loci_ordered *order, struct loci_order_lane *lane)
 		loci_order_restart(order);
 	if (order->order == LOCI_ORDER_TIME)
 		loci_order_pace(order, lane);
-	else if (lane->where != LANE_TURN && lane->clock < order->now)
+	else if ((lane->where == LANE_AWAY || lane->returns) && lane->clock < order->now)
 		lane->clock = order->now;
+	lane->returns = false;
 	push(order, lane);
 }
 

@@ -61,17 +61,19 @@ struct loci_order_lane {
 	bool lives;    /* it has started and not ended: if it has no words they are to come */
 	bool expected; /* it was made, and has not started */
 	bool blocked;
+	bool passes;  /* a gate: the marker that has the number is next */
+	bool returns; /* parked, and was away before */
 	enum { LANE_AWAY, LANE_READY, LANE_PARKED, LANE_TURN } where;
-	/* parked: */
+	uint32_t gate; /* that it passed last, or is parked at: */
 	struct loci_order_lane *next;
-	uint32_t gate;
 	uint64_t number;
 	struct loci_order_pace pace; /* by time stamps */
 };
 
 struct loci_order_gate {
-	uint64_t next;    /* the number that is due */
-	uint64_t arrived; /* markers */
+	uint64_t next;     /* the number that is due */
+	uint64_t arrived;  /* markers */
+	uint64_t released; /* where who let others go was then, the furthest */
 	struct loci_order_lane *parked;
 };
 enum { LOCI_GATE_PROCESS, LOCI_GATE_MODULES, LOCI_GATES };
@@ -154,9 +156,11 @@ static inline const uint64_t *loci_order_front(const struct loci_order_queue *qu
 /* The lane of a thread, made if there is none; NULL: no memory. */
 struct loci_order_lane *loci_order_lane(struct loci_ordered *order, uint32_t thread);
 void loci_order_lanes_fini(struct loci_ordered *order);
-/* Among those that are ready. A lane that was away or parked goes on from where the others are. */
+/* Among those that are ready. A lane that was away goes on from where the others are. */
 void loci_order_ready(struct loci_ordered *order, struct loci_order_lane *lane);
 struct loci_order_lane *loci_order_first_ready(struct loci_ordered *order); /* and takes it out */
+bool loci_order_goes_first(const struct loci_ordered *order, const struct loci_order_lane *a,
+	const struct loci_order_lane *b);
 /* There are no time stamps: by references from here on. */
 void loci_order_forget_time(struct loci_ordered *order);
 /* Not waited for from here on, and again: it has to be ready or parked then. */
@@ -167,9 +171,13 @@ void loci_order_return(struct loci_ordered *order, const struct loci_order_lane 
 int loci_order_gate_of(struct loci_ordered *order, uint64_t object, uint32_t *ret);
 /* Words have come for a lane that was away: it is ready, or parked. */
 void loci_order_back(struct loci_ordered *order, struct loci_order_lane *lane);
+/* Ready, and before the one whose turn it is if it is to go first. */
+void loci_order_wake(struct loci_ordered *order, struct loci_order_lane *lane);
 /* Whether the number may pass; otherwise the lane is parked. */
 bool loci_order_pass(struct loci_ordered *order, struct loci_order_lane *lane, uint32_t gate,
 	uint64_t number, bool only_waits);
+/* The lane has passed a SYNC of this kind. */
+void loci_order_synced(struct loci_ordered *order, struct loci_order_lane *lane, uint64_t kind);
 /* Goes on without numbers that have not come. False: nobody waits. */
 bool loci_order_give_up(struct loci_ordered *order);
 
@@ -182,6 +190,16 @@ static inline uint64_t loci_order_round(
 	return lane->clock - (lane->clock - order->origin) % order->turn_refs;
 }
 
+/* The lane's turn is where it is. One that waited may be behind the others. */
+static inline void loci_order_reached(
+	struct loci_ordered *order, const struct loci_order_lane *lane)
+{
+	uint64_t round = loci_order_round(order, lane);
+
+	if (order->now < round)
+		order->now = round;
+}
+
 /* How long a turn that begins here is. By references it goes to the end of the round, of as many
  * references as a turn has: so it matters little who was served first where threads began. */
 static inline int64_t loci_order_turn_of(
@@ -190,15 +208,15 @@ static inline int64_t loci_order_turn_of(
 	return (int64_t)(order->turn_refs - (lane->clock - loci_order_round(order, lane)));
 }
 
-/* A turn that wakes another begins anew. Rounds begin when there is a second lane: what the first
- * gave before need not be known. */
+/* A turn that wakes another begins anew by time stamps, and ends with the round otherwise. Rounds
+ * begin when there is a second lane: what the first gave before need not be known. */
 static inline void loci_order_restart(struct loci_ordered *order)
 {
 	struct loci_order_lane *lane = order->turn;
 
-	if (!lane)
+	if (!lane || (order->order == LOCI_ORDER_REFS && lane->left <= (int64_t)order->turn_refs))
 		return;
-	if (lane->left > (int64_t)order->turn_refs && !order->in_rounds) {
+	if (!order->in_rounds) {
 		order->origin = order->now = lane->clock;
 		order->in_rounds = true;
 	}

@@ -50,7 +50,7 @@ static void advance(struct loci_ordered *order, struct loci_order_lane *lane, in
 		loci_order_pace_given(order, lane, (uint64_t)refs);
 	else
 		lane->clock += (uint64_t)refs;
-	order->now = loci_order_round(order, lane);
+	loci_order_reached(order, lane);
 }
 
 static void end_turn(struct loci_ordered *order, struct loci_order_lane *lane)
@@ -93,9 +93,8 @@ static int expect(struct loci_ordered *order, uint64_t thread)
 	if (!lane)
 		return -ENOMEM;
 	lane->lives = lane->expected = true;
-	loci_order_restart(order);
 	if (lane->where == LANE_AWAY)
-		loci_order_ready(order, lane);
+		loci_order_wake(order, lane);
 	return 0;
 }
 
@@ -121,10 +120,13 @@ static int heed(struct loci_ordered *order, struct loci_order_lane *lane, const 
 		lane->blocked = false;
 		return 0;
 	case LOCI_MARK_SYNC:
-		if (loci_word_payload(*marker) == LOCI_SYNC_THREAD_CREATE &&
-			loci_word_n_raw(*marker) >= 2)
-			return expect(order, marker[1]);
-		return 0;
+		if (loci_word_n_raw(*marker) < 2)
+			return 0;
+		if (marker[2])
+			loci_order_synced(order, lane, loci_word_payload(*marker));
+		return loci_word_payload(*marker) == LOCI_SYNC_THREAD_CREATE
+			? expect(order, marker[1])
+			: 0;
 	default:
 		return 0;
 	}
@@ -150,8 +152,9 @@ static int step(
 
 	n = 1 + loci_word_n_raw(*marker);
 	if (kind == LOCI_MARK_SWITCH) {
-		if (loci_order_pass(order, lane, (uint32_t)loci_word_payload(*marker), marker[1],
-			    n > LOCI_ORDER_GATED))
+		lane->passes = loci_order_pass(order, lane, (uint32_t)loci_word_payload(*marker),
+			marker[1], n > LOCI_ORDER_GATED);
+		if (lane->passes)
 			loci_order_used(order, &lane->queue, n);
 		else
 			end_turn(order, lane);
@@ -187,13 +190,14 @@ static int walk(
 
 		if (room < ROOM)
 			return 1;
-		if (lane->left <= 0 &&
+		if (lane->left <= 0 && !lane->passes &&
 			(loci_order_is_between(&lane->place) || starts_block(*words))) {
 			end_turn(order, lane);
 			break;
 		}
 		if (n >= room)
 			n = room - 1;
+		lane->passes = false;
 		used = loci_order_count(order, &lane->place, words, n, &left);
 		if (used) {
 			switch_to(order, out, lane);
@@ -224,7 +228,7 @@ static void begin_turn(struct loci_ordered *order, struct loci_order_lane *lane)
 	order->turn = lane;
 	lane->where = LANE_TURN;
 	lane->left = order->n_ready ? loci_order_turn_of(order, lane) : ENDLESS;
-	order->now = loci_order_round(order, lane);
+	loci_order_reached(order, lane);
 }
 
 /* A lane that is empty is waited for, unless it is blocked and others are far enough ahead. */

@@ -9,8 +9,9 @@
  *     straight line between two).
  *
  * The result depends on what the threads did and not on when their words arrived, as long as no
- * thread falls further behind than may be held. A thread that is BLOCKED, or that waits for a
- * number, is not waited for; when it comes back it goes on from where the others are. What may be
+ * thread falls further behind than may be held. A thread that is BLOCKED and has no words is not
+ * waited for in the end; when it comes back it goes on from where the others are. One that waited
+ * for a number goes on from where it was, but not from before what let it go. What may be
  * held is bounded: if a thread that runs has told nothing for so long that the bound is reached,
  * the others go on without it. A number that never comes (its thread was killed) is given up when
  * nothing else is left to do, or the bound is reached. A RUN is cut where its thread's turn ends.

@@ -19,7 +19,8 @@ struct model_thread {
 struct model {
 	const struct program *program;
 	struct model_thread t[PROGRAM_THREADS + 1];
-	uint64_t next[64];    /* of each gate */
+	uint64_t next[64]; /* of each gate */
+	uint64_t released[64];
 	uint64_t now, origin; /* of rounds */
 	bool in_rounds;
 	unsigned at; /* whose turn it is; 0: nobody's */
@@ -47,6 +48,12 @@ static uint64_t round_of(const struct model *m, const struct model_thread *t)
 	return t->clock - (t->clock - m->origin) % TURN;
 }
 
+static void reach(struct model *m, const struct model_thread *t)
+{
+	if (m->now < round_of(m, t))
+		m->now = round_of(m, t);
+}
+
 static int64_t turn_of(const struct model *m, const struct model_thread *t)
 {
 	return TURN - (int64_t)(t->clock - round_of(m, t));
@@ -55,20 +62,56 @@ static int64_t turn_of(const struct model *m, const struct model_thread *t)
 /* Rounds begin when there is a second thread. */
 static void restart(struct model *m, struct model_thread *t)
 {
-	if (t->left > TURN && !m->in_rounds) {
+	if (t->left <= TURN)
+		return;
+	if (!m->in_rounds) {
 		m->origin = m->now = t->clock;
 		m->in_rounds = true;
 	}
 	t->left = turn_of(m, t);
 }
 
+/* One that was made is where the others are; one that waited where it was. */
 static void make_ready(struct model *m, unsigned t)
 {
-	if (m->at)
-		restart(m, &m->t[m->at]);
-	m->t[t].state = M_READY;
-	if (m->t[t].clock < m->now)
+	struct model_thread *turn = &m->t[m->at];
+
+	restart(m, turn);
+	if (m->t[t].state == M_NONE && m->t[t].clock < m->now)
 		m->t[t].clock = m->now;
+	m->t[t].state = M_READY;
+	if (round_of(m, &m->t[t]) + (t > m->at) <= round_of(m, turn))
+		turn->left = 0;
+}
+
+/* What lets others go says how far its thread is; who was let go is not before that: not at all
+ * behind a barrier, where a round begins, nor where it begins itself; a turn otherwise. */
+static void model_sync(struct model *m, uint64_t *released, uint64_t kind)
+{
+	struct model_thread *t = &m->t[m->at];
+	uint64_t least = *released;
+
+	switch (kind) {
+	case LOCI_SYNC_RELEASE:
+	case LOCI_SYNC_BARRIER_ARRIVE:
+	case LOCI_SYNC_THREAD_CREATE:
+	case LOCI_SYNC_THREAD_FINISH:
+		*released = least > t->clock ? least : t->clock;
+		return;
+	case LOCI_SYNC_ACQUIRE:
+		least = least > TURN ? least - TURN : 0;
+		break;
+	case LOCI_SYNC_BARRIER_LEAVE:
+		while ((least - m->origin) % TURN)
+			least++;
+		break;
+	default:
+		break;
+	}
+	if (t->clock < least) {
+		t->clock = least;
+		t->left = 0;
+	}
 }
 
 static unsigned least(const struct model *m)
@@ -103,7 +146,7 @@ static void model_run(struct model *m, const struct program_item *item, struct s
 	t->times -= n;
 	t->left -= (int64_t)(n * item->cost);
 	t->clock += n * item->cost;
-	m->now = round_of(m, t);
+	reach(m, t);
 	t->midway = item->left_early;
 }
 
@@ -132,6 +175,8 @@ static bool model_tell(struct model *m, const struct program_item *item, struct 
 		if (m->t[u].state == M_WAITS && front(m, u)->object == item->object &&
 			front(m, u)->number == *next)
 			make_ready(m, u);
+	if (loci_word_kind(*word) == LOCI_MARK_SYNC)
+		model_sync(m, &m->released[gate_of(m, item->object)], loci_word_payload(*word));
 	if (loci_word_kind(*word) == LOCI_MARK_SYNC &&
 		loci_word_payload(*word) == LOCI_SYNC_THREAD_CREATE)
 		make_ready(m, (unsigned)item->object);
@@ -150,7 +195,7 @@ static void model_story(const struct program *p, struct story *s)
 		const struct program_item *item;
 
 		t->left = is_alone(&m, m.at) ? INT64_MAX / 2 : turn_of(&m, t);
-		m.now = round_of(&m, t);
+		reach(&m, t);
 		while ((item = front(&m, m.at))) {
 			if (t->left <= 0 && (!t->midway || item->kind == ITEM_RUNS))
 				break;

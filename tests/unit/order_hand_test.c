@@ -232,6 +232,103 @@ static void test_module(void)
 	free(out.word);
 }
 
+static void put_sync(
+	struct arrival *a, unsigned thread, enum loci_sync kind, uint64_t object, uint64_t number)
+{
+	put(a, loci_mark_word(LOCI_MARK_SWITCH, 0, thread));
+	put_all(a, (uint64_t[]){ loci_mark_word(LOCI_MARK_SYNC, 2, kind), object, number }, 3);
+}
+
+/* Three threads wait for each other, the first works alone for a while and has the others begin
+ * again, and all allocate before they go on. Who comes first at each of these is chance. */
+static void put_team(struct arrival *a, const unsigned *rank, unsigned serial, uint64_t *next)
+{
+	enum { BARRIER = 70, TEAM = 80, LOCK = 90 };
+	static const unsigned work[] = { 0, 210, 230, 95 };
+
+	for (unsigned t = 1; t <= 3; t++) {
+		put_refs(a, t, work[t], next);
+		put_sync(a, t, LOCI_SYNC_BARRIER_ARRIVE, BARRIER, rank[t]);
+	}
+	/* who leads leaves at once, the others when they are needed; some had to be woken */
+	put_sync(a, 1, LOCI_SYNC_BARRIER_LEAVE, BARRIER, 4);
+	put_refs(a, 1, serial, next);
+	put_sync(a, 1, LOCI_SYNC_RELEASE, TEAM, 1);
+	put_sync(a, 1, LOCI_SYNC_RELEASE, LOCK, 1);
+	if (rank[1] == 1)
+		put_sync(a, 2, LOCI_SYNC_ACQUIRE, LOCK, 2);
+	for (unsigned t = 2; t <= 3; t++)
+		put_sync(a, t, LOCI_SYNC_BARRIER_LEAVE, BARRIER, 5 + (rank[t] > rank[5 - t]));
+	for (unsigned t = 1; t <= 3; t++) {
+		put_sync(a, t, LOCI_SYNC_ACQUIRE, TEAM, 1 + rank[t]);
+		put_refs(a, t, 6, next);
+		put_all(a,
+			(uint64_t[]){
+				loci_mark_word(LOCI_MARK_ALLOC, 3, 64), 4096 * t, rank[t], 0 },
+			4);
+		put_refs(a, t, 900, next);
+	}
+	put(a, loci_mark_word(LOCI_MARK_END, 0, 0));
+}
+
+/* From when on the first thread has given so many. */
+static size_t story_from(const struct story *s, uint64_t ordinal)
+{
+	size_t i = 0;
+
+	while (i < s->n &&
+		(s->item[i].number || s->item[i].thread != 1 || s->item[i].ordinal != ordinal))
+		i++;
+	return i;
+}
+
+/* Chance is forgotten in a few rounds: it has nobody stay behind. */
+static void test_chance(void)
+{
+	static const unsigned ranks[][4] = { { 0, 1, 2, 3 }, { 0, 1, 3, 2 }, { 0, 2, 1, 3 },
+		{ 0, 2, 3, 1 }, { 0, 3, 1, 2 }, { 0, 3, 2, 1 } };
+
+	for (unsigned serial = 0; serial < 140; serial++) {
+		struct story first = { 0 };
+		size_t from = 0;
+
+		for (unsigned i = 0; i < 6; i++) {
+			struct arrival a = {
+				.source = { .ops = &arrival_ops }, .seed = 3, .read_max = 900
+			};
+			uint64_t words[1024], next[4] = { 0 };
+			struct story story = { 0 };
+			size_t at;
+
+			put_all(&a, words, program_definitions(words));
+			for (unsigned t = 1; t <= 3; t++) {
+				put(&a, loci_mark_word(LOCI_MARK_SWITCH, 0, t));
+				put_mark(&a, LOCI_MARK_THREAD_START, t, 4);
+			}
+			put_team(&a, ranks[i], serial, next);
+			hear(&a, &(struct loci_order_options){ 0 }, &story);
+			number(&story);
+			CHECK_U64(story.counts.given_up, 0);
+			at = story_from(&story, 210 + serial + 300);
+			CHECK(at < story.n);
+			if (!i) {
+				first = story;
+				from = at;
+			} else {
+				struct story rest = { .item = story.item + at, .n = story.n - at },
+					     as = { .item = first.item + from,
+						     .n = first.n - from };
+
+				if (!same(&rest, &as))
+					CHECK_FAIL("%u alone, chance %u", serial, i);
+				forget(&story);
+			}
+			free(a.word);
+		}
+		forget(&first);
+	}
+}
+
 int main(void)
 {
 	test_one_thread();
@@ -240,5 +337,6 @@ int main(void)
 	test_alone();
 	test_more_definition();
 	test_module();
+	test_chance();
 	return check_status();
 }
