@@ -36,6 +36,8 @@ void loci_sample_sum_init(struct loci_sample_sum *sum)
 	init_hists(&sum->private_);
 	init_hist(&sum->time);
 	init_hist(&sum->time_remote);
+	init_hist(&sum->near);
+	init_hist(&sum->near_time);
 }
 
 void loci_sample_sum_fini(struct loci_sample_sum *sum)
@@ -44,6 +46,8 @@ void loci_sample_sum_fini(struct loci_sample_sum *sum)
 	fini_hists(&sum->private_);
 	loci_hist_fini(&sum->time);
 	loci_hist_fini(&sum->time_remote);
+	loci_hist_fini(&sum->near);
+	loci_hist_fini(&sum->near_time);
 	for (size_t i = 0; i < sum->n_threads; i++)
 		fini_hists(&sum->thread[i].private_);
 	free(sum->thread);
@@ -92,7 +96,9 @@ int loci_sample_sum_merge(struct loci_sample_sum *into, const struct loci_sample
 	into->threads |= from->threads;
 	if (merge_hists(&into->shared, &from->shared) < 0 ||
 		loci_hist_merge(&into->time, &from->time) < 0 ||
-		loci_hist_merge(&into->time_remote, &from->time_remote) < 0)
+		loci_hist_merge(&into->time_remote, &from->time_remote) < 0 ||
+		loci_hist_merge(&into->near, &from->near) < 0 ||
+		loci_hist_merge(&into->near_time, &from->near_time) < 0)
 		return -ENOMEM;
 	return merge_hists(&into->private_, &from->private_);
 }
@@ -143,6 +149,28 @@ static int put_hists(const struct loci_sample_hists *hists, struct loci_hist_key
 	return loci_profile_put_hist(profile, &key, &hists->at_least, err);
 }
 
+static int put_watched(const struct loci_sample_sum *sum, struct loci_hist_key key,
+	struct loci_profile *profile, struct loci_err *err)
+{
+	const struct {
+		enum loci_distance distance;
+		const struct loci_hist *hist;
+	} made[] = {
+		{ LOCI_DISTANCE_TIME, &sum->time },
+		{ LOCI_DISTANCE_TIME_REMOTE, &sum->time_remote },
+		{ LOCI_DISTANCE_NEAR, &sum->near },
+		{ LOCI_DISTANCE_NEAR_TIME, &sum->near_time },
+	};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < LOCI_ARRAY_SIZE(made); i++) {
+		key.distance = made[i].distance;
+		if (loci_hist_total(made[i].hist) > 0)
+			r = loci_profile_put_hist(profile, &key, made[i].hist, err);
+	}
+	return r;
+}
+
 int loci_sample_sum_put(const struct loci_sample_sum *sum, uint64_t block_bytes,
 	struct loci_sampling_row *sampling, struct loci_profile *profile, struct loci_err *err)
 {
@@ -172,15 +200,7 @@ int loci_sample_sum_put(const struct loci_sample_sum *sum, uint64_t block_bytes,
 	if (r == 0 && sum->threads)
 		r = put_hists(&sum->private_, key, LOCI_DISTANCE_PRIVATE,
 			LOCI_DISTANCE_PRIVATE_AT_LEAST, profile, err);
-	if (r == 0 && loci_hist_total(&sum->time) > 0) {
-		key.distance = LOCI_DISTANCE_TIME;
-		r = loci_profile_put_hist(profile, &key, &sum->time, err);
-	}
-	if (r == 0 && loci_hist_total(&sum->time_remote) > 0) {
-		key.distance = LOCI_DISTANCE_TIME_REMOTE;
-		r = loci_profile_put_hist(profile, &key, &sum->time_remote, err);
-	}
-	return r;
+	return r < 0 ? r : put_watched(sum, key, profile, err);
 }
 
 int loci_sample_sum_put_threads(const struct loci_sample_sum *sum, uint64_t block_bytes,

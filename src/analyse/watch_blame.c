@@ -229,7 +229,9 @@ static int credit(struct loci_watch_blame *blame, struct loci_attribution *a,
 	unsigned stack = LOCI_SPREAD_COLD;
 
 	if (is_reused)
-		stack = loci_spread_bin(loci_statstack_distance(statstack, outcome->distance));
+		stack = loci_spread_bin(outcome->distinct
+				? outcome->distinct - 1
+				: loci_statstack_distance(statstack, outcome->distance));
 	if (loci_spread_add(&a->measure.rows, by->row, stack, touches) < 0 ||
 		loci_spread_add(&a->measure.contexts, by->context, stack, touches) < 0 ||
 		loci_spread_add(&blame->times.rows, by->row, time, touches) < 0 ||

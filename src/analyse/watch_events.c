@@ -107,6 +107,8 @@ static int fire(struct loci_watch_events *watched, const struct loci_event *even
 {
 	const struct loci_weigh_reuse reuse = { .count = event->raw[1],
 		.touches = word(event, 6, 0),
+		.distinct =
+			event->n_raw >= LOCI_FIRE_MEMORY ? 0 : word(event, LOCI_FIRE_DISTINCT, 0),
 		.thread = (uint32_t)event->raw[4],
 		.reuse = watched->n_fires++,
 		.off = word(event, 7, 0) };
@@ -206,6 +208,10 @@ static int add_outcome(
 		return 0;
 	}
 	if (outcome->remote && loci_hist_add(&sum->time_remote, outcome->distance, weight) < 0)
+		return -ENOMEM;
+	if (outcome->distinct &&
+		(loci_hist_add(&sum->near, outcome->distinct - 1, weight) < 0 ||
+			loci_hist_add(&sum->near_time, outcome->distance, weight) < 0))
 		return -ENOMEM;
 	return loci_hist_add(&sum->time, outcome->distance, weight);
 }

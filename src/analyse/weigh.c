@@ -124,6 +124,7 @@ static int know_outcome(struct loci_weigh *weigh, const struct watched *watched,
 		return 0;
 	}
 	known->outcome.distance = reuse->touches;
+	known->outcome.distinct = reuse->distinct;
 	known->outcome.reuse = reuse->reuse;
 	known->outcome.remote = reuse->thread != watched->sample.thread;
 	known->outcome.is_rough =

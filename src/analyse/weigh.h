@@ -67,11 +67,12 @@ int loci_weigh_open(
 	struct loci_weigh *weigh, const struct loci_weigh_sample *sample, struct loci_err *err);
 
 struct loci_weigh_reuse {
-	uint64_t count;   /* references of the sample's thread so far */
-	uint64_t touches; /* since the sample, itself included; 0: not known */
-	uint32_t thread;  /* whose it is */
-	uint64_t reuse;   /* any number, for the caller */
-	uint64_t off;     /* by how much the count may be off */
+	uint64_t count;    /* references of the sample's thread so far */
+	uint64_t touches;  /* since the sample, itself included; 0: not known */
+	uint64_t distinct; /* its stack distance and 1; 0: not known */
+	uint32_t thread;   /* whose it is */
+	uint64_t reuse;    /* any number, for the caller */
+	uint64_t off;      /* by how much the count may be off */
 };
 /* Of a sample that is watched or in a burst; others are passed over. */
 int loci_weigh_fire(struct loci_weigh *weigh, uint64_t id, const struct loci_weigh_reuse *reuse,
@@ -89,6 +90,7 @@ int loci_weigh_evict(
 struct loci_weigh_outcome {
 	uint64_t context, use, reuse;
 	uint64_t distance; /* touches; LOCI_INFINITE: never reused, reuse is 0 */
+	uint64_t distinct; /* stack distance and 1; 0: not known */
 	double weight;
 	bool in_burst;
 	bool remote;   /* reused by another thread: the distance is in touches of the sample's */

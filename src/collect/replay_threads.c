@@ -6,8 +6,10 @@
 
 void loci_replay_threads_fini(struct loci_replay_threads *threads)
 {
-	for (size_t i = 0; i < threads->n; i++)
+	for (size_t i = 0; i < threads->n; i++) {
 		loci_replay_calls_fini(&threads->thread[i].calls);
+		free(threads->thread[i].passed);
+	}
 	free(threads->thread);
 	*threads = (struct loci_replay_threads){ 0 };
 }
@@ -34,8 +36,14 @@ int loci_replay_threads_switch(struct loci_replay_threads *threads, uint32_t id)
 		threads->thread = larger;
 		threads->cap = cap;
 	}
-	if (i == threads->n)
-		threads->thread[threads->n++] = (struct loci_replay_thread){ .id = id };
+	if (i == threads->n) {
+		struct loci_passed *passed = calloc(1, sizeof(*passed));
+
+		if (!passed)
+			return -ENOMEM;
+		threads->thread[threads->n++] =
+			(struct loci_replay_thread){ .id = id, .passed = passed };
+	}
 	threads->at = i;
 	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "collect/replay_calls.h"
 #include "collect/runtime/around.h"
+#include "collect/runtime/passed.h"
 
 #include <stdbool.h>
 
@@ -14,6 +15,7 @@ struct loci_replay_thread {
 	uint64_t count, touches;
 	struct loci_replay_calls calls;
 	struct loci_around around; /* definitions stand for sites */
+	struct loci_passed *passed;
 };
 
 struct loci_replay_threads {

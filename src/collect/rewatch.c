@@ -15,7 +15,7 @@
 
 /* Most words that a sample may take at once: OPEN, FIRE, each with STACK, and EVICT; and that one
  * of the stream's own markers may, with a name that belongs to it. */
-#define SAMPLE_WORDS (27 + LOCI_AROUND_WORDS + 2 * LOCI_REPLAY_CALLS)
+#define SAMPLE_WORDS (29 + LOCI_AROUND_WORDS + 2 * LOCI_REPLAY_CALLS)
 
 /* Where a reference lies in blocks; 0 of these: it is an empty range. */
 struct span {
@@ -90,14 +90,16 @@ static void put_open(struct rewatch *rewatch, const struct sample *sample, uint3
 	put_calls(rewatch, sample);
 }
 
-/* touches: since the sample; 0: nobody counted them. */
+/* touches: since the sample; distinct: of these, among the thread's own, and 1; 0: nobody counted
+ * them. */
 static void put_fire(struct rewatch *rewatch, const struct sample *sample,
-	const struct sample *reuse, uint64_t touches)
+	const struct sample *reuse, uint64_t touches, uint64_t distinct)
 {
 	const uint64_t raw[] = { reuse->ref.address, rewatch->threads.thread[sample->thread].count,
-		reuse->site, reuse->descriptor, reuse->ref.thread, reuse->frame, touches, 0 };
+		reuse->site, reuse->descriptor, reuse->ref.thread, reuse->frame, touches, 0, 0,
+		distinct };
 
-	loci_replay_put(&rewatch->out, LOCI_MARK_SAMPLE_FIRE, sample->id, 8, raw);
+	loci_replay_put(&rewatch->out, LOCI_MARK_SAMPLE_FIRE, sample->id, distinct ? 10 : 8, raw);
 	put_calls(rewatch, reuse);
 }
 
@@ -165,17 +167,30 @@ static uint64_t touches_since(
 	return now > sample->touch ? now - sample->touch : 1;
 }
 
+/* Distinct others among them, and 1; 0: the reuse is another thread's, or they are too many. */
+static uint64_t distinct_since(
+	const struct rewatch *rewatch, const struct sample *sample, uint64_t touches)
+{
+	if (sample->thread != rewatch->threads.at)
+		return 0;
+	return loci_passed_distinct(rewatch->threads.thread[sample->thread].passed, sample->touch,
+		sample->touch + touches - 1, sample->block);
+}
+
 /* Of samples that are followed the reuse, or the end of the time for which they are. */
 static void follow(struct rewatch *rewatch, const struct loci_ref *ref, const struct span *span)
 {
 	struct sample reuse, gone;
+	uint64_t touches;
 
 	for (size_t i = 0; i < rewatch->n_followed;) {
 		gone = rewatch->followed[i];
 		if (is_reuse(rewatch, ref, span, gone.block)) {
 			describe(rewatch, &reuse, ref);
 			put_open(rewatch, &gone, LOCI_WATCH_BURST);
-			put_fire(rewatch, &gone, &reuse, touches_since(rewatch, &gone, span));
+			touches = touches_since(rewatch, &gone, span);
+			put_fire(rewatch, &gone, &reuse, touches,
+				distinct_since(rewatch, &gone, touches));
 		} else if (rewatch->threads.thread[gone.thread].count - gone.count >=
 			rewatch->options.burst_refs) {
 			enter(rewatch, &gone);
@@ -196,7 +211,7 @@ static void watch(struct rewatch *rewatch, const struct loci_ref *ref, const str
 		if (rewatch->reservoir.k[i] &&
 			is_reuse(rewatch, ref, span, rewatch->watched[i].block)) {
 			describe(rewatch, &reuse, ref);
-			put_fire(rewatch, &rewatch->watched[i], &reuse, 0);
+			put_fire(rewatch, &rewatch->watched[i], &reuse, 0, 0);
 			loci_reservoir_release(&rewatch->reservoir, i);
 		}
 }
@@ -300,6 +315,8 @@ static int refer(struct rewatch *rewatch, const struct loci_ref *ref)
 	rewatch->count++;
 	rewatch->threads.thread[rewatch->threads.at].count++;
 	rewatch->threads.thread[rewatch->threads.at].touches += span.blocks;
+	loci_passed_add(
+		rewatch->threads.thread[rewatch->threads.at].passed, span.first, span.blocks);
 	loci_around_add(
 		&rewatch->threads.thread[rewatch->threads.at].around, ref->definition, span.blocks);
 	watch(rewatch, ref, &span);

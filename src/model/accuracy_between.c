@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "model/thread_hist.h"
+#include "model/time_stack.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,17 +13,12 @@
 static int find(struct loci_profile *profile, struct loci_hist_key key, bool *ret_converted,
 	struct loci_hist *ret, struct loci_err *err)
 {
-	loci_cleanup(loci_hist_fini) struct loci_hist time = { 0 };
 	int r = loci_thread_hist(profile, &key, NULL, 0, ret, err);
 
 	if (r != -ENOENT || key.distance != LOCI_DISTANCE_STACK)
 		return r;
-	key.distance = LOCI_DISTANCE_TIME;
-	r = loci_thread_hist(profile, &key, NULL, 0, &time, err);
-	if (r < 0)
-		return r;
 	*ret_converted = true;
-	return loci_convert_statstack(&time, ret) < 0 ? loci_err_nomem(err) : 0;
+	return loci_time_stack(profile, &key, ret, err);
 }
 
 /* 1: both have it, and the row is filled; 0: not both; or an error. */

@@ -95,7 +95,9 @@ static int add_bin(struct loci_hist *stack, double low, double high, double widt
 	return add_binomial(stack, trials, mean, weight);
 }
 
-static int convert(const struct loci_hist *time, double trials, struct loci_hist *ret)
+/* known: of these time distances the stack distances are known; NULL: of none. */
+static int convert(const struct loci_hist *time, const struct loci_hist *known, double trials,
+	struct loci_hist *ret)
 {
 	struct loci_statstack statstack;
 	int r = loci_statstack_init(&statstack, time);
@@ -106,10 +108,13 @@ static int convert(const struct loci_hist *time, double trials, struct loci_hist
 	for (uint32_t i = 0; i < time->n_bins && r >= 0; i++) {
 		double width = (double)loci_bin_high(time->scheme, i) -
 			(double)loci_bin_low(time->scheme, i);
+		double weight =
+			time->weight[i] - (known && i < known->n_bins ? known->weight[i] : 0);
 
-		if (time->weight[i] > 0)
+		/* of two sums of the same weights there may be a rest */
+		if (weight > 1e-9 * time->weight[i])
 			r = add_bin(ret, statstack.expected[i], statstack.expected[i + 1], width,
-				trials, time->weight[i]);
+				trials, weight);
 	}
 	loci_statstack_fini(&statstack);
 	if (r < 0)
@@ -119,14 +124,29 @@ static int convert(const struct loci_hist *time, double trials, struct loci_hist
 
 int loci_convert_statstack(const struct loci_hist *time, struct loci_hist *ret_stack)
 {
-	return convert(time, 0, ret_stack);
+	return convert(time, NULL, 0, ret_stack);
+}
+
+int loci_convert_statstack_near(const struct loci_hist *time, const struct loci_hist *near,
+	const struct loci_hist *near_time, struct loci_hist *ret_stack)
+{
+	bool is_known = near && near_time && near_time->scheme == time->scheme;
+	int r = convert(time, is_known ? near_time : NULL, 0, ret_stack);
+
+	for (uint32_t i = 0; r == 0 && is_known && i < near->n_bins; i++)
+		if (near->weight[i] > 0)
+			r = loci_hist_add(
+				ret_stack, loci_bin_low(near->scheme, i), near->weight[i]);
+	if (r < 0)
+		loci_hist_fini(ret_stack);
+	return r;
 }
 
 int loci_convert_shen(
 	const struct loci_hist *time, double distinct_blocks, struct loci_hist *ret_stack)
 {
 	/* fewer than two blocks leave nothing to come between */
-	return convert(time, fmax(1e-9, round(distinct_blocks) - 1), ret_stack);
+	return convert(time, NULL, fmax(1e-9, round(distinct_blocks) - 1), ret_stack);
 }
 
 int loci_convert(enum loci_conversion conversion, const struct loci_hist *time,

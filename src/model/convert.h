@@ -13,6 +13,10 @@ const char *loci_conversion_name(enum loci_conversion conversion); /* "StatStack
 /* time: cold counts as never reused. ret_stack is initialised by the callee, fine bins, and holds
  * nothing to free on failure (-ENOMEM). */
 int loci_convert_statstack(const struct loci_hist *time, struct loci_hist *ret_stack);
+/* The same, where stack distances are known of some of these reuses: near, and near_time, the time
+ * distances of the same. NULL: of none. */
+int loci_convert_statstack_near(const struct loci_hist *time, const struct loci_hist *near,
+	const struct loci_hist *near_time, struct loci_hist *ret_stack);
 int loci_convert_shen(
 	const struct loci_hist *time, double distinct_blocks, struct loci_hist *ret_stack);
 /* By the conversion named; NONE is -EINVAL. */

@@ -218,8 +218,13 @@ static int from_time(const struct loci_predict_input *input, enum loci_conversio
 	struct loci_prediction *ret, struct loci_err *err)
 {
 	struct loci_hist stack;
+	int r;
 
-	if (loci_convert(conversion, input->time, input->blocks, &stack) < 0)
+	if (conversion == LOCI_CONVERT_STATSTACK)
+		r = loci_convert_statstack_near(input->time, input->near, input->near_time, &stack);
+	else
+		r = loci_convert(conversion, input->time, input->blocks, &stack);
+	if (r < 0)
 		return loci_err_nomem(err);
 	from_stack(input, &stack,
 		conversion == LOCI_CONVERT_SHEN ? LOCI_BASIS_SHEN : LOCI_BASIS_STATSTACK, ret);

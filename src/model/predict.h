@@ -75,6 +75,7 @@ struct loci_predict_input {
 	double sampling_points; /* 95 % half-width of miss ratios, percentage points */
 	bool stores_known;      /* a run without stores writes nothing back; one may not know */
 	const struct loci_hist *stack, *time, *dirty; /* NULL: absent */
+	const struct loci_hist *near, *near_time;     /* of time, whose stack distances are known */
 	/* at loci_cache_sets(cache); NULL: absent */
 	const struct loci_hist *set, *set_dirty, *set_both;
 	bool is_counted; /* this very cache was simulated while recording */

@@ -84,11 +84,13 @@ static int get_input(struct loci_profile *profile, const struct loci_cache *cach
 		{ LOCI_DISTANCE_STACK, 0, &ret->stack },
 		{ LOCI_DISTANCE_TIME, 0, &ret->time },
 		{ LOCI_DISTANCE_DIRTY, 0, &ret->dirty },
+		{ LOCI_DISTANCE_NEAR, 0, &ret->near },
+		{ LOCI_DISTANCE_NEAR_TIME, 0, &ret->near_time },
 		{ LOCI_DISTANCE_SET, (unsigned)__builtin_ctzll(sets), &ret->set },
 		{ LOCI_DISTANCE_SET_DIRTY, (unsigned)__builtin_ctzll(sets), &ret->set_dirty },
 		{ LOCI_DISTANCE_SET_BOTH, (unsigned)__builtin_ctzll(sets), &ret->set_both },
 	};
-	size_t n = loci_is_power_of_2(sets) ? LOCI_ARRAY_SIZE(wanted) : 3;
+	size_t n = loci_is_power_of_2(sets) ? LOCI_ARRAY_SIZE(wanted) : 5;
 
 	if (!grain)
 		return no_grain(profile, cache, err);

@@ -2,6 +2,7 @@
 #include "model/subject.h"
 
 #include "base/units.h"
+#include "model/time_stack.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -79,15 +80,11 @@ static int find_machine(struct loci_subject *subject, const char *machine, struc
 /* Samples that were watched have time distances only. */
 static int convert(struct loci_subject *subject, struct loci_err *err)
 {
-	const struct loci_hist_key key = { .distance = LOCI_DISTANCE_TIME,
-		.block_bytes = subject->grain->block_bytes };
-	const struct loci_hist *time;
-	int r = loci_profile_hist(subject->profile, &key, &time, err);
+	const struct loci_hist_key key = { .block_bytes = subject->grain->block_bytes };
+	int r = loci_time_stack(subject->profile, &key, &subject->made, err);
 
 	if (r < 0)
 		return r;
-	if (loci_convert_statstack(time, &subject->made) < 0)
-		return loci_err_nomem(err);
 	subject->stack = &subject->made;
 	subject->conversion = LOCI_CONVERT_STATSTACK;
 	return 0;

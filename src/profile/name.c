@@ -21,6 +21,8 @@ static const char *const distances[] = {
 	[LOCI_DISTANCE_ALONE_REMOTE] = "alone_remote",
 	[LOCI_DISTANCE_REMOTE] = "remote",
 	[LOCI_DISTANCE_TIME_REMOTE] = "time_remote",
+	[LOCI_DISTANCE_NEAR] = "near",
+	[LOCI_DISTANCE_NEAR_TIME] = "near_time",
 };
 
 static const char *const owners[] = {

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "model/convert.h"
+#include "model/time_stack.h"
 #include "profile/dimension.h"
 #include "report/pairs.h"
 
@@ -68,11 +69,9 @@ static int put_time(struct loci_profile *profile, const struct loci_hist_key *ke
 	r = loci_profile_hist(profile, &stack, &hist, NULL);
 	if (r != -ENOENT)
 		return 0;
-	r = loci_profile_hist(profile, key, &hist, err);
+	r = loci_time_stack(profile, key, &made, err);
 	if (r < 0)
 		return r;
-	if (loci_convert_statstack(hist, &made) < 0)
-		return loci_err_nomem(err);
 	put_whole(&stack, &made, LOCI_CONVERT_STATSTACK, json);
 	return 0;
 }
@@ -86,7 +85,8 @@ int loci_view_hists(struct loci_profile *profile, struct loci_json *json, struct
 
 	loci_pair_array(json, "histograms");
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		if (key[i].owner != LOCI_OWNER_WHOLE)
+		if (key[i].owner != LOCI_OWNER_WHOLE || key[i].distance == LOCI_DISTANCE_NEAR ||
+			key[i].distance == LOCI_DISTANCE_NEAR_TIME)
 			continue;
 		if (key[i].distance == LOCI_DISTANCE_TIME) {
 			r = put_time(profile, &key[i], json, err);

@@ -166,11 +166,13 @@ enum loci_marker {
 	                                  3: reference descriptor, 4: thread, 5: frame address. May
 	                                  have 6: touches of blocks since the sample, itself included,
 	                                  0: not known, 7: by how many references 1 may be off, and
-	                                  8: as 11 of OPEN.
+	                                  8: as 11 of OPEN. One that was seen while its sample was
+	                                  followed may have 9 (LOCI_FIRE_DISTINCT): its stack distance
+	                                  among the touches of its thread, and 1 more; 0: not known.
 	                                  References are those of the sample's thread. A site without
 	                                  a descriptor is an address of code, just behind the reference.
-	                                  Where the thread's count was not at hand, further words say
-	                                  where it is (enum loci_fire_word).
+	                                  Where the thread's count was not at hand, words from 9 on say
+	                                  instead where it is (enum loci_fire_word).
 	                                  STACK may follow, as of OPEN */
 	LOCI_MARK_STACK = 0x35,    /* -                  code addresses, innermost first, of the marker
 	                              before it; a further STACK continues the list */
@@ -197,7 +199,8 @@ enum loci_fire_word {
 	LOCI_FIRE_MEMORY = 29,    /* words below where the frame pointer points, from the top */
 };
 
-#define LOCI_OPEN_AROUND 12 /* word of SAMPLE_OPEN */
+#define LOCI_OPEN_AROUND   12 /* word of SAMPLE_OPEN */
+#define LOCI_FIRE_DISTINCT 9  /* word of SAMPLE_FIRE that has no registers */
 
 #define LOCI_SIGNAL_DEPTH 64
 

@@ -66,12 +66,15 @@ expect 0 loci analyse -q -b 8 --watch -c 50 -o again.loci product.lackey
 expect 0 loci analyse -q -b 8 --watch -c 50 --seed 7 -o other.loci product.lackey
 [ "$(ask watched.loci)" != "$(ask other.loci)" ] || fail "another seed is the same sample"
 
-# What is counted is exact: references, and the weights add up to them. There are no stack distances.
+# What is counted is exact: references, and the weights add up to them. Stack distances are there of reuses
+# that were seen, which have time distances, too.
 refs=$((2 * 48 * 48 * 48 + 48 * 48))
 expect 0 sqlite3 watched.loci "SELECT mode, refs FROM run; SELECT refs, period FROM sampling;
-	SELECT round((SELECT total(weight) FROM bin) + cold) FROM histogram;
-	SELECT distance, sampled FROM histogram"
-printf 'watch|%s\n%s|50\n%s.0\ntime|1\n' $refs $refs $refs >want
+	SELECT round((SELECT total(weight) FROM bin WHERE histogram_id = h.id) + cold) FROM histogram h WHERE distance = 'time';
+	SELECT distance, sampled FROM histogram;
+	SELECT count(DISTINCT round(w)) FROM (SELECT total(weight) AS w FROM bin JOIN histogram h ON h.id = histogram_id
+		WHERE distance LIKE 'near%' GROUP BY h.id HAVING w > $refs / 3)"
+printf 'watch|%s\n%s|50\n%s.0\ntime|1\nnear|1\nnear_time|1\n1\n' $refs $refs $refs >want
 cmp -s out want || { fail "the profile says"; cat out >&2; }
 expect 0 loci report watched.loci
 has out "sampled, +/-"

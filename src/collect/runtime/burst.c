@@ -29,8 +29,18 @@ static bool is_write(const struct rt_burst_ref *ref)
 	return (ref->descriptor >> 32 & 0xff) == LOCI_OP_STORE;
 }
 
-static void follow(const struct rt_burst *burst, struct rt_burst_sample *sample,
-	const struct rt_burst_ref *ref)
+/* Up to the touch of that number; 0: others were not seen. */
+static uint64_t distinct_until(
+	struct rt_burst *burst, const struct rt_burst_sample *sample, uint64_t touch)
+{
+	if (touch - sample->passed + 1 != sample->touches)
+		return 0;
+	return loci_passed_distinct(&burst->passed, sample->passed, touch, sample->block);
+}
+
+/* before: touches that were passed before this reference. */
+static void follow(struct rt_burst *burst, struct rt_burst_sample *sample,
+	const struct rt_burst_ref *ref, uint64_t before)
 {
 	uint64_t first = ref->address >> shift();
 	bool touches = sample->block - first <= (last_byte(ref) >> shift()) - first;
@@ -42,11 +52,19 @@ static void follow(const struct rt_burst *burst, struct rt_burst_sample *sample,
 		return;
 	}
 	sample->touches += sample->block - first + 1;
+	sample->reuse_distinct = distinct_until(burst, sample, before + sample->block - first);
 	sample->has_reuse = true;
 	sample->reuse = *ref;
 	sample->reuse_count = burst->count;
 	sample->reuse_frame = frame_of(burst);
 	sample->n_reuse_back = rt_call_stack_list(&burst->calls, sample->reuse_back);
+}
+
+/* From its touches on. */
+static void start_over(struct loci_passed *passed, const struct rt_burst_ref *ref)
+{
+	passed->n = 0;
+	loci_passed_add(passed, ref->address >> shift(), blocks_of(ref));
 }
 
 /* Of the blocks that it touches any. */
@@ -60,6 +78,8 @@ static void take(struct rt_thread *thread, const struct rt_burst_ref *ref)
 		rt_watch_lose(1);
 		return;
 	}
+	if (!burst->n_followed)
+		start_over(&burst->passed, ref);
 	chosen = (uint32_t)((loci_gap_random(&thread->random) >> 32) * n >> 32);
 	*sample = (struct rt_burst_sample){ .block = (ref->address >> shift()) + chosen,
 		.count = burst->count,
@@ -68,6 +88,7 @@ static void take(struct rt_thread *thread, const struct rt_burst_ref *ref)
 		.descriptor = ref->descriptor,
 		.frame = frame_of(burst),
 		.touches = n - 1 - chosen,
+		.passed = burst->passed.n - (n - 1 - chosen),
 		.n_blocks = n };
 	sample->address = chosen ? sample->block << shift() : ref->address;
 	sample->n_back = rt_call_stack_list(&burst->calls, sample->back);
@@ -78,12 +99,16 @@ static void take(struct rt_thread *thread, const struct rt_burst_ref *ref)
 void rt_burst_refer(struct rt_thread *thread, const struct rt_burst_ref *ref)
 {
 	struct rt_burst *burst = thread->burst;
+	uint64_t before;
 
 	burst->count++;
 	if (thread->next_sample - burst->count < LOCI_AROUND)
 		loci_around_add(&burst->around, ref->site, blocks_of(ref));
+	before = burst->passed.n;
+	if (burst->n_followed)
+		loci_passed_add(&burst->passed, ref->address >> shift(), blocks_of(ref));
 	for (unsigned i = 0; i < burst->n_followed; i++)
-		follow(burst, &burst->followed[i], ref);
+		follow(burst, &burst->followed[i], ref, before);
 	if (burst->count == thread->next_sample) {
 		take(thread, ref);
 		rt_watch_draw(thread);

@@ -13,6 +13,7 @@
 
 #include "collect/runtime/around.h"
 #include "collect/runtime/call_stack.h"
+#include "collect/runtime/passed.h"
 
 #include <stdbool.h>
 
@@ -30,11 +31,13 @@ struct rt_burst_sample {
 	uint64_t block;
 	uint64_t count, mean;
 	uint64_t site, descriptor, frame;
-	uint64_t touches;  /* of blocks since */
+	uint64_t touches;  /* of blocks since .. */
+	uint64_t passed;   /* .. of which the first has this number */
 	uint32_t n_blocks; /* that it touches */
 	bool has_reuse;
 	struct rt_burst_ref reuse;
 	uint64_t reuse_count, reuse_frame;
+	uint64_t reuse_distinct; /* its stack distance, and 1; 0: not known */
 	struct loci_around_shares around;
 	unsigned n_back, n_reuse_back;
 	uint64_t back[RT_CALLS], reuse_back[RT_CALLS];
@@ -56,6 +59,7 @@ struct rt_burst {
 	uint64_t frame;   /* of an entry */
 	bool is_senseless;
 	struct loci_around around; /* references since it began */
+	struct loci_passed passed; /* touches while samples are followed */
 	unsigned n_followed;
 	struct rt_burst_sample followed[RT_BURST_FOLLOWED];
 	struct rt_call_stack calls;

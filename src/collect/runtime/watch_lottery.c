@@ -205,7 +205,7 @@ void rt_lottery_reused(
 	uint64_t id = take_id();
 	uint64_t raw[] = { sample->reuse.address, sample->reuse_count, sample->reuse.site,
 		sample->reuse.descriptor, thread->id, sample->reuse_frame, sample->touches, unseen,
-		last_sequence() };
+		last_sequence(), sample->reuse_distinct };
 
 	tell_open(thread, sample, id, LOCI_WATCH_BURST);
 	rt_process_mark(LOCI_MARK_SAMPLE_FIRE, id, sizeof(raw) / sizeof(*raw), raw);
