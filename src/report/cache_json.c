@@ -29,6 +29,7 @@ void loci_cache_table_json_row(const struct loci_prediction *p, struct loci_json
 	loci_pair_string(json, "basis", loci_basis_name(p->basis));
 	loci_pair_string(json, "why", p->why);
 	loci_pair_number(json, "error_points", p->error_points);
+	loci_pair_number(json, "chance_points", p->chance_points);
 	loci_pair_number(json, "accesses", p->accesses);
 	loci_pair_number(json, "hits", p->hits);
 	loci_pair_bool(json, "hits_estimated", p->hits_estimated);

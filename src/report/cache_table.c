@@ -164,15 +164,23 @@ static bool is_first_of_basis(const struct loci_cache_table *table, size_t i)
 	return true;
 }
 
-/* The largest error among the rows that share row i's basis. */
+/* The largest error among the rows that share row i's basis; of a model's what chance makes, for
+ * its own stands in its note. */
 static double error_of(const struct loci_cache_table *table, size_t i)
 {
 	double error = 0;
 
 	for (size_t k = i; k < table->n; k++)
 		if (table->row[k].basis == table->row[i].basis)
-			error = fmax(error, table->row[k].error_points);
+			error = fmax(error, table->row[k].chance_points);
 	return error;
+}
+
+static bool is_sampled(const struct loci_cache_table *table, const struct loci_prediction *p)
+{
+	const struct loci_grain *grain = loci_profile_grain(table->profile, p->cache.line_bytes);
+
+	return grain && grain->error_points > 0;
 }
 
 static void print_bases(const struct loci_cache_table *table, const struct loci_text *text)
@@ -187,6 +195,10 @@ static void print_bases(const struct loci_cache_table *table, const struct loci_
 		if (p->basis == LOCI_BASIS_INTERPOLATED || p->basis == LOCI_BASIS_SAMPLED)
 			snprintf(error, sizeof(error), " (%s%.2g points)", text->glyph->plus_minus,
 				error_of(table, i));
+		else if (is_sampled(table, p))
+			snprintf(error, sizeof(error),
+				"; by chance, of samples, %s%.2g points (95 %%)",
+				text->glyph->plus_minus, error_of(table, i));
 		snprintf(words, sizeof(words), "~ %s: %s%s%s: %s%s", names,
 			loci_basis_name(p->basis), p->why ? ", since " : "", p->why ? p->why : "",
 			loci_basis_note(p->basis), error);

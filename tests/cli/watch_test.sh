@@ -38,7 +38,16 @@ expect 0 loci cache --json watched.loci --cache L1=4K@8
 python3 -c 'import json, sqlite3
 level, = json.load(open("out"))["levels"]
 chance, = sqlite3.connect("watched.loci").execute("SELECT error_points FROM grain").fetchone()
-assert level["basis"] == "StatStack" and chance > 0 and level["error_points"] >= 33 + chance, level' || fail "the error of a cache"
+assert level["basis"] == "StatStack" and chance > 0 and level["error_points"] >= 33 + chance, level
+assert abs(level["error_points"] - 33 - level["chance_points"]) < 1e-9, level' || fail "the error of a cache"
+expect 0 loci cache watched.loci --cache L1=4K@8
+tr -s ' \n' ' ' <out >words
+python3 -c 'import re, sqlite3, sys
+chance, = sqlite3.connect("watched.loci").execute("SELECT error_points FROM grain").fetchone()
+said = re.search(r"by chance, of samples, \+/-([\d.]+) points \(95 %\)", open("words").read())
+sys.exit(not said or abs(float(said.group(1)) - chance) > 0.1 * chance)' || { fail "it does not say the error of samples"; cat out >&2; }
+expect 0 loci cache exact.loci --cache L1=4K@8
+lacks out "by chance"
 # without weights what is far is lost
 expect 0 loci analyse -q -b 8 --watch -c 50 --burst 0 --weights plain -o plain.loci product.lackey
 expect 0 loci diff --accuracy --json exact.loci plain.loci
