@@ -11,6 +11,7 @@ int loci_code_init(
 		return loci_err_nomem(err);
 	code->site[0].module = LOCI_NO_MODULE;
 	code->n_sites = 1;
+	code->n_spans = 1;
 	return 0;
 }
 
@@ -21,6 +22,9 @@ void loci_code_fini(struct loci_code *code)
 	free(code->block);
 	free(code->blocks);
 	free(code->header);
+	free(code->span);
+	free(code->spans);
+	loci_keymap_fini(&code->span_ids);
 	free(code->site);
 	free(code->module);
 	for (size_t i = 0; i < code->n_names; i++) {
@@ -96,57 +100,6 @@ static bool goes_back(
 			break;
 	}
 	return false;
-}
-
-/* How many loops begin at or below an address. */
-static size_t headers_below(const struct loci_code *code, uint64_t address)
-{
-	size_t low = 0, high = code->n_headers;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->header[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Where control was before the reference. */
-static uint64_t before(const struct loci_code *code, uint32_t i)
-{
-	return code->ref[i].kind & LOCI_CODE_FIRST ? code->blocks[code->block[i]].address
-						   : code->address[i - 1];
-}
-
-const struct loci_code_header *loci_code_headers(
-	const struct loci_code *code, uint32_t definition, size_t *ret_n)
-{
-	size_t from = headers_below(code, before(code, definition));
-	size_t to = headers_below(code, code->address[definition]);
-
-	*ret_n = to > from ? to - from : 0;
-	return code->header + from;
-}
-
-int loci_code_header(struct loci_code *code, uint32_t block)
-{
-	uint64_t address = code->blocks[block].address;
-	size_t n = headers_below(code, address);
-
-	if (loci_grow(&code->header, &code->header_cap, code->n_headers + 1,
-		    sizeof(*code->header)) < 0)
-		return -ENOMEM;
-	memmove(code->header + n + 1, code->header + n,
-		(code->n_headers++ - n) * sizeof(*code->header));
-	code->header[n] = (struct loci_code_header){ address, block };
-	for (uint32_t i = 0; i < code->n_refs; i++)
-		if (code->address[i] >= address && before(code, i) < address &&
-			!(code->ref[i].kind & LOCI_CODE_FRAME))
-			code->ref[i].kind |= LOCI_CODE_OVER;
-	return 0;
 }
 
 static uint8_t kind_of(const struct loci_code *code, const struct loci_ref_site *def, bool first)
@@ -254,6 +207,8 @@ int loci_code_learn(
 		if (code->options.fixed)
 			r = learn_fixed(code, &def, i, err);
 		else if (learn(code, &def, i) < 0)
+			r = loci_err_nomem(err);
+		if (r == 0 && loci_code_span(code, i) < 0)
 			r = loci_err_nomem(err);
 		if (r < 0)
 			return r;

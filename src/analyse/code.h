@@ -114,6 +114,11 @@ struct loci_code_header {
 	uint32_t block;
 };
 
+/* A reference in a list, and the next one's number plus one there. */
+struct loci_code_span {
+	uint32_t definition, next;
+};
+
 struct loci_code_options {
 	struct loci_symbols *symbols;
 	pthread_mutex_t *symbols_lock;
@@ -134,6 +139,13 @@ struct loci_code {
 	struct loci_keymap block_ids;    /* by stream's module and address */
 	struct loci_code_header *header; /* by address */
 	size_t n_headers, header_cap;
+	/* Which references control comes to over an address, by what the address is in: where their
+	 * lists begin, plus one. The first is of all that control comes to from far away. */
+	uint32_t *spans;
+	size_t n_spans, spans_cap;
+	struct loci_keymap span_ids; /* by address, in units */
+	struct loci_code_span *span;
+	size_t n_span, span_cap;
 	struct loci_site *site;
 	size_t n_sites, site_cap;
 	struct loci_keymap site_ids;
@@ -161,6 +173,9 @@ int loci_code_event(struct loci_code *code, const struct loci_event *event,
 /* A loop begins at a block; control may also fall into it in the middle of another. 0 or -ENOMEM.
  */
 int loci_code_header(struct loci_code *code, uint32_t block);
+/* A reference is defined: control will come to it over headers that are found later. 0 or -ENOMEM.
+ */
+int loci_code_span(struct loci_code *code, uint32_t definition);
 /* The headers that control comes over before the reference, by address. */
 const struct loci_code_header *loci_code_headers(
 	const struct loci_code *code, uint32_t definition, size_t *ret_n);
