@@ -113,6 +113,7 @@ void loci_attribution_free(struct loci_attribution *a)
 	loci_footprint_free(a->footprint);
 	loci_code_fini(&a->code);
 	loci_stages_fini(&a->stages);
+	free(a->head);
 	free(a->thread_refs);
 	free(a->thread_again);
 	loci_members_fini(&a->members);

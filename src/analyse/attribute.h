@@ -43,6 +43,14 @@ struct loci_members {
 	size_t toucher; /* whose the last touches are, by that number; SIZE_MAX: nobody's */
 };
 
+/* What the quick loop needs of a block that the stream defines, by its id. */
+struct loci_quick_head {
+	uint64_t changes; /* of definitions, when this was learnt; 0: never */
+	uint64_t n_refs;  /* of an execution that has nothing else; UINT64_MAX: it has */
+	const struct loci_code_ref *ref;
+	struct loci_code_block *block;
+};
+
 struct loci_attribution {
 	const struct loci_analyse_options *options;
 	struct loci_decoder *decoder; /* borrowed, as are the grains */
@@ -72,6 +80,8 @@ struct loci_attribution {
 	bool walks;          /* what RUNs stand for is touches and nothing else, if they let it */
 	bool threaded;       /* threads take turns: a batch says whose touches are whose */
 	struct loci_members members;
+	struct loci_quick_head *head;
+	size_t n_heads;
 	struct loci_recent recent;
 	struct loci_attribution_here here;
 	uint64_t references; /* but those of here */

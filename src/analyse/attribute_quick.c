@@ -61,7 +61,7 @@ LOCI_HOT int settle_loops(
 {
 	size_t kept = untold->kept;
 
-	if (__builtin_expect(loci_walk_is_told(&a->walk, *untold), 1))
+	if (__builtin_expect(loci_walk_is_told(&a->walk, untold), 1))
 		return 0;
 	*untold = loci_walk_all_told(&a->walk);
 	return tell_loops(a, kept, err);
@@ -78,10 +78,14 @@ LOCI_HOT void settle_last(struct loci_attribution *a, const struct loci_code_ref
 
 /* A reference elsewhere than its site's last, or to several blocks. */
 static __attribute__((noinline)) int refer_slowly(struct loci_attribution *a,
-	const struct loci_code_ref *ref, uint64_t address, struct loci_err *err)
+	const struct loci_code_ref *ref, uint64_t address, struct loci_walk_untold *untold,
+	struct loci_err *err)
 {
 	uint64_t size_bytes = ref->size_bytes;
+	int r = settle_loops(a, untold, err);
 
+	if (r < 0)
+		return r;
 	if (!size_bytes)
 		size_bytes = a->code.site[ref->site].size_bytes;
 	return loci_touch_refer(a, ref, address, size_bytes, 6, true, err);
@@ -103,18 +107,26 @@ static __attribute__((noinline)) int turn(struct loci_attribution *a,
 LOCI_HOT bool comes_again(struct loci_attribution *a, const struct loci_code_ref *ref,
 	const struct loci_code_block *block, const struct loci_code_ref *seen, uint64_t last)
 {
-	return a->walk.learns && block->loop && block->address == last && seen &&
-		(seen->is_write || !ref->is_write) &&
+	if (!a->walk.learns || !block->loop || block->address != last)
+		return false;
+	if (!seen) {
+		if (a->walk.level->last == LOCI_NO_DEFINITION)
+			return false;
+		seen = &a->code.ref[a->walk.level->last];
+	}
+	return (seen->is_write || !ref->is_write) &&
 		loci_walk_again_quickly(&a->walk, block->loop, last);
 }
 
-/* What loci_touch_enters does, where all places are taken. True: the batch is full. */
-static __attribute__((noinline)) bool enter(struct loci_attribution *a, struct loci_row_site *site,
-	uint64_t block, uint64_t use, uint8_t is_write, uint64_t bytes)
+/* What loci_touch_enters does, where all places are taken, of a block that is none of them. */
+static __attribute__((noinline)) int enter(struct loci_attribution *a,
+	const struct loci_code_ref *ref, struct loci_row_site *site, uint64_t address,
+	uint64_t block, struct loci_err *err)
 {
 	struct loci_batch *b = a->batch;
 	struct loci_recent *recent = &a->recent;
 	unsigned place = loci_recent_take_full(recent);
+	uint64_t use = a->use | site->row | (uint64_t)ref->is_write << LOCI_USE_WRITE;
 	size_t n = b->n++;
 
 	site->place = (uint8_t)place;
@@ -126,16 +138,25 @@ static __attribute__((noinline)) bool enter(struct loci_attribution *a, struct l
 	b->block[n] = block;
 	b->use[n] = use;
 	b->born[n] = site->born;
-	b->is_write[n] = is_write;
+	b->is_write[n] = ref->is_write;
 	b->time[n] = ++recent->now;
 	recent->time[place] = recent->now;
 	recent->low[place] = (uint32_t)block;
 	recent->block[place] = block;
 	recent->use[place] = use;
-	recent->bytes[place] = bytes;
+	recent->bytes[place] = ref->bytes << (address & 63);
 	recent->farthest[place] = 0;
-	recent->written[place] = is_write;
-	return n + 1 == LOCI_BATCH;
+	recent->written[place] = ref->is_write;
+	return n + 1 == LOCI_BATCH ? loci_attribution_flush(a, err) : 0;
+}
+
+/* The first write to a recent block. */
+static __attribute__((noinline)) int stay(struct loci_attribution *a, struct loci_row_site *site,
+	unsigned touch, unsigned place, struct loci_walk_untold *untold, struct loci_err *err)
+{
+	int r = settle_loops(a, untold, err);
+
+	return r < 0 ? r : loci_touch_stays(a, site, touch, place, err);
 }
 
 /* Of a reference to one block, whose site knows its row. */
@@ -144,28 +165,30 @@ LOCI_HOT int touch(struct loci_attribution *a, const struct loci_code_ref *ref,
 	struct loci_err *err)
 {
 	uint64_t block = (address >> 6) + ((uint64_t)site->generation << LOCI_GENERATION_BITS);
-	uint64_t use = a->use | site->row | (uint64_t)ref->is_write << LOCI_USE_WRITE;
-	uint64_t bytes = ref->bytes << (address & 63);
-	unsigned place = site->place, touch;
-	int r;
+	struct loci_recent *recent = &a->recent;
+	unsigned place = site->place, rank;
 
-	if (a->recent.block[place] != block) {
-		place = loci_recent_find_full(&a->recent, block);
+	if (recent->block[place] != block) {
+		place = loci_recent_find_full(recent, block);
 		if (place == LOCI_RECENT) {
-			r = settle_loops(a, untold, err);
-			if (r == 0 && enter(a, site, block, use, ref->is_write, bytes))
-				r = loci_attribution_flush(a, err);
-			return r;
+			int r = settle_loops(a, untold, err);
+
+			return r < 0 ? r : enter(a, ref, site, address, block, err);
 		}
 		site->place = (uint8_t)place;
 	}
-	touch = loci_recent_touch_full(&a->recent, place, ref->is_write, use, bytes);
-	if (__builtin_expect(touch & LOCI_RECENT_STAYS, 0)) {
-		r = settle_loops(a, untold, err);
-		return r < 0 ? r : loci_touch_stays(a, site, touch, place, err);
+	rank = loci_recent_touch_full(recent, place);
+	recent->bytes[place] |= ref->bytes << (address & 63);
+	recent->use[place] = a->use | site->row;
+	if (ref->is_write) {
+		unsigned first = loci_recent_wrote(recent, place);
+
+		recent->use[place] |= 1ull << LOCI_USE_WRITE;
+		if (__builtin_expect(first, 0))
+			return stay(a, site, first | rank, place, untold, err);
 	}
-	a->here.near[touch]++;
-	site->near[touch]++; /* with refs, which tell when they are many */
+	a->here.near[rank]++;
+	site->near[rank]++; /* with refs, which tell when they are many */
 	return 0;
 }
 
@@ -175,143 +198,235 @@ LOCI_HOT int refer(struct loci_attribution *a, const struct loci_code_ref *ref, 
 	struct loci_row_site *site = &a->rows.site[ref->site];
 
 	if (__builtin_expect(!loci_touch_holds(a, site, address), 0) ||
-		__builtin_expect((int)(address & 63) > ref->room, 0)) {
-		int r = settle_loops(a, untold, err);
-
-		return r < 0 ? r : refer_slowly(a, ref, address, err);
-	}
+		__builtin_expect((int)(address & 63) > ref->room, 0))
+		return refer_slowly(a, ref, address, untold, err);
 	loci_rows_step(&a->rows, site, address, loci_touch_low(a, site));
 	return touch(a, ref, site, address, untold, err);
 }
 
-/* Whether an execution is of references alone, and all its words are there; at: its first. */
-LOCI_HOT bool is_usual(const struct loci_block *of, const uint64_t *at, const uint64_t *end)
+/* An execution of a block, all of whose words are there unless another marker comes first. */
+struct execution {
+	const struct loci_block *of;
+	const uint64_t *from, *to;
+};
+
+/* The rest of an execution is to come. */
+static __attribute__((noinline)) void leave_rest(
+	struct loci_runs *runs, const struct execution *x, const uint64_t *word)
 {
-	return of->n_words == of->n_refs && of->n_refs && (size_t)(end - at) >= of->n_refs &&
-		!loci_word_is_marker(*at);
+	runs->block = x->of;
+	runs->word = word;
+	runs->next = x->of->first + (uint32_t)(word - x->from);
+	runs->left = x->of->n_refs - (uint32_t)(word - x->from);
 }
 
-LOCI_HOT bool is_plain_start(const struct loci_attribution *a, const struct loci_code_ref *ref,
-	const struct loci_code_block *block)
-{
-	return (ref->kind & LOCI_CODE_SPECIAL) == LOCI_CODE_FIRST && !block->flags &&
-		block->function == a->walk.frame->function;
-}
-
-int loci_attribution_quick(struct loci_attribution *a, struct loci_runs *runs, struct loci_err *err)
+/* An execution from a special reference on, which needs more than loci_walk_turn_quickly; the walk
+ * knows all, then and in the end. 1: it goes no further than the runs say. */
+static __attribute__((noinline)) int go_specially(struct loci_attribution *a,
+	struct loci_runs *runs, const struct execution *x, const uint64_t *word,
+	struct loci_err *err)
 {
 	struct loci_walk_untold untold = loci_walk_all_told(&a->walk);
-	const struct loci_block *of = runs->left == runs->block->n_refs ? runs->block : NULL;
+	const struct loci_code_ref *ref = a->code.ref + x->of->first + (word - x->from);
+	struct loci_code_block *block = &a->code.blocks[ref->block];
+	bool special = true, whole;
+	int r = 0;
+
+	for (;;) {
+		if (special) { /* those before it count where they were executed */
+			a->here.refs += (uint64_t)(word - x->from);
+			r = turn(a, ref, block, *word, err);
+			a->here.refs -= (uint64_t)(word - x->from);
+		}
+		if (r == 0)
+			r = refer(a, ref, *word, &untold, err);
+		else if (r > 0)
+			a->here.refs--;
+		if (__builtin_expect(r < 0, 0))
+			return r;
+		ref++;
+		word++;
+		whole = word == x->to;
+		if (whole || loci_word_is_marker(*word))
+			break;
+		r = 0;
+		special = ref->kind & LOCI_CODE_SPECIAL;
+		if (special) {
+			loci_flow_leave(a, ref - 1, block, (uint32_t)(ref - 1 - a->code.ref));
+			block = &a->code.blocks[ref->block];
+		}
+	}
+	ref--;
+	a->here.refs += (uint64_t)(word - x->from);
+	r = 0;
+	if (whole)
+		r = loci_flow_ran(a, block, (uint32_t)(ref - a->code.ref), 1, err);
+	else
+		leave_rest(runs, x, word);
+	if (r == 0)
+		r = loci_flow_end(a, ref, block, (uint32_t)(ref - a->code.ref), word[-1], err);
+	return r < 0 ? r : !whole;
+}
+
+/* Whether a block that begins with this reference, as its definition does, may be a plain
+ * successor. */
+LOCI_HOT bool is_plain_start(
+	const struct loci_code_ref *ref, const struct loci_code_block *block, uint32_t function)
+{
+	return !(ref->kind & (LOCI_CODE_SPECIAL & ~LOCI_CODE_FIRST)) && !block->flags &&
+		block->function == function;
+}
+
+/* A head for every block. Fresh zeroed memory costs nothing until it is used, as with what the
+ * decoder has of them. */
+static __attribute__((noinline)) int grow_heads(
+	struct loci_attribution *a, size_t n, struct loci_err *err)
+{
+	free(a->head);
+	a->n_heads = 0;
+	a->head = calloc(n, sizeof(*a->head));
+	if (!a->head)
+		return loci_err_nomem(err);
+	a->n_heads = n;
+	return 0;
+}
+
+/* Definitions were others when the head was learnt, or arrays stood elsewhere. */
+static __attribute__((noinline)) void learn_head(
+	struct loci_attribution *a, const struct loci_runs *runs, struct loci_quick_head *head)
+{
+	const struct loci_block *of = &runs->direct[head - a->head];
+
+	head->changes = runs->changes;
+	head->n_refs = UINT64_MAX;
+	if (!of->n_refs || of->n_words != of->n_refs)
+		return;
+	head->n_refs = of->n_refs;
+	head->ref = a->code.ref + of->first;
+	head->block = &a->code.blocks[head->ref->block];
+}
+
+/* fixed: as in the walk. */
+LOCI_HOT int go(
+	struct loci_attribution *a, struct loci_runs *runs, bool fixed, struct loci_err *err)
+{
+	struct loci_walk_untold untold = loci_walk_all_told(&a->walk);
+	struct loci_quick_head *const heads = a->head, *head = NULL;
 	const struct loci_code_ref *seen = NULL; /* the last reference; NULL: the walk knows */
 	const uint64_t *word = runs->word, *const end = runs->end;
+	const uint64_t n_direct = runs->n_direct, changes = runs->changes;
 	uint64_t last = a->walk.frame->last; /* address of the last instruction seen */
+	uint32_t function = a->walk.frame->function;
 	int r;
 
+	if (runs->left == runs->block->n_refs && runs->block >= runs->direct &&
+		runs->block < runs->direct + n_direct)
+		head = &heads[runs->block - runs->direct];
 	while (word < end) {
 		uint64_t id = *word - LOCI_RUNS_BLOCK;
-		const struct loci_block *next = of;
-		const uint64_t *from = word;
+		struct loci_quick_head *next = head;
+		const uint64_t *from = word, *to;
 		const struct loci_code_ref *ref;
-		struct loci_code_block *block;
-		uint32_t left;
+		const struct loci_code_block *block;
 
-		if (__builtin_expect(id < runs->n_direct, 1)) {
-			next = &runs->direct[id];
+		if (__builtin_expect(id < n_direct, 1)) {
+			next = &heads[id];
 			from++;
-		} else if (loci_word_is_marker(*word) || !of) {
+		} else if (loci_word_is_marker(*word) || !head) {
 			break;
 		}
-		if (!is_usual(next, from, end))
+		if (__builtin_expect(next->changes != changes, 0))
+			learn_head(a, runs, next);
+		if ((uint64_t)(end - from) < next->n_refs || loci_word_is_marker(*from))
 			break;
-		of = next;
+		head = next;
 		word = from;
-		left = of->n_refs;
-		ref = a->code.ref + of->first;
-		block = &a->code.blocks[ref->block];
-		if (__builtin_expect(!is_plain_start(a, ref, block), 0))
+		to = from + head->n_refs;
+		ref = head->ref;
+		block = head->block;
+		if (__builtin_expect(!is_plain_start(ref, block, function), 0))
 			goto special;
-		if (!loci_walk_turn_quickly(&a->walk, block, last, &untold, &a->use) &&
+		if (!loci_walk_turn_quickly(&a->walk, block, last, fixed, &untold, &a->use) &&
 			!comes_again(a, ref, block, seen, last))
 			goto special;
 		for (;;) {
-			r = refer(a, ref, *word++, &untold, err);
-		after:
+			r = refer(a, ref, *word, &untold, err);
 			if (__builtin_expect(r < 0, 0))
 				return r;
-			if (!--left)
-				break;
-			if (__builtin_expect(loci_word_is_marker(*word), 0))
-				goto part;
 			ref++;
+			word++;
+			if (word == to)
+				break;
+			if (__builtin_expect(loci_word_is_marker(*word), 0)) {
+				seen = ref - 1;
+				goto part;
+			}
 			if (__builtin_expect(ref->kind & LOCI_CODE_SPECIAL, 0)) {
-				if (!block->flags)
-					seen = ref - 1;
-				else
-					loci_flow_leave(a, ref - 1, block,
-						(uint32_t)(ref - 1 - a->code.ref));
-				block = &a->code.blocks[ref->block];
+				seen = ref - 1;
 				goto special;
 			}
 		}
-		a->here.refs += of->n_refs;
-		if (__builtin_expect(block->ran | block->flags, 0)) {
-			r = loci_flow_ran(a, block, (uint32_t)(ref - a->code.ref), 1, err);
+		seen = ref - 1;
+		last = seen->address;
+		a->here.refs += head->n_refs;
+		if (fixed) {
+			r = loci_flow_ran(a, head->block, (uint32_t)(seen - a->code.ref), 1, err);
 			if (r < 0)
 				return r;
-			if (block->flags)
-				goto ends;
 		}
-		seen = ref;
-		last = ref->address;
-		if (!loci_flow_may_return(a, ref, word[-1]))
+		if (!loci_flow_may_return(a, seen, word[-1]))
 			continue;
-	ends:
 		settle_last(a, seen);
 		seen = NULL;
 		r = settle_loops(a, &untold, err);
 		if (r == 0)
-			r = loci_flow_end(
-				a, ref, block, (uint32_t)(ref - a->code.ref), word[-1], err);
+			r = loci_flow_return(a, word[-1], err);
 		if (r < 0)
 			return r;
-		untold = loci_walk_all_told(&a->walk);
-		last = a->walk.frame->last;
-		continue;
-	special: /* those before it count where they were executed */
+		goto elsewhere;
+	special:
 		settle_last(a, seen);
 		seen = NULL;
 		r = settle_loops(a, &untold, err);
-		a->here.refs += (uint64_t)(word - from);
 		if (r == 0)
-			r = turn(a, ref, block, *word, err);
-		a->here.refs -= (uint64_t)(word - from);
+			r = go_specially(a, runs,
+				&(struct execution){ &runs->direct[head - heads], from, to }, word,
+				err);
+		if (r)
+			return r < 0 ? r : 0;
+		word = to;
+	elsewhere:
 		untold = loci_walk_all_told(&a->walk);
-		if (r == 0) {
-			r = refer(a, ref, *word, &untold, err);
-		} else if (r > 0) {
-			a->here.refs--;
-			r = 0;
-		}
-		word++;
-		goto after;
-	part: /* the rest of the execution is to come */
+		last = a->walk.frame->last;
+		function = a->walk.frame->function;
+		continue;
+	part:
 		a->here.refs += (uint64_t)(word - from);
-		runs->block = of;
-		runs->word = word;
-		runs->next = of->first + (uint32_t)(word - from);
-		runs->left = of->n_refs - (uint32_t)(word - from);
+		leave_rest(
+			runs, &(struct execution){ &runs->direct[head - heads], from, to }, word);
 		settle_last(a, seen);
 		r = settle_loops(a, &untold, err);
-		return r < 0 ? r
-			     : loci_flow_end(
-				       a, ref, block, (uint32_t)(ref - a->code.ref), word[-1], err);
+		return r == 0 && loci_flow_may_return(a, seen, word[-1])
+			? loci_flow_return(a, word[-1], err)
+			: r;
 	}
-	if (of) {
-		runs->block = of;
-		runs->next = of->first;
-		runs->left = of->n_refs;
+	if (head) {
+		runs->block = &runs->direct[head - heads];
+		runs->next = runs->block->first;
+		runs->left = runs->block->n_refs;
 	}
 	runs->word = word;
 	settle_last(a, seen);
 	return settle_loops(a, &untold, err);
+}
+
+int loci_attribution_quick(struct loci_attribution *a, struct loci_runs *runs, struct loci_err *err)
+{
+	if (a->n_heads < runs->n_direct) {
+		int r = grow_heads(a, runs->n_direct, err);
+
+		if (r < 0)
+			return r;
+	}
+	return a->walk.fixed ? go(a, runs, true, err) : go(a, runs, false, err);
 }

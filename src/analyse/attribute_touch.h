@@ -44,7 +44,7 @@ int loci_touch_blocks(struct loci_attribution *a, const struct loci_code_ref *re
 /* Where what the site knows begins. */
 LOCI_HOT uint64_t loci_touch_low(const struct loci_attribution *a, const struct loci_row_site *site)
 {
-	return site->low + (a->walk.base[1] & -(uint64_t)site->framed);
+	return site->low + a->walk.base[site->framed];
 }
 
 LOCI_HOT bool loci_touch_holds(

@@ -2,6 +2,7 @@
 #include "analyse/walk_state.h"
 
 #include "analyse/grow.h"
+#include "analyse/walk_quick.h"
 
 #define SEARCHED_FRAMES 64         /* for the function of a block, or a return */
 #define MAX_FRAMES      (1u << 20) /* of a level; the outer half is forgotten then */
@@ -44,11 +45,13 @@ void loci_walk_refresh_loops(struct loci_walk *walk)
 	const struct loci_walk_level *level = walk->level;
 	const struct loci_loop_entry *entry;
 
+	walk->loop_begin = walk->entry ? walk->entry - 1 : 0;
 	walk->loop_end = UINT64_MAX;
 	walk->innermost = LOCI_NO_LOOP;
 	if (level->n_loops <= walk->frame->loops)
 		return;
 	entry = &level->loop[level->n_loops - 1];
+	walk->loop_begin = entry->address;
 	walk->loop_end = entry->end;
 	if (walk->loop[entry->loop].proven)
 		walk->innermost = entry->loop;
@@ -345,6 +348,7 @@ int loci_walk_push_loop(struct loci_walk *walk, uint32_t number)
 	};
 	loci_walk_log_loops(walk, (uint32_t)level->n_loops++, loop->proven ? number : LOCI_UNPROVEN,
 		walk->clock);
+	walk->loop_begin = loop->address;
 	walk->loop_end = loop->end;
 	walk->innermost = loop->proven ? number : LOCI_NO_LOOP;
 	return 0;
@@ -382,63 +386,30 @@ static void iterate(struct loci_walk *walk, size_t n)
 	if (!loop->proven)
 		loci_walk_log_loops(walk, (uint32_t)(n - 1), entry->loop, entry->time);
 	loop->proven = true;
+	walk->loop_begin = entry->address;
 	walk->loop_end = loop->end;
 	walk->innermost = entry->loop;
-}
-
-/* The header of a loop within the innermost one. */
-static bool enter_inner(struct loci_walk *walk, uint32_t number, uint64_t address)
-{
-	struct loci_walk_level *level = walk->level;
-	struct loci_loop_entry *top = level->loop + level->n_loops;
-	const struct loci_loop *loop = &walk->loop[number];
-	bool inside = level->n_loops > walk->frame->loops;
-
-	if (level->n_loops == level->loop_cap ||
-		(inside && (top[-1].address >= address || top[-1].end < address)))
-		return false;
-	*top = (struct loci_loop_entry){
-		.address = loop->address, .end = loop->end, .time = ++walk->clock, .loop = number
-	};
-	walk->loop_end = loop->end;
-	walk->innermost = loop->proven ? number : LOCI_NO_LOOP;
-	loci_walk_log_loops(
-		walk, (uint32_t)level->n_loops++, loop->proven ? number : LOCI_UNPROVEN, top->time);
-	return true;
-}
-
-/* The header of the loop around the innermost one, from within this. */
-static bool repeat_outer(struct loci_walk *walk, uint32_t number, uint64_t address, uint64_t last)
-{
-	struct loci_walk_level *level = walk->level;
-	struct loci_loop_entry *top = level->loop + level->n_loops;
-	struct loci_loop *loop = &walk->loop[number];
-
-	if (level->n_loops < walk->frame->loops + 2 || top[-2].loop != number ||
-		top[-2].address != address || top[-2].end < address || !loop->proven ||
-		(top[-1].address <= address && top[-1].end >= address))
-		return false;
-	level->n_loops--;
-	loop->iterations++;
-	if (loop->end < last)
-		loop->end = last;
-	walk->loop_end = top[-2].end = loop->end;
-	walk->innermost = number;
-	loci_walk_log_loops(walk, (uint32_t)level->n_loops, LOCI_NO_LOOP, 0);
-	return true;
 }
 
 /* What most turns are does what loci_walk_turn does below, with less to look at. */
 bool loci_walk_turn_plainly(struct loci_walk *walk, const struct loci_code_block *block)
 {
-	uint64_t address = block->address, last = walk->frame->last;
+	const struct loci_walk_level *level = walk->level;
+	struct loci_walk_untold untold = loci_walk_all_told(walk);
+	const struct loci_loop_entry *top;
+	uint64_t use = 0;
 
 	if (!walk->learns)
 		return loci_walk_turn_fixed_plainly(walk, block);
-	if (!block->loop || address < walk->entry || address == last)
+	if (!loci_walk_turn_quickly(walk, block, walk->frame->last, false, &untold, &use))
 		return false;
-	return address > last ? enter_inner(walk, block->loop, address)
-			      : repeat_outer(walk, block->loop, address, last);
+	top = level->loop + level->n_loops - 1;
+	if (level->n_loops > untold.told)
+		loci_walk_log_loops(walk, (uint32_t)untold.told,
+			walk->innermost ? top->loop : LOCI_UNPROVEN, top->time);
+	else if (level->n_loops < untold.told)
+		loci_walk_log_loops(walk, (uint32_t)level->n_loops, LOCI_NO_LOOP, 0);
+	return true;
 }
 
 int loci_walk_turn(struct loci_walk *walk, struct loci_code_block *block, bool again)

@@ -112,10 +112,12 @@ struct loci_walk {
 	size_t at;
 	struct loci_walk_level *level;
 	struct loci_walk_frame *frame; /* top */
-	uint64_t loop_end;             /* of the innermost loop of the frame */
-	uint32_t innermost;            /* this loop, if it is proven */
-	uint64_t base[2];              /* 0, and the top frame's address */
-	uint64_t entry;                /* of its function; 0: no frame */
+	/* A header after the first and not after the second is of a loop within the innermost one
+	 * of the frame, which they are of; if there is none, of the frame's function. */
+	uint64_t loop_begin, loop_end;
+	uint32_t innermost; /* this loop, if it is proven */
+	uint64_t base[2];   /* 0, and the top frame's address */
+	uint64_t entry;     /* of its function; 0: no frame */
 	uint32_t context;
 	/* Where loop events go; NULL: nobody wants them. touch is the owner's. */
 	struct loci_loop_event *log;

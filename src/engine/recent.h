@@ -95,6 +95,16 @@ static inline __attribute__((always_inline)) bool loci_recent_is_at(
 	return recent->block[place] == block && place < recent->n;
 }
 
+static inline __attribute__((always_inline)) unsigned loci_recent_rank(
+	const struct loci_recent *recent, unsigned place)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return ((const uint8_t *)&recent->ranks)[place];
+#else
+	return recent->ranks >> 8 * place & 0xff;
+#endif
+}
+
 /* The block of a place becomes the most recent; returns the rank it had. */
 static inline __attribute__((always_inline)) unsigned loci_recent_raise(
 	struct loci_recent *recent, unsigned place)
@@ -174,18 +184,29 @@ static inline __attribute__((always_inline)) unsigned loci_recent_touch(
 	return rank;
 }
 
-/* As loci_recent_touch where all places are taken, with less to do for a load. */
+#define LOCI_RECENT_EACH(of)                                           \
+	{                                                              \
+		of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7) \
+	}
+#define LOCI_RECENT_LESS(rank)    (((rank) + 0x7f) * LOCI_RECENT_ONES)
+#define LOCI_RECENT_OTHERS(place) (~(0xffull << 8 * (place)))
+
+/* A touch of the block in a place, where all are taken; returns its distance. Its use and bytes are
+ * the caller's to note, and loci_recent_wrote if it is a write. */
 static inline __attribute__((always_inline)) unsigned loci_recent_touch_full(
-	struct loci_recent *recent, unsigned place, uint8_t is_write, uint64_t use, uint64_t bytes)
+	struct loci_recent *recent, unsigned place)
 {
-	uint64_t ranks = recent->ranks, rank = ranks >> 8 * place & 0xff, now = ++recent->now;
-	unsigned farthest;
+	static const uint64_t less[] = LOCI_RECENT_EACH(LOCI_RECENT_LESS);
+	static const uint64_t others[] = LOCI_RECENT_EACH(LOCI_RECENT_OTHERS);
+	unsigned rank = loci_recent_rank(recent, place);
+	uint64_t now = ++recent->now;
 
 	if (rank) {
-		uint64_t above = (rank + 0x7f) * LOCI_RECENT_ONES - ranks;
+		/* the high bit of each byte: whether its rank is less */
+		uint64_t ranks = recent->ranks, above = less[rank] - ranks;
 		uint64_t time = now - recent->time[place];
 
-		recent->ranks = ranks + (above >> 7 & LOCI_RECENT_ONES) - (rank << 8 * place);
+		recent->ranks = (ranks + (above >> 7 & LOCI_RECENT_ONES)) & others[place];
 		if (recent->farthest[place] < rank)
 			recent->farthest[place] = (uint8_t)rank;
 		recent->time_count[time < 256 ? time : loci_stack_bin(time)]++;
@@ -193,18 +214,23 @@ static inline __attribute__((always_inline)) unsigned loci_recent_touch_full(
 		recent->time_count[1]++;
 	}
 	recent->time[place] = now;
-	recent->use[place] = use;
-	recent->bytes[place] |= bytes;
-	if (!is_write)
-		return (unsigned)rank;
-	farthest = recent->farthest[place];
+	return rank;
+}
+
+/* The touch wrote. 0: that is counted. Else it is the first write since the block entered: engines
+ * hear of it, with the largest distance since then, three bits further up. */
+static inline __attribute__((always_inline)) unsigned loci_recent_wrote(
+	struct loci_recent *recent, unsigned place)
+{
+	unsigned farthest = recent->farthest[place];
+
 	recent->farthest[place] = 0;
 	if (__builtin_expect(!recent->written[place], 0)) {
 		recent->written[place] = 1;
-		return (unsigned)(LOCI_RECENT_STAYS | farthest << 3 | rank);
+		return LOCI_RECENT_STAYS | farthest << 3;
 	}
 	recent->dirty_count[farthest]++;
-	return (unsigned)rank;
+	return 0;
 }
 
 /* The place of the oldest, where all are taken: a block that is not there will be in it, and the

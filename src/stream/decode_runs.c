@@ -15,7 +15,8 @@ bool loci_runs_begin(const struct loci_decoder *decoder, const uint64_t *words, 
 		.left = cursor->last - cursor->next,
 		.block = block,
 		.direct = decoder->defs.direct,
-		.n_direct = decoder->defs.n_direct };
+		.n_direct = decoder->defs.n_direct,
+		.changes = decoder->defs.changes };
 	return !cursor->half && cursor->first != cursor->last && block->first == cursor->first &&
 		block->n_refs == cursor->last - cursor->first && block->n_words == block->n_refs;
 }

@@ -16,7 +16,8 @@ struct loci_runs {
 	const struct loci_block *block;
 	const struct loci_block *direct; /* by id */
 	uint64_t n_direct;
-	bool plain; /* blocks without references are wanted too: left is 0 then */
+	uint64_t changes; /* of any block's definition, so far */
+	bool plain;       /* blocks without references are wanted too: left is 0 then */
 };
 
 /* False: what comes is not for this reader. */

@@ -264,6 +264,7 @@ int loci_definitions_apply(
 	unsigned n_raw = loci_word_n_raw(marker);
 	struct loci_block *block;
 
+	defs->changes++; /* perhaps */
 	switch (loci_word_kind(marker)) {
 	case LOCI_MARK_DEFINE:
 		return define(defs, id, raw, n_raw, err);

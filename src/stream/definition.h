@@ -57,7 +57,8 @@ struct loci_definitions {
 	size_t n_refs, ref_cap;
 	struct loci_definition *definition;
 	size_t n_definitions, definition_cap;
-	uint64_t open; /* id that DEFINE_MORE may extend, or UINT64_MAX */
+	uint64_t open;    /* id that DEFINE_MORE may extend, or UINT64_MAX */
+	uint64_t changes; /* of blocks, so far */
 };
 
 extern const struct loci_block loci_block_undefined;

@@ -245,6 +245,17 @@ static unsigned enter(struct loci_recent *recent, const struct stream *s, size_t
 	return place;
 }
 
+/* What loci_recent_touch does, in the parts that there are for when all places are taken. */
+static unsigned touch_full(
+	struct loci_recent *recent, unsigned place, const struct stream *s, size_t t)
+{
+	unsigned rank = loci_recent_touch_full(recent, place);
+
+	recent->use[place] = s->use[t];
+	recent->bytes[place] |= s->bytes[t];
+	return s->is_write[t] ? rank | loci_recent_wrote(recent, place) : rank;
+}
+
 /* Up to the touch leave, and plainly from there. */
 static size_t by_news(const struct stream *s, size_t leave,
 	const struct loci_levels_geometry *shape, enum loci_isa isa, uint64_t max_bytes,
@@ -275,8 +286,9 @@ static size_t by_news(const struct stream *s, size_t leave,
 		if (place < LOCI_RECENT) {
 			/* the use of the block's last touch is what the one before found */
 			answer->last_use[t] = recent->use[place];
-			rank = (full ? loci_recent_touch_full : loci_recent_touch)(
-				recent, place, s->is_write[t], s->use[t], s->bytes[t]);
+			rank = full ? touch_full(recent, place, s, t)
+				    : loci_recent_touch(recent, place, s->is_write[t], s->use[t],
+					      s->bytes[t]);
 			answer->distance[t] = rank & (LOCI_RECENT - 1);
 			if (!(rank & LOCI_RECENT_STAYS)) {
 				count[rank]++;
