@@ -18,6 +18,7 @@ typedef uint64_t two_counts __attribute__((vector_size(16), aligned(8), may_alia
 
 static void add_near(uint64_t *near, const uint64_t *more)
 {
+#pragma GCC unroll 4
 	for (unsigned i = 0; i < LOCI_RECENT; i += 2)
 		*(two_counts *)(near + i) += *(const two_counts *)(more + i);
 }

@@ -86,11 +86,24 @@ uint32_t loci_heap_number(const struct loci_heap *heap, uint64_t address)
 	return 0;
 }
 
+/* Code goes back and forth between blocks. A block that nothing was ever allocated in is the
+ * innermost around all its addresses. */
 struct loci_heap_block *loci_heap_find(const struct loci_heap *heap, uint64_t address)
 {
-	uint32_t number = loci_heap_number(heap, address);
+	struct loci_heap_found *found =
+		&heap->found[(address >> LOCI_HEAP_FOUND_SHIFT) % LOCI_HEAP_FOUND];
+	struct loci_heap_block *block = found->block;
+	uint32_t number;
 
-	return number ? loci_heap_block_at(heap, number) : NULL;
+	if (block && block->serial == found->seen && loci_heap_contains(block, address) &&
+		!block->parted)
+		return block;
+	number = loci_heap_number(heap, address);
+	if (!number)
+		return NULL;
+	block = loci_heap_block_at(heap, number);
+	*found = (struct loci_heap_found){ block, block->serial };
+	return block;
 }
 
 uint32_t loci_heap_number_at(const struct loci_heap *heap, uint64_t low)
@@ -219,7 +232,8 @@ int loci_heap_new(void (*ended)(void *data, uint32_t object), void *data, struct
 	heap->ended = ended;
 	heap->data = data;
 	heap->n_blocks = 1;
-	r = loci_pages_init(&heap->pages, err);
+	heap->found = calloc(LOCI_HEAP_FOUND, sizeof(*heap->found));
+	r = heap->found ? loci_pages_init(&heap->pages, err) : loci_err_nomem(err);
 	if (r == 0) {
 		heap->chunk = calloc(1, sizeof(*heap->chunk));
 		if (heap->chunk)
@@ -244,6 +258,7 @@ void loci_heap_free(struct loci_heap *heap)
 		free(heap->chunk[i]);
 	free(heap->chunk);
 	loci_pages_fini(&heap->pages);
+	free(heap->found);
 	free(heap);
 }
 
@@ -254,6 +269,6 @@ size_t loci_heap_count(const struct loci_heap *heap)
 
 uint64_t loci_heap_bytes(const struct loci_heap *heap)
 {
-	return sizeof(*heap) + heap->pages.bytes +
+	return sizeof(*heap) + LOCI_HEAP_FOUND * sizeof(*heap->found) + heap->pages.bytes +
 		heap->n_chunks * (sizeof(struct loci_heap_block) << LOCI_HEAP_CHUNK_BITS);
 }
