@@ -359,13 +359,15 @@ static int sample_run(struct loci_attribution *a, struct loci_runs *runs, struct
 static int pass_runs(struct loci_attribution *a, struct loci_runs *runs, struct loci_err *err)
 {
 	bool samples = a->sampler && !a->paused;
-	int r;
+	int r = 0;
 
-	do
+	do {
+		if (samples && !a->sampler->follows && !loci_attribution_skip(a, runs))
+			break;
 		r = !runs->left   ? loci_flow_plain(a, runs->block->definition - 1, 1, err)
 			: samples ? sample_run(a, runs, err)
 				  : pass_run(a, runs, NULL, err);
-	while (r == 0 && loci_runs_next(runs));
+	} while (r == 0 && loci_runs_next(runs));
 	return r;
 }
 
@@ -605,6 +607,22 @@ static int take_repeat(
 	return r < 0 ? r : loci_attribution_repeat(a, &repeat, err);
 }
 
+/* Whether the word is a SWITCH to a thread whose next reference need not be looked at by itself, as
+ * while samples are open or if it is one. */
+static bool may_go_on(const struct loci_attribution *a, uint64_t word)
+{
+	uint64_t id = word - loci_mark_word(LOCI_MARK_SWITCH, 0, 0);
+	const struct loci_sampler *s = a->sampler;
+	uint32_t at;
+
+	if (id > UINT32_MAX || !s)
+		return id <= UINT32_MAX;
+	if (s->follows)
+		return false;
+	at = loci_keymap_get(&a->walk.thread_ids, id, 0);
+	return at < s->thread_cap && s->thread[at].next - s->thread[at].count > 1;
+}
+
 static int take_words(struct loci_attribution *a, const uint64_t *words, size_t n_words,
 	void (*event)(void *data, const struct loci_event *event), void *data, struct loci_err *err)
 {
@@ -614,8 +632,8 @@ static int take_words(struct loci_attribution *a, const uint64_t *words, size_t 
 		struct loci_event marker;
 		struct loci_runs runs;
 		struct loci_ref ref;
-		int fault, r = 0;
 		size_t n;
+		int fault, r = 0;
 
 		if (loci_runs_begin(a->decoder, words, n_words, pos, &runs)) {
 			runs.plain = a->walk.fixed;
@@ -626,6 +644,12 @@ static int take_words(struct loci_attribution *a, const uint64_t *words, size_t 
 				return r;
 			if (pos == n_words)
 				break;
+		}
+		if (may_go_on(a, words[pos])) {
+			r = loci_decoder_switch(a->decoder, words, n_words, &pos, err);
+			if (r < 0)
+				return r;
+			continue;
 		}
 		fault = loci_decoder_next(
 			a->decoder, words, n_words, &pos, &ref, 1, &n, &marker, err);

@@ -17,4 +17,8 @@ static inline bool loci_attribution_is_quick(const struct loci_attribution *a)
 int loci_attribution_quick(
 	struct loci_attribution *a, struct loci_runs *runs, struct loci_err *err);
 
+/* While no sample is open, as many executions as follow and only refer to memory. False: there are
+ * no more; otherwise the one at hand is for others. */
+bool loci_attribution_skip(struct loci_attribution *a, struct loci_runs *runs);
+
 #endif

@@ -158,7 +158,8 @@ static int put_span(struct loci_sampler *s, struct loci_attribution *a,
 		int r = 0;
 
 		if (s->follows || i == chosen) {
-			r = loci_touch_find(a, ref, address, err);
+			if (i) /* where it begins its site knows */
+				r = loci_touch_find(a, ref, address, err);
 			if (r == 0)
 				r = loci_sampler_touch(s, a, ref, address, n, err);
 		}

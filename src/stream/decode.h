@@ -63,6 +63,9 @@ struct loci_ref_run {
  * faults: loci_decoder_next takes over. Returns the number of runs; references are not copied. */
 size_t loci_decoder_runs(struct loci_decoder *decoder, const uint64_t *words, size_t n_words,
 	size_t *pos, struct loci_ref_run *runs, size_t cap);
+/* Takes the SWITCH at hand, if it is one: who reads runs goes on with those of the other thread. */
+int loci_decoder_switch(struct loci_decoder *decoder, const uint64_t *words, size_t n_words,
+	size_t *pos, struct loci_err *err);
 uint32_t loci_decoder_thread(const struct loci_decoder *decoder);      /* the current one */
 uint32_t loci_decoder_definitions(const struct loci_decoder *decoder); /* numbers are below this */
 

@@ -58,3 +58,20 @@ size_t loci_decoder_runs(struct loci_decoder *decoder, const uint64_t *words, si
 	loci_runs_end(decoder, &reader, words, pos);
 	return n;
 }
+
+int loci_decoder_switch(struct loci_decoder *decoder, const uint64_t *words, size_t n_words,
+	size_t *pos, struct loci_err *err)
+{
+	uint64_t id;
+
+	if (*pos == n_words)
+		return 0;
+	id = words[*pos] - loci_mark_word(LOCI_MARK_SWITCH, 0, 0);
+	if (id > UINT32_MAX) /* for who decodes the rest */
+		return 0;
+	if (loci_threads_switch(&decoder->threads, &decoder->defs, (uint32_t)id) < 0)
+		return loci_err_nomem(err);
+	++*pos;
+	decoder->done++;
+	return 0;
+}
