@@ -57,15 +57,19 @@ static size_t marks_upto(const struct loci_touch_clock *clock, uint32_t thread, 
 	return low;
 }
 
-double loci_touch_clock_rate(
-	const struct loci_touch_clock *clock, uint32_t thread, uint64_t after, uint64_t upto)
+void loci_touch_clock_between(const struct loci_touch_clock *clock, uint32_t thread, uint64_t after,
+	uint64_t upto, double *ret_refs, double *ret_touches)
 {
 	size_t from = marks_upto(clock, thread, after), to = marks_upto(clock, thread, upto);
-	double refs, touches;
 
+	*ret_refs = *ret_touches = 0;
 	if (from >= to)
-		return clock->rate;
-	refs = clock->mark[to - 1].refs - (from ? clock->mark[from - 1].refs : 0);
-	touches = clock->mark[to - 1].touches - (from ? clock->mark[from - 1].touches : 0);
-	return refs > 0 ? touches / refs : clock->rate;
+		return;
+	*ret_refs = clock->mark[to - 1].refs - (from ? clock->mark[from - 1].refs : 0);
+	*ret_touches = clock->mark[to - 1].touches - (from ? clock->mark[from - 1].touches : 0);
+}
+
+double loci_touch_clock_gap(const struct loci_touch_clock *clock)
+{
+	return clock->n ? clock->mark[clock->n - 1].refs / (double)clock->n : 0;
 }

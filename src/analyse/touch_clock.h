@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From references to touches where only references were counted: by how many blocks the references
- * after samples touched. What a sample saw stands for the references of the gap before it, so that
- * a stretch of a thread has the mean of its samples, and one without samples that of all. This
- * scatters little and may be off by a hundredth or two, since samples are followed until their
- * reuse: good for distances, not for totals. */
+ * around samples touched. What a sample saw stands for the references of the gap before it, so that
+ * a stretch of a thread has the mean of its samples. Where only references after samples are told
+ * it may be off by a hundredth or two, since samples are followed until their reuse: good for
+ * distances, not for totals. */
 #ifndef LOCI_ANALYSE_TOUCH_CLOCK_H
 #define LOCI_ANALYSE_TOUCH_CLOCK_H
 
@@ -23,14 +23,17 @@ struct loci_touch_clock {
 };
 
 void loci_touch_clock_fini(struct loci_touch_clock *clock);
-/* A sample of the thread: gap references before it, and touches per reference after it. 0 or
+/* A sample of the thread: gap references before it, and touches per reference around it. 0 or
  * -ENOMEM. */
 int loci_touch_clock_add(
 	struct loci_touch_clock *clock, uint32_t thread, uint64_t count, double gap, double rate);
 /* After the last one. */
 void loci_touch_clock_settle(struct loci_touch_clock *clock);
-/* Touches per reference after one count of a thread, up to another. */
-double loci_touch_clock_rate(
-	const struct loci_touch_clock *clock, uint32_t thread, uint64_t after, uint64_t upto);
+/* After one count of a thread, up to another: what the samples there stand for. None: both are 0.
+ */
+void loci_touch_clock_between(const struct loci_touch_clock *clock, uint32_t thread, uint64_t after,
+	uint64_t upto, double *ret_refs, double *ret_touches);
+/* References that a sample stands for, in the mean. */
+double loci_touch_clock_gap(const struct loci_touch_clock *clock);
 
 #endif

@@ -70,6 +70,16 @@ static size_t shares_of(const struct loci_event *event, double gap, struct loci_
 	return n;
 }
 
+/* By all shares. */
+static double touches_of(const struct loci_weigh_share *share, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += share[i].base;
+	return sum;
+}
+
 static int open_sample(struct loci_watch_events *watched, const struct loci_event *event)
 {
 	const struct loci_watch_sample sample = {
@@ -92,6 +102,9 @@ static int open_sample(struct loci_watch_events *watched, const struct loci_even
 	uint64_t followed = word(event, 9, 0);
 	double rate = followed && event->n_raw > 10 ? (double)event->raw[10] / (double)followed
 						    : (double)sample.blocks;
+
+	if (weighed.n_shares)
+		rate = touches_of(share, weighed.n_shares) / sample.gap;
 
 	if (loci_grow(&watched->sample, &watched->sample_cap, watched->n_samples + 1,
 		    sizeof(*watched->sample)) < 0 ||

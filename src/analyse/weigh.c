@@ -3,6 +3,8 @@
 
 #include "analyse/grow.h"
 #include "analyse/keymap.h"
+#include "analyse/stretch.h"
+#include "base/cleanup.h"
 #include "hist/hist.h"
 
 #include <math.h>
@@ -404,17 +406,41 @@ static int finish_watched(struct loci_weigh *weigh)
 	return 0;
 }
 
-/* Touches from a sample to its reuse, or to where it was given up, where they were not counted. */
-static uint64_t distance_of(const struct known *known, const struct loci_touch_clock *clock)
+static struct loci_stretch stretch_of(const struct known *known)
 {
-	double refs, rate = 1;
+	return (struct loci_stretch){ known->thread, known->outcome.context, known->from,
+		known->to };
+}
 
-	if (known->outcome.distance || known->to < known->from)
-		return known->outcome.distance ? known->outcome.distance : 1;
-	refs = (double)(known->to - known->from);
-	if (clock)
-		rate = loci_touch_clock_rate(clock, known->thread, known->from, known->to);
-	return (uint64_t)llround(fmax(refs * rate, 1));
+/* Touches from samples to their reuses, or to where they were given up, where they were not
+ * counted. */
+static int find_distances(struct loci_weigh *weigh, const struct loci_touch_clock *clock)
+{
+	loci_cleanup(loci_stretches_fini) struct loci_stretches stretches;
+
+	loci_stretches_init(&stretches, clock);
+	for (size_t i = 0; clock && i < weigh->n_known; i++) {
+		const struct known *known = &weigh->known[i];
+		struct loci_stretch stretch = stretch_of(known);
+
+		if (!known->outcome.distance && known->to >= known->from &&
+			loci_stretches_add(&stretches, &stretch) < 0)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < weigh->n_known; i++) {
+		struct known *known = &weigh->known[i];
+		struct loci_stretch stretch = stretch_of(known);
+		double refs = (double)(known->to - known->from);
+
+		if (known->outcome.distance)
+			continue;
+		if (known->to < known->from)
+			refs = 1;
+		else if (clock)
+			refs *= loci_stretches_rate(&stretches, &stretch);
+		known->outcome.distance = (uint64_t)llround(fmax(refs, 1));
+	}
+	return 0;
 }
 
 /* Whether an outcome tells of samples that were not reused until then. */
@@ -513,8 +539,8 @@ int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *c
 		.touches = weigh->touches };
 	if (finish_watched(weigh) < 0)
 		return loci_err_nomem(err);
-	for (size_t i = 0; i < weigh->n_known; i++)
-		weigh->known[i].outcome.distance = distance_of(&weigh->known[i], clock);
+	if (find_distances(weigh, clock) < 0)
+		return loci_err_nomem(err);
 	if (weigh->weighting == LOCI_WEIGH_KAPLAN_MEIER)
 		survive(weigh);
 	else if (share_out_all(weigh) < 0)

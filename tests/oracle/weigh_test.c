@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Weights of watched samples, against what is known of the streams: RDX's listings, closed forms,
  * and the exact histogram of time distances. */
+#include "analyse/stretch.h"
 #include "analyse/weigh.h"
 #include "check.h"
 #include "collect/runtime/reservoir.h"
@@ -430,14 +431,18 @@ static void check_given_up(void)
 	loci_weigh_free(weigh);
 }
 
-/* Distances in touches: told, or references times the touches that samples saw in between;
- * of another thread apart. */
+/* Distances in touches: told, or references times the touches that samples saw in between, which
+ * count beside those of all; of another thread apart. */
 static void check_touches(void)
 {
 	const struct loci_weigh_reuse reuse[] = { { .count = 50, .touches = 123 }, { .count = 110 },
 		{ .count = 120 }, { .count = 410, .thread = 3 } };
-	const uint64_t distance[] = { 123, 2 * 100, 2 * 110, 4 * 400 };
+	/* a stretch's own count for 1 in 33, those of its kind, which it is alone in, for 1 in 3 */
+	const double kind = (2 + 2 * 4) / 3.;
+	const uint64_t distance[] = { 123, (uint64_t)llround((2 + 32 * kind) / 33 * 100),
+		(uint64_t)llround((2 + 32 * kind) / 33 * 110), 4 * 400 };
 	struct loci_touch_clock clock = { 0 };
+	double refs, touches;
 	struct loci_weigh_result result;
 	struct loci_weigh *weigh;
 
@@ -449,10 +454,17 @@ static void check_touches(void)
 	CHECK(loci_touch_clock_add(&clock, 2, 2000, 99 * 10, 6) == 0);
 	loci_touch_clock_settle(&clock);
 	CHECK_NEAR(clock.rate, 16. / 3, 1e-9);
-	CHECK_NEAR(loci_touch_clock_rate(&clock, 0, 5, 100), 2, 1e-9);
-	CHECK_NEAR(loci_touch_clock_rate(&clock, 1, 10, 20), 8, 1e-9);
-	CHECK_NEAR(loci_touch_clock_rate(&clock, 1, 20, 29), 16. / 3, 1e-9);
-	CHECK_NEAR(loci_touch_clock_rate(&clock, 7, 0, 1000), 16. / 3, 1e-9);
+	CHECK_NEAR(loci_touch_clock_gap(&clock), 2970. / 199, 1e-9);
+	loci_touch_clock_between(&clock, 0, 5, 100, &refs, &touches);
+	CHECK_NEAR(refs, 100, 1e-9);
+	CHECK_NEAR(touches, 200, 1e-9);
+	loci_touch_clock_between(&clock, 1, 10, 20, &refs, &touches);
+	CHECK_NEAR(refs, 10, 1e-9);
+	CHECK_NEAR(touches, 80, 1e-9);
+	loci_touch_clock_between(&clock, 1, 20, 29, &refs, &touches);
+	CHECK_NEAR(refs, 0, 0);
+	loci_touch_clock_between(&clock, 7, 0, 1000, &refs, &touches);
+	CHECK_NEAR(touches, 0, 0);
 	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
 	for (uint64_t id = 0; id < 4; id++) {
 		struct loci_weigh_sample sample = opened(id, 10, id, (uint32_t)id);
@@ -504,6 +516,33 @@ static void check_rough(void)
 	loci_weigh_free(weigh);
 }
 
+/* A context whose stretches go by code of two touches a reference, which a run has little of: few
+ * have samples of their own, but together they tell. */
+static void check_stretches(void)
+{
+	struct loci_touch_clock clock = { 0 };
+	struct loci_stretches stretches;
+	struct loci_stretch stretch = { .context = 5 };
+
+	for (uint64_t i = 0; i < 1000; i++) /* a hundredth of the gap that a sample stands for */
+		CHECK(loci_touch_clock_add(&clock, 0, 1000 * i, 1000, i % 10 ? 1 : 2) == 0);
+	loci_touch_clock_settle(&clock);
+	loci_stretches_init(&stretches, &clock);
+	for (uint64_t i = 0; i < 1000; i++) { /* of ten that are alike nine have none */
+		stretch.from = 10000 * (i / 10) + 20 * (i % 10) - (i / 10 ? 15 : 0);
+		stretch.to = stretch.from + 19;
+		CHECK(loci_stretches_add(&stretches, &stretch) == 0);
+	}
+	CHECK_NEAR(loci_stretches_rate(&stretches, &stretch), 2, 0.05);
+	stretch.from -= 100000; /* another length: of the run */
+	CHECK_NEAR(loci_stretches_rate(&stretches, &stretch), 1.1, 0.01);
+	stretch.to = stretch.from + 19;
+	stretch.context = 6;
+	CHECK_NEAR(loci_stretches_rate(&stretches, &stretch), 1.1, 0.01);
+	loci_stretches_fini(&stretches);
+	loci_touch_clock_fini(&clock);
+}
+
 int main(void)
 {
 	check_bases();
@@ -511,6 +550,7 @@ int main(void)
 	check_rough();
 	check_given_up();
 	check_touches();
+	check_stretches();
 	check_adaptive();
 	check_by_hand();
 	check_contexts();
