@@ -128,6 +128,44 @@ static size_t plain(const struct loci_ordered *order, struct loci_cursor *cursor
 	return k + more;
 }
 
+/* Whole executions of plain blocks, each behind its BLOCK, as most are: nothing need be known of
+ * any but the last. Returns what follows them. */
+static const uint64_t *whole_executions(const struct loci_ordered *order,
+	struct loci_order_place *place, struct loci_cursor *cursor, const uint64_t *p,
+	const uint64_t *end, int64_t *ret_left)
+{
+	const struct loci_block *direct = order->defs.direct, *last = NULL;
+	const uint64_t n_direct = order->defs.n_direct;
+	const uint32_t *before = order->accesses;
+	int64_t left = *ret_left;
+
+	while (p < end && left > 0) {
+		uint64_t id = *p - loci_mark_word(LOCI_MARK_BLOCK, 0, 0), any = 0;
+		const struct loci_block *block;
+		uint32_t n;
+
+		if (id >= n_direct)
+			break;
+		block = &direct[id];
+		n = block->n_refs;
+		if (!n || block->n_words != n || end - p <= n)
+			break;
+		for (uint32_t i = 1; i <= n; i++)
+			any |= p[i];
+		if (loci_word_is_marker(any))
+			break;
+		left -= before[block->first + n] - before[block->first];
+		p += 1 + n;
+		last = block;
+	}
+	if (last) {
+		loci_cursor_start(cursor, last, (uint64_t)(last - direct));
+		place->plain = true;
+		*ret_left = left;
+	}
+	return p;
+}
+
 size_t loci_order_count(const struct loci_ordered *order, struct loci_order_place *place,
 	const uint64_t *words, size_t n, int64_t *ret_left)
 {
@@ -139,9 +177,15 @@ size_t loci_order_count(const struct loci_ordered *order, struct loci_order_plac
 
 	while (p < end) {
 		if (loci_word_is_marker(*p)) {
-			uint64_t id = *p - loci_mark_word(LOCI_MARK_BLOCK, 0, 0);
+			uint64_t id;
 
-			if (id >= n_direct || !direct[id].n_refs || left <= 0)
+			p = whole_executions(order, place, &cursor, p, end, &left);
+			if (p == end || left <= 0)
+				break;
+			if (!loci_word_is_marker(*p))
+				continue;
+			id = *p - loci_mark_word(LOCI_MARK_BLOCK, 0, 0);
+			if (id >= n_direct || !direct[id].n_refs)
 				break;
 			loci_cursor_start(&cursor, &direct[id], id);
 			place->plain = direct[id].n_words == direct[id].n_refs;
