@@ -46,7 +46,7 @@ LOCI_HOT int loci_sampler_pass(struct loci_sampler *s, struct loci_attribution *
 	struct loci_row_site *site = &a->rows.site[ref->site];
 	uint64_t block_bytes = 1ull << s->options.shift, size_bytes = ref->size_bytes;
 	uint64_t block = address >> s->options.shift;
-	const struct loci_epochs_block *found;
+	struct loci_epochs_block *found;
 
 	if (!lean->follows) {
 		lean->n++;
@@ -68,10 +68,15 @@ LOCI_HOT int loci_sampler_pass(struct loci_sampler *s, struct loci_attribution *
 		s->last_writes = true;
 		return 0;
 	}
-	if (found->last & LOCI_EPOCHS_KEPT) /* that of a sample tells more */
-		s->last_block = UINT64_MAX;
 	s->last_writes = ref->is_write;
-	return loci_sampler_touch(s, a, ref, address, size_bytes, err);
+	if (found->last & LOCI_EPOCHS_KEPT) { /* that of a sample tells more */
+		s->last_block = UINT64_MAX;
+		return loci_sampler_touch(s, a, ref, address, size_bytes, err);
+	}
+	if (loci_windowed_touch_found(s->windowed, found, loci_sampler_block(site, block),
+		    s->member, ref->is_write) < 0)
+		return loci_err_nomem(err);
+	return 0;
 }
 
 #endif

@@ -280,6 +280,18 @@ struct loci_epochs *loci_windowed_epochs(struct loci_windowed *w)
 	return &w->epochs;
 }
 
+int loci_windowed_touch_found(struct loci_windowed *w, struct loci_epochs_block *found,
+	uint64_t block, uint32_t member, bool is_write)
+{
+	int r;
+
+	w->epochs.touches++;
+	r = loci_epochs_touch(&w->epochs, &found, block, member, is_write);
+	w->last = found;
+	w->last_member = member;
+	return r;
+}
+
 int loci_windowed_touch(struct loci_windowed *w, const struct loci_windowed_touch *t)
 {
 	struct loci_epochs_block *found = loci_epochs_find(&w->epochs, t->block);

@@ -82,6 +82,10 @@ struct loci_windowed_touch {
 };
 /* 0 or -ENOMEM, as the next. */
 int loci_windowed_touch(struct loci_windowed *windowed, const struct loci_windowed_touch *touch);
+/* The same of a block that has been looked for there, and is not kept: no sample is of it. */
+struct loci_epochs_block;
+int loci_windowed_touch_found(struct loci_windowed *windowed, struct loci_epochs_block *found,
+	uint64_t block, uint32_t member, bool is_write);
 /* The last touch is a sample. Also -EOVERFLOW: there have been 2^32. */
 int loci_windowed_open(struct loci_windowed *windowed, uint64_t tag);
 /* Gives up samples that are too old, and lets chance decide; to be called now and then. */
