@@ -86,24 +86,21 @@ uint32_t loci_heap_number(const struct loci_heap *heap, uint64_t address)
 	return 0;
 }
 
-/* Code goes back and forth between blocks. A block that nothing was ever allocated in is the
+/* Code goes back and forth between blocks. One that lives and that nothing else was ever in is the
  * innermost around all its addresses. */
 struct loci_heap_block *loci_heap_find(const struct loci_heap *heap, uint64_t address)
 {
-	struct loci_heap_found *found =
+	struct loci_heap_block **found =
 		&heap->found[(address >> LOCI_HEAP_FOUND_SHIFT) % LOCI_HEAP_FOUND];
-	struct loci_heap_block *block = found->block;
 	uint32_t number;
 
-	if (block && block->serial == found->seen && loci_heap_contains(block, address) &&
-		!block->parted)
-		return block;
+	if (*found && loci_heap_contains(*found, address) && !(*found)->parted)
+		return *found;
 	number = loci_heap_number(heap, address);
 	if (!number)
 		return NULL;
-	block = loci_heap_block_at(heap, number);
-	*found = (struct loci_heap_found){ block, block->serial };
-	return block;
+	*found = loci_heap_block_at(heap, number);
+	return *found;
 }
 
 uint32_t loci_heap_number_at(const struct loci_heap *heap, uint64_t low)

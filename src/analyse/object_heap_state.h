@@ -21,12 +21,6 @@ enum {
 	LOCI_HEAP_FOUND_SHIFT = 5, /* small objects are as far apart */
 };
 
-/* A block that was found; NULL: none. The answer holds as long as its serial is this. */
-struct loci_heap_found {
-	struct loci_heap_block *block;
-	uint32_t seen;
-};
-
 struct loci_heap {
 	void (*ended)(void *data, uint32_t object);
 	void *data;
@@ -38,7 +32,7 @@ struct loci_heap {
 	uint32_t last_epoch;
 	size_t count;
 	bool sweeping;
-	struct loci_heap_found *found; /* by address */
+	struct loci_heap_block **found; /* by address: the last that was; NULL: none */
 };
 
 static inline struct loci_heap_block *loci_heap_block_at(

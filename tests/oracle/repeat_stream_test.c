@@ -49,28 +49,32 @@ static void both(struct program *p, uint64_t word)
 
 /* The first block is the entry, and has a frame; some have more references than there are recent
  * blocks, some sites occur twice, some are wide. */
+static void define_block(struct program *p, unsigned f, unsigned b)
+{
+	unsigned n = 1 + below(b == 5 ? MAX_REFS : 5);
+	uint64_t at = 0x10000 * (1 + (uint64_t)f) + 0x100 * b;
+
+	p->n_refs[f][b] = n;
+	both(p, loci_mark_word(LOCI_MARK_DEFINE, 2 + 2 * (n + !b), id_of(f, b)));
+	both(p, !b ? LOCI_BLOCK_ENTRY : 0);
+	both(p, at);
+	if (!b) {
+		both(p, loci_ref_word(8, LOCI_OP_FRAME, 0));
+		both(p, at);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		both(p,
+			loci_ref_word(below(9) ? 4u << below(2) : 32u << below(3),
+				below(3) ? LOCI_OP_LOAD : LOCI_OP_STORE, 0));
+		both(p, at + 4 * (below(4) ? i : i / 2) + 4);
+	}
+}
+
 static void define_all(struct program *p)
 {
 	for (unsigned f = 0; f < N_FUNCTIONS; f++)
-		for (unsigned b = 0; b < N_BLOCKS; b++) {
-			unsigned n = 1 + below(b == 5 ? MAX_REFS : 5);
-			uint64_t at = 0x10000 * (1 + (uint64_t)f) + 0x100 * b;
-
-			p->n_refs[f][b] = n;
-			both(p, loci_mark_word(LOCI_MARK_DEFINE, 2 + 2 * (n + !b), id_of(f, b)));
-			both(p, !b ? LOCI_BLOCK_ENTRY : 0);
-			both(p, at);
-			if (!b) {
-				both(p, loci_ref_word(8, LOCI_OP_FRAME, 0));
-				both(p, at);
-			}
-			for (unsigned i = 0; i < n; i++) {
-				both(p,
-					loci_ref_word(below(9) ? 4u << below(2) : 32u << below(3),
-						below(3) ? LOCI_OP_LOAD : LOCI_OP_STORE, 0));
-				both(p, at + 4 * (below(4) ? i : i / 2) + 4);
-			}
-		}
+		for (unsigned b = 0; b < N_BLOCKS; b++)
+			define_block(p, f, b);
 }
 
 static uint64_t somewhere(struct program *p)
@@ -157,7 +161,10 @@ static void function(struct program *p, unsigned f, unsigned depth)
 			for (unsigned i = 0; i < p->n_refs[f][b]; i++)
 				both(p, somewhere(p));
 		} else if (what < 8) {
-			allocate(p);
+			if (below(8))
+				allocate(p);
+			else
+				define_block(p, f, b); /* anew: other code is there from now on */
 		} else if (what < 9 && depth < 3) {
 			function(p, below(N_FUNCTIONS), depth + 1);
 		} else {
