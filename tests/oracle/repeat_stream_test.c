@@ -48,11 +48,12 @@ static void both(struct program *p, uint64_t word)
 }
 
 /* The first block is the entry, and has a frame; some have more references than there are recent
- * blocks, some sites occur twice, some are wide. */
+ * blocks, some sites occur twice, some are wide. Some begin with what refers, and may be of one
+ * instruction, over and over. */
 static void define_block(struct program *p, unsigned f, unsigned b)
 {
-	unsigned n = 1 + below(b == 5 ? MAX_REFS : 5);
-	uint64_t at = 0x10000 * (1 + (uint64_t)f) + 0x100 * b;
+	unsigned n = 1 + below(b == 5 ? MAX_REFS : below(2) ? 5 : 1);
+	uint64_t at = 0x10000 * (1 + (uint64_t)f) + 0x100 * b, gap = below(2) && b ? 0 : 4;
 
 	p->n_refs[f][b] = n;
 	both(p, loci_mark_word(LOCI_MARK_DEFINE, 2 + 2 * (n + !b), id_of(f, b)));
@@ -66,7 +67,7 @@ static void define_block(struct program *p, unsigned f, unsigned b)
 		both(p,
 			loci_ref_word(below(9) ? 4u << below(2) : 32u << below(3),
 				below(3) ? LOCI_OP_LOAD : LOCI_OP_STORE, 0));
-		both(p, at + 4 * (below(4) ? i : i / 2) + 4);
+		both(p, at + 4 * (below(4) ? i : i / 2) + gap);
 	}
 }
 

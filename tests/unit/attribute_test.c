@@ -286,19 +286,22 @@ static void check_far_pairs(void)
 	free(w.word);
 }
 
-/* Which loop carries a reuse: for i < 3: for j < 4 { for k < 5 load b[k]; load c[j] }. */
-static void check_carriers(void)
+/* Which loop carries a reuse: for i < 3: for j < 4 { for k < 5 load b[k]; load c[j] }, with the
+ * references so many bytes of code apart. */
+static void check_carriers(uint64_t apart)
 {
 	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
 	struct words w = { 0 };
 	uint64_t by_loop[4] = { 0 };
+	const uint64_t at_i = 0x1000 + apart, at_j = at_i + apart, at_k = at_j + apart;
+	const uint64_t at_c = at_k + apart;
 	int64_t b, c;
 
 	DEFINE(&w, 1, LOCI_BLOCK_ENTRY, FRAME(0x1000), LOAD(0x1002));
-	DEFINE(&w, 2, 0, LOAD(0x1010), LOAD(0x1020), LOAD(0x1030)); /* headers of i, j and k */
-	DEFINE(&w, 3, 0, LOAD(0x1020), LOAD(0x1030));               /* of j and k */
-	DEFINE(&w, 4, 0, LOAD(0x1030));
-	DEFINE(&w, 5, 0, LOAD(0x1040));
+	DEFINE(&w, 2, 0, LOAD(at_i), LOAD(at_j), LOAD(at_k)); /* headers of i, j and k */
+	DEFINE(&w, 3, 0, LOAD(at_j), LOAD(at_k));             /* of j and k */
+	DEFINE(&w, 4, 0, LOAD(at_k));
+	DEFINE(&w, 5, 0, LOAD(at_c));
 	object(&w, A, 0x1000, "a");
 	object(&w, B, 0x1000, "b");
 	object(&w, 2 * B, 0x1000, "c");
@@ -318,8 +321,8 @@ static void check_carriers(void)
 		RUN(&w, 1, 0x7ff000, A); /* again from the start: another entry of all loops */
 	}
 	profile = attributed(&w, &options);
-	b = site_id(profile, 0x1030, "load");
-	c = site_id(profile, 0x1040, "load");
+	b = site_id(profile, at_k, "load");
+	c = site_id(profile, at_c, "load");
 	{
 		GET(profile, loop, loops);
 		GET(profile, pair, pairs);
@@ -619,7 +622,8 @@ int main(void)
 	check_unrolled();
 	check_pairs();
 	check_far_pairs();
-	check_carriers();
+	check_carriers(0x10);
+	check_carriers(0x1000);
 	check_recycled();
 	check_straddles();
 	check_processes();
