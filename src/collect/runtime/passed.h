@@ -9,12 +9,12 @@
 
 #include <stdint.h>
 
-#define LOCI_PASSED 16384 /* touches that are remembered; a power of two */
+#define LOCI_PASSED 16384 /* touches that are remembered; a power of two, less than 2^16 */
 
 struct loci_passed {
 	uint64_t n;                     /* touches so far, numbered from 0 */
 	uint64_t block[LOCI_PASSED];    /* by number, modulo */
-	uint32_t slot[2 * LOCI_PASSED]; /* while they are counted: 1 + where a block stands */
+	uint16_t slot[2 * LOCI_PASSED]; /* while they are counted: 1 + where a block stands */
 };
 
 /* So many blocks, one after the other. */
@@ -49,7 +49,7 @@ static inline uint64_t loci_passed_distinct(
 			at = (at + 1) % slots;
 		if (passed->slot[at] || block == except)
 			continue;
-		passed->slot[at] = (uint32_t)(i % LOCI_PASSED) + 1;
+		passed->slot[at] = (uint16_t)(i % LOCI_PASSED + 1);
 		distinct++;
 	}
 	return distinct + 1;
