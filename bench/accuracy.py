@@ -24,7 +24,9 @@ KERNELS = os.environ.get("KERNELS", "product:ijk triad:row stencil2:row list:ran
 LONG = 20 * SCALE  # native seconds of what is judged
 SHORT = LONG / (2 if QUICK else 5)  # and of what is compared with each other
 PERIODS = [500000, 1000000, 5000000, 10000000]  # RDX's
-SAMPLES = [20000, 1000]
+SAMPLES = [int(n) for n in os.environ.get("SAMPLES", "20000 1000").split()]
+WAYS = os.environ.get("WAYS", "").split()  # by the first word of their kind; none: all
+SEED = int(os.environ.get("SEED", "0"))
 REPLACE = ["rdx", "oldest", "coin", "never"]
 
 
@@ -36,7 +38,8 @@ class Item:
         self.round, self.period, self.samples, self.weights = round, period, samples, weights
 
     def key(self, subject):
-        return "%s, %s, %g s, round %d" % (subject.name, self.kind, self.seconds, self.round)
+        seed = ", seed %d" % SEED if SEED else ""
+        return "%s, %s, %g s, round %d%s" % (subject.name, self.kind, self.seconds, self.round, seed)
 
 
 def plan():
@@ -65,7 +68,7 @@ def measure(bench, subject, item):
     """One run of each sort, in turn; which is first changes from round to round."""
     rounds = bench.rounds_of(subject, item.seconds)
     truth, refs = bench.truth(subject, rounds)
-    options = ["-b", item.block, "--seed", str(item.round)] + item.options
+    options = ["-b", item.block, "--seed", str(SEED + item.round)] + item.options
     period = item.period or (item.samples and max(1, refs // item.samples))
     options += ["-c", str(period)] if period else []
     if period and period < 4096:  # not too many at once
@@ -112,7 +115,7 @@ def main():
     bench, begun, left, failures = Bench(scratch, store), time.monotonic(), 0, []
     everything, made = subjects(scratch, mix), []
     for item in plan():
-        for subject in everything:
+        for subject in everything if not WAYS or item.kind.split()[0] in WAYS else []:
             key = item.key(subject)
             value = store.get(key)
             if value is None and time.monotonic() - begun > BUDGET:

@@ -59,6 +59,8 @@ class Report:
         if self.of("pages"):
             self.tables += [self.cost("pages", "By kernel, page protection, 64-byte blocks, the default rate"),
                             self.truth("pages", "How true that is")]
+        for way in dict.fromkeys(m["way"] for m in self.all if m["way"].startswith("samples ")):
+            self.tables.append(self.truth(way, "How true %s samples are" % way.split()[1]))
         self.tables += [t for t in (self.periods(), self.ways(), self.weights(), self.pieces(), self.shares()) if t.rows]
         self.tables.append(causes(self.firsts("default") + self.firsts("pages")))
         self.bars = self.judge()
