@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define N_SETS  ((size_t)1 << LOCI_SETS_MAX_BITS)
-#define N_KNOTS 9362 /* 2, 16, 128, 1024 and 8192 */
+#define N_KNOTS 21760 /* 256, 1024, 4096 and 16384 */
 
 #define PIECE    8192u /* touches */
 #define FAR_PART 8
@@ -73,7 +73,7 @@ static void *reserve(size_t bytes, bool fills_up)
 }
 
 #define KNOT_BYTES  (N_KNOTS * sizeof(struct sets_knot))
-#define LIST_BYTES  (N_KNOTS * sizeof(uint64_t))
+#define LIST_BYTES  (((size_t)1 << SETS_SECOND_LIST) * sizeof(*((struct sets_tree *)0)->second))
 #define HEAD_BYTES  (N_SETS * sizeof(struct sets_head))
 #define CHUNK_BYTES (N_SETS * sizeof(struct sets_chunk))
 
@@ -91,10 +91,10 @@ int loci_sets_new(
 	memset(sets, 0, sizeof(*sets));
 	sets->run = kernels[loci_isa_resolve(options->isa)];
 	sets->tree.knot = reserve(KNOT_BYTES, false);
-	sets->tree.list = reserve(LIST_BYTES, false);
+	sets->tree.second = reserve(LIST_BYTES, false);
 	sets->directory.head = reserve(HEAD_BYTES, false);
 	sets->directory.chunk = reserve(CHUNK_BYTES, true);
-	if (!sets->tree.knot || !sets->tree.list || !sets->directory.head ||
+	if (!sets->tree.knot || !sets->tree.second || !sets->directory.head ||
 		!sets->directory.chunk) {
 		loci_sets_free(sets);
 		return loci_err_nomem(err);
@@ -109,8 +109,8 @@ void loci_sets_free(struct loci_sets *sets)
 		return;
 	if (sets->tree.knot)
 		munmap(sets->tree.knot, KNOT_BYTES);
-	if (sets->tree.list)
-		munmap(sets->tree.list, LIST_BYTES);
+	if (sets->tree.second)
+		munmap(sets->tree.second, LIST_BYTES);
 	if (sets->directory.head)
 		munmap(sets->directory.head, HEAD_BYTES);
 	if (sets->directory.chunk)
@@ -229,6 +229,6 @@ static uint64_t resident(void *memory, size_t bytes)
 uint64_t loci_sets_bytes(const struct loci_sets *sets)
 {
 	return sizeof(*sets) + resident(sets->tree.knot, KNOT_BYTES) +
-		resident(sets->tree.list, LIST_BYTES) + resident(sets->directory.head, HEAD_BYTES) +
+		resident(sets->tree.second, LIST_BYTES) + resident(sets->directory.head, HEAD_BYTES) +
 		resident(sets->directory.chunk, CHUNK_BYTES);
 }

@@ -90,4 +90,66 @@ static inline sets_row top_same(const struct sets_top *top, uint64_t *places, ui
 		_mm_unpacklo_epi32(counts[0], counts[1]), _mm_unpacklo_epi32(counts[2], counts[3]));
 }
 
+#define SETS_LIST_TAKE
+
+/* All words of a list at once; each and all before it. */
+static inline uint64_t list_take(
+	uint64_t *list, unsigned width, unsigned n, uint64_t bits, uint64_t *own)
+{
+	uint64_t below;
+
+	if (width == 8) {
+		__m512i every = _mm512_set1_epi64(-1), all = _mm512_load_si512(list);
+		__m512i same = _mm512_mask_xor_epi64(all, (__mmask8)~bits, all, every);
+
+		same = _mm512_and_si512(same, _mm512_alignr_epi64(same, every, 7));
+		same = _mm512_and_si512(same, _mm512_alignr_epi64(same, every, 6));
+		same = _mm512_and_si512(same, _mm512_alignr_epi64(same, every, 4));
+		*own = next_bit(low_bits((uint64_t)_mm_extract_epi64(
+						 _mm512_extracti64x2_epi64(same, 3), 1),
+					n),
+			*own);
+		below = *own - 1;
+		_mm512_store_si512(list,
+			_mm512_ternarylogic_epi64(_mm512_set1_epi64((long long)below), all,
+				_mm512_srli_epi64(all, 1), 0xca));
+		same = _mm512_and_si512(same, _mm512_set1_epi64((long long)below));
+		return (uint64_t)_mm_cvtsi128_si64(
+			_mm512_cvtepi64_epi8(_mm512_popcnt_epi64(same)));
+	} else {
+		__m256i every = _mm256_set1_epi64x(-1),
+			all = _mm256_load_si256((const __m256i *)list);
+		__m256i same = _mm256_mask_xor_epi64(all, (__mmask8)~bits, all, every);
+
+		same = _mm256_and_si256(same, _mm256_alignr_epi64(same, every, 3));
+		same = _mm256_and_si256(same, _mm256_alignr_epi64(same, every, 2));
+		*own = next_bit(low_bits((uint64_t)_mm_extract_epi64(
+						 _mm256_extracti128_si256(same, 1), 1),
+					n),
+			*own);
+		below = *own - 1;
+		_mm256_store_si256((__m256i *)list,
+			_mm256_ternarylogic_epi64(_mm256_set1_epi64x((long long)below), all,
+				_mm256_srli_epi64(all, 1), 0xca));
+		same = _mm256_and_si256(same, _mm256_set1_epi64x((long long)below));
+		return (uint64_t)_mm_cvtsi128_si64(
+			_mm256_cvtepi64_epi8(_mm256_popcnt_epi64(same)));
+	}
+}
+
+static inline void list_put(uint64_t *list, unsigned width, uint64_t bits)
+{
+	if (width == 8) {
+		__m512i all = _mm512_slli_epi64(_mm512_load_si512(list), 1);
+
+		_mm512_store_si512(list,
+			_mm512_mask_or_epi64(all, (__mmask8)bits, all, _mm512_set1_epi64(1)));
+	} else {
+		__m256i all = _mm256_slli_epi64(_mm256_load_si256((const __m256i *)list), 1);
+
+		_mm256_store_si256((__m256i *)list,
+			_mm256_mask_or_epi64(all, (__mmask8)bits, all, _mm256_set1_epi64x(1)));
+	}
+}
+
 #include "engine/sets_kernel.h"

@@ -232,7 +232,7 @@ static always_inline void look_ahead(const struct loci_sets *sets, const uint64_
 
 	__builtin_prefetch(&directory->head[later & 0xffff], 1);
 	__builtin_prefetch(tree_knot(&sets->tree, SETS_KNOTS - 1, later), 1);
-	__builtin_prefetch(tree_knot(&sets->tree, SETS_KNOTS - 1, later)->fine, 1);
+	__builtin_prefetch(tree_knot(&sets->tree, SETS_KNOTS - 2, later), 1);
 	if (directory->head[soon & 0xffff].chunk) {
 		chunk = &directory->chunk[directory->head[soon & 0xffff].chunk - 1];
 		for (unsigned i = 0; i < LOCI_SETS_WAYS; i += 16)

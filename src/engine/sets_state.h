@@ -15,8 +15,9 @@
  * the n-th bit set in a word is the n-th block of one of these, and nothing else need be kept.
  * Going up from the finest sets, a block's bit in a word is the one above as many as there are
  * blocks before it in the finer set, and its position is the place of that bit. The directory,
- * which has the blocks themselves in order for each set of 2^16, says where to begin. Sets of few
- * blocks are lists of these in one word, from which the positions in all finer ones are counted.
+ * which has the blocks themselves in order for each set of 2^16, says where to begin. Sets that
+ * never held more than 64 blocks are lists of these, from which the positions in all finer ones are
+ * counted.
  *
  * Where a list drops a block for 64 more recent ones, top blocks of its set among them, its
  * position is 64 or more, which is all that is asked. */
@@ -53,28 +54,32 @@ struct sets_top {
 	unsigned last, before; /* the two most recent places */
 };
 
-/* Seven sets: one of 2^k, k being 1, 4, 7, 10 or 13, the two of twice as many that it consists of,
- * and the four of those. */
-#define SETS_KNOT_LEVELS 3
-#define SETS_KNOTS       5 /* from coarsest to finest */
+/* Three sets: one of 2^k, k being 8, 10, 12 or 14, and the two of twice as many that it consists
+ * of. The few coarser ones stand in a row. */
+#define SETS_KNOT_LEVELS 2
+#define SETS_KNOTS       4 /* from coarsest to finest */
+#define SETS_FIRST_KNOT  8
 
 struct sets_knot {
 	_Alignas(64) uint64_t coarse[2]; /* blocks that have the next bit clear, or set */
-	uint64_t middle[2][2];
-	_Alignas(64) uint64_t fine[4][2];
+	uint64_t fine[2][2];
 };
 
-/* Until it has held too many blocks at once a set of 2^k, but the coarsest, is a list in one word,
- * which stands for its knot and for all below it: for each block its bits k to 15, the most recent
- * lowest, and above them how many there are. */
-#define SETS_LIST_N    60
-#define SETS_LIST_BITS (((uint64_t)1 << SETS_LIST_N) - 1)
-#define SETS_LIST_MOST 14
-#define SETS_OPEN      ((uint64_t)15 << SETS_LIST_N) /* no list: the knot is in use */
+/* Until it has held more than 64 blocks at once a set of 2^8 is a list, which stands for its knot
+ * and all below it: of each block the bits 8 to 15, a word for each bit, the most recent lowest.
+ * Of one that has, the sets of 2^12 are such lists. */
+#define SETS_FIRST_LIST  8
+#define SETS_SECOND_LIST 12
+#define SETS_LIST_MOST   64
+#define SETS_OPEN        255 /* no list: its knots are in use */
 
 struct sets_tree {
+	_Alignas(64) uint64_t coarse[1 << SETS_FIRST_KNOT][2]; /* a set of 2^k after 2^k others */
+	_Alignas(64) uint64_t first[1 << SETS_FIRST_LIST][LOCI_SETS_MAX_BITS - SETS_FIRST_LIST];
+	uint8_t n_first[1 << SETS_FIRST_LIST]; /* blocks of each list */
+	uint8_t n_second[1 << SETS_SECOND_LIST];
 	struct sets_knot *knot; /* both lazily backed */
-	uint64_t *list;
+	uint64_t (*second)[LOCI_SETS_MAX_BITS - SETS_SECOND_LIST];
 };
 
 /* A set of 2^16: two blocks, the more recent one last, or a chunk of the pool, where they are in a

@@ -17,18 +17,21 @@
 
 #define always_inline inline __attribute__((always_inline))
 
-/* Of a knot and of the list that stands for it. Those of depth d are 2 << 3 * d. */
-static always_inline uint64_t tree_index(unsigned depth, uint64_t block)
+static always_inline uint64_t *tree_coarse(
+	struct sets_tree *tree, unsigned level, uint64_t block)
 {
-	uint64_t mask = ((uint64_t)2 << SETS_KNOT_LEVELS * depth) - 1;
+	uint64_t first = (uint64_t)1 << level;
 
-	return (mask - 1) / 7 + (block & mask);
+	return tree->coarse[first + (block & (first - 1))];
 }
 
+/* Those of depth d are 256 << 2 * d. */
 static always_inline struct sets_knot *tree_knot(
 	const struct sets_tree *tree, unsigned depth, uint64_t block)
 {
-	return &tree->knot[tree_index(depth, block)];
+	uint64_t mask = ((uint64_t)1 << (SETS_FIRST_KNOT + SETS_KNOT_LEVELS * depth)) - 1;
+
+	return &tree->knot[(mask - 255) / 3 + (block & mask)];
 }
 
 static always_inline uint64_t set_take(uint64_t *word, uint64_t bit, uint64_t own)
@@ -43,105 +46,99 @@ static always_inline uint64_t position_of(uint64_t own)
 	return own ? (unsigned)__builtin_ctzll(own) : LOCI_SETS_WAYS;
 }
 
-/* Removes from three sets the block with these bits that has the position of *own in the finer one;
- * returns its positions there, a byte each: 64 where the list has dropped it. */
-static always_inline uint64_t knot_take(struct sets_knot *knot, uint64_t bits, uint64_t *own)
-{
-	uint64_t first = bits & 1, second = bits >> 1 & 1, third = bits >> 2 & 1;
-	uint64_t fine = set_take(knot->fine[2 * first + second], third, *own);
-	uint64_t middle = set_take(knot->middle[first], second, fine);
-	uint64_t coarse = set_take(knot->coarse, first, middle);
-
-	*own = coarse;
-	return position_of(fine) << 16 | position_of(middle) << 8 | position_of(coarse);
-}
-
-static always_inline uint64_t tree_take_at(
+/* Removes from two sets the block that has the position of *own in the finer one; returns its
+ * positions there, a byte each: 64 where the list has dropped it. */
+static always_inline uint64_t knot_take(
 	const struct sets_tree *tree, unsigned depth, uint64_t block, uint64_t *own)
 {
-	return knot_take(
-		tree_knot(tree, depth, block), block >> (SETS_KNOT_LEVELS * depth + 1), own);
+	struct sets_knot *knot = tree_knot(tree, depth, block);
+	uint64_t bits = block >> (SETS_FIRST_KNOT + SETS_KNOT_LEVELS * depth), first = bits & 1;
+	uint64_t fine = set_take(knot->fine[first], bits >> 1 & 1, *own);
+	uint64_t coarse = set_take(knot->coarse, first, fine);
+
+	*own = coarse;
+	return position_of(fine) << 8 | position_of(coarse);
 }
 
-/* How long the blocks of a list are, and the first bit of each of 60 / width. */
-static always_inline unsigned list_width(unsigned depth)
+#if !defined(SETS_LIST_TAKE)
+
+/* Removes from a list of n the block with these bits, as many as width, that has the position of
+ * *own among those with the same; leaves in *own its position in the list. Returns how many of the
+ * more recent ones agree with it in the first bit, in the first two, and so on: a byte each. */
+static always_inline uint64_t list_take(
+	uint64_t *list, unsigned width, unsigned n, uint64_t bits, uint64_t *own)
 {
-	return LOCI_SETS_MAX_BITS - 1 - SETS_KNOT_LEVELS * depth;
-}
+	uint64_t same[LOCI_SETS_MAX_BITS], all = low_bits(UINT64_MAX, n), counts = 0;
 
-static always_inline uint64_t list_firsts(unsigned depth)
-{
-	unsigned width = list_width(depth), used = SETS_LIST_N / width * width;
-
-	return (((uint64_t)1 << used) - 1) / (((uint64_t)1 << width) - 1);
-}
-
-static always_inline uint64_t list_bits(unsigned depth, uint64_t block)
-{
-	return low_bits(block >> (SETS_KNOT_LEVELS * depth + 1), list_width(depth));
-}
-
-/* Removes the block whose position in its set of 2^16 is that of *own; adds its positions in the
- * coarser ones, a byte each, and leaves in *own that of the coarsest. */
-static always_inline void list_take(
-	uint64_t *list, unsigned depth, uint64_t block, uint64_t *own, uint64_t *row)
-{
-	unsigned width = list_width(depth), n = (unsigned)(*list >> SETS_LIST_N);
-	uint64_t blocks = *list & SETS_LIST_BITS, firsts = list_firsts(depth);
-	uint64_t differ = blocks ^ firsts * list_bits(depth, block), below;
-	uint64_t same[LOCI_SETS_MAX_BITS];
-
-	same[0] = low_bits(firsts, n * width);
-#pragma GCC unroll 12
-	for (unsigned i = 0; i < width; i++)
-		same[i + 1] = same[i] & ~(differ >> i);
-	below = next_bit(same[width], *own) - 1;
-#pragma GCC unroll 12
+#pragma GCC unroll 8
 	for (unsigned i = 0; i < width; i++) {
-		unsigned byte = SETS_KNOT_LEVELS * depth + i;
-
-		row[byte / 8] |= (uint64_t)count_bits(same[i] & below) << byte % 8 * 8;
+		all &= list[i] ^ ((bits >> i & 1) - 1);
+		same[i] = all;
 	}
-	*own = (uint64_t)1 << count_bits(same[0] & below);
-	*list = (uint64_t)(n - 1) << SETS_LIST_N | (blocks & below) | (blocks >> width & ~below);
+	*own = next_bit(all, *own);
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < width; i++)
+		counts |= (uint64_t)count_bits(same[i] & (*own - 1)) << 8 * i;
+#pragma GCC unroll 4
+	for (unsigned i = 0; i < width; i += 2)
+		*(sets_row *)(list + i) = without(*(const sets_row *)(list + i), *own);
+	return counts;
+}
+
+static always_inline void list_put(uint64_t *list, unsigned width, uint64_t bits)
+{
+	static const sets_row newest[4] = { { 0, 0 }, { 1, 0 }, { 0, 1 }, { 1, 1 } };
+
+#pragma GCC unroll 4
+	for (unsigned i = 0; i < width; i += 2)
+		*(sets_row *)(list + i) =
+			*(const sets_row *)(list + i) << 1 | newest[bits >> i & 3];
+}
+
+#endif
+
+#define FIRST_WIDTH  (LOCI_SETS_MAX_BITS - SETS_FIRST_LIST)
+#define SECOND_WIDTH (LOCI_SETS_MAX_BITS - SETS_SECOND_LIST)
+
+/* The same for the sets of 2^8 and finer. */
+static always_inline sets_row fine_take(struct sets_tree *tree, uint64_t block, uint64_t *own)
+{
+	unsigned first = block & 0xff, second = block & 0xfff;
+	uint64_t high, found;
+
+	if (tree->n_first[first] != SETS_OPEN) {
+		high = list_take(tree->first[first], FIRST_WIDTH, tree->n_first[first]--,
+			block >> SETS_FIRST_LIST, own);
+		return (sets_row){ position_of(*own) << 56, high };
+	}
+	if (tree->n_second[second] != SETS_OPEN) {
+		high = list_take(tree->second[second], SECOND_WIDTH, tree->n_second[second]--,
+			       block >> SETS_SECOND_LIST, own)
+			<< 32;
+		high |= position_of(*own) << 24;
+	} else {
+		high = position_of(*own) << 56;
+		high |= knot_take(tree, 3, block, own) << 40;
+		high |= knot_take(tree, 2, block, own) << 24;
+	}
+	high |= knot_take(tree, 1, block, own) << 8;
+	found = knot_take(tree, 0, block, own);
+	return (sets_row){ found << 56, high | found >> 8 };
 }
 
 /* Removes a block that has so many more recent ones in its set of 2^16, and returns how many in all
  * of its sets. */
-static always_inline sets_row tree_take(
-	const struct sets_tree *tree, uint64_t block, unsigned position)
+static always_inline sets_row tree_take(struct sets_tree *tree, uint64_t block, unsigned position)
 {
-	uint64_t own = (uint64_t)1 << position, row[2] = { 0, (uint64_t)position << 56 }, found;
-	unsigned depth = 1;
+	uint64_t own = (uint64_t)1 << position, low = 0;
+	sets_row row = fine_take(tree, block, &own);
 
-#pragma GCC unroll 4
-	for (; depth < SETS_KNOTS; depth++) {
-		uint64_t *list = &tree->list[tree_index(depth, block)];
-
-		if (*list >= SETS_OPEN)
-			continue;
-		list_take(list, depth, block, &own, row);
-		break;
+#pragma GCC unroll 8
+	for (unsigned level = SETS_FIRST_KNOT - 1; level > 0; level--) {
+		own = set_take(tree_coarse(tree, level, block), block >> level & 1, own);
+		low |= position_of(own) << 8 * (level - 1);
 	}
-	switch (depth) {
-	case 5:
-		row[1] |= tree_take_at(tree, 4, block, &own) << 32;
-		/* fall through */
-	case 4:
-		row[1] |= tree_take_at(tree, 3, block, &own) << 8;
-		/* fall through */
-	case 3:
-		found = tree_take_at(tree, 2, block, &own);
-		row[1] |= found >> 16;
-		row[0] |= found << 48;
-		/* fall through */
-	case 2:
-		row[0] |= tree_take_at(tree, 1, block, &own) << 24;
-		/* fall through */
-	case 1:
-		row[0] |= tree_take_at(tree, 0, block, &own);
-	}
-	return (sets_row){ row[0], row[1] };
+	return row | (sets_row){ low, 0 };
 }
 
 static always_inline void set_put(uint64_t *word, uint64_t bit)
@@ -151,65 +148,88 @@ static always_inline void set_put(uint64_t *word, uint64_t bit)
 	*(sets_row *)word = *(const sets_row *)word << 1 | newest[bit];
 }
 
-static always_inline void knot_put(struct sets_knot *knot, uint64_t bits)
+static always_inline void knot_put(const struct sets_tree *tree, unsigned depth, uint64_t block)
 {
-	uint64_t first = bits & 1, second = bits >> 1 & 1;
+	struct sets_knot *knot = tree_knot(tree, depth, block);
+	uint64_t bits = block >> (SETS_FIRST_KNOT + SETS_KNOT_LEVELS * depth);
 
-	set_put(knot->coarse, first);
-	set_put(knot->middle[first], second);
-	set_put(knot->fine[2 * first + second], bits >> 2 & 1);
+	set_put(knot->coarse, bits & 1);
+	set_put(knot->fine[bits & 1], bits >> 1 & 1);
 }
 
-static always_inline void list_put(uint64_t *list, unsigned depth, uint64_t block)
+/* The bits of a list's block. */
+static inline uint64_t list_bits(const uint64_t *list, unsigned width, unsigned place)
 {
-	uint64_t n = *list >> SETS_LIST_N;
+	uint64_t bits = 0;
 
-	*list = (n + 1) << SETS_LIST_N | (*list & SETS_LIST_BITS) << list_width(depth) |
-		list_bits(depth, block);
+	for (unsigned i = 0; i < width; i++)
+		bits |= (list[i] >> place & 1) << i;
+	return bits;
 }
 
-static always_inline bool list_is_full(uint64_t list, unsigned depth)
+/* A list becomes knots. Its blocks agree with another one of the same set in their low bits. */
+static __attribute__((noinline)) void open_second(struct sets_tree *tree, uint64_t other)
 {
-	unsigned most = SETS_LIST_N / list_width(depth);
+	unsigned second = other & 0xfff, n = tree->n_second[second];
 
-	return list >> SETS_LIST_N >= (most < SETS_LIST_MOST ? most : SETS_LIST_MOST);
-}
+	while (n-- > 0) {
+		uint64_t block = second |
+			list_bits(tree->second[second], SECOND_WIDTH, n) << SETS_SECOND_LIST;
 
-/* A list becomes a knot with lists below it. Its blocks agree with another one of the same set in
- * their low bits. */
-static inline void tree_open(const struct sets_tree *tree, unsigned depth, uint64_t other)
-{
-	uint64_t *list = &tree->list[tree_index(depth, other)];
-	unsigned shift = SETS_KNOT_LEVELS * depth + 1, width = list_width(depth);
-
-	for (uint64_t n = *list >> SETS_LIST_N; n-- > 0;) {
-		uint64_t bits = low_bits(*list >> n * width, width);
-		uint64_t block = low_bits(other, shift) | bits << shift;
-
-		knot_put(tree_knot(tree, depth, block), bits);
-		if (depth + 1 < SETS_KNOTS)
-			list_put(&tree->list[tree_index(depth + 1, block)], depth + 1, block);
+		knot_put(tree, 2, block);
+		knot_put(tree, 3, block);
 	}
-	*list = SETS_OPEN;
+	tree->n_second[second] = SETS_OPEN;
+}
+
+/* And knots with lists below them. */
+static __attribute__((noinline)) void open_first(struct sets_tree *tree, uint64_t other)
+{
+	unsigned first = other & 0xff, n = tree->n_first[first];
+
+	while (n-- > 0) {
+		uint64_t bits = list_bits(tree->first[first], FIRST_WIDTH, n);
+		uint64_t block = first | bits << SETS_FIRST_LIST, second = block & 0xfff;
+
+		knot_put(tree, 0, block);
+		knot_put(tree, 1, block);
+		list_put(tree->second[second], SECOND_WIDTH, block >> SETS_SECOND_LIST);
+		tree->n_second[second]++;
+	}
+	tree->n_first[first] = SETS_OPEN;
+}
+
+static always_inline void fine_put(struct sets_tree *tree, uint64_t block)
+{
+	unsigned first = block & 0xff, second = block & 0xfff;
+
+	if (tree->n_first[first] == SETS_LIST_MOST)
+		open_first(tree, block);
+	if (tree->n_first[first] != SETS_OPEN) {
+		list_put(tree->first[first], FIRST_WIDTH, block >> SETS_FIRST_LIST);
+		tree->n_first[first]++;
+		return;
+	}
+	knot_put(tree, 0, block);
+	knot_put(tree, 1, block);
+	if (tree->n_second[second] == SETS_LIST_MOST)
+		open_second(tree, block);
+	if (tree->n_second[second] != SETS_OPEN) {
+		list_put(tree->second[second], SECOND_WIDTH, block >> SETS_SECOND_LIST);
+		tree->n_second[second]++;
+		return;
+	}
+	knot_put(tree, 2, block);
+	knot_put(tree, 3, block);
 }
 
 /* Puts a block before all others of its sets. */
-static always_inline void tree_put(const struct sets_tree *tree, uint64_t block)
+static always_inline void tree_put(struct sets_tree *tree, uint64_t block)
 {
-	knot_put(tree_knot(tree, 0, block), block >> 1);
-#pragma GCC unroll 5
-	for (unsigned depth = 1; depth < SETS_KNOTS; depth++) {
-		uint64_t *list = &tree->list[tree_index(depth, block)];
-
-		if (*list < SETS_OPEN) {
-			if (!list_is_full(*list, depth)) {
-				list_put(list, depth, block);
-				return;
-			}
-			tree_open(tree, depth, block);
-		}
-		knot_put(tree_knot(tree, depth, block), block >> (SETS_KNOT_LEVELS * depth + 1));
-	}
+#pragma GCC unroll 8
+	for (unsigned level = 1; level < SETS_FIRST_KNOT; level++)
+		set_put(tree_coarse(tree, level, block), block >> level & 1);
+	fine_put(tree, block);
 }
 
 #endif
