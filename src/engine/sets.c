@@ -21,6 +21,14 @@
 
 #define PIECE    8192u /* touches */
 #define FAR_PART 8
+#define FAR_OPEN 64 /* sets of 2^8 with more than 64 blocks */
+
+#define ONES(n) (0x0101010101010101u >> (64 - 8 * (n)))
+
+const sets_row sets_ones[] = { { 0, 0 }, { ONES(1), 0 }, { ONES(2), 0 }, { ONES(3), 0 },
+	{ ONES(4), 0 }, { ONES(5), 0 }, { ONES(6), 0 }, { ONES(7), 0 }, { ONES(8), 0 },
+	{ ONES(8), ONES(1) }, { ONES(8), ONES(2) }, { ONES(8), ONES(3) }, { ONES(8), ONES(4) },
+	{ ONES(8), ONES(5) }, { ONES(8), ONES(6) }, { ONES(8), ONES(7) }, { ONES(8), ONES(8) } };
 
 static sets_run_fn *const kernels[] = {
 	[LOCI_ISA_SCALAR] = sets_run_scalar,
@@ -39,7 +47,10 @@ void sets_top_renumber(struct sets_top *top)
 	}
 	memcpy(top->stamp, stamp, sizeof(stamp));
 	memcpy(top->stamp_of, stamp, sizeof(stamp));
-	top->clock = (int16_t)top->n;
+	for (unsigned i = 0; i < SETS_TOP; i++)
+		top->log[stamp[i]] = (uint8_t)i;
+	top->tail = 1;
+	top->clock = top->n;
 }
 
 void sets_directory_promote(struct sets_directory *directory, struct sets_head *head)
@@ -89,6 +100,7 @@ int loci_sets_new(
 	if (!sets)
 		return loci_err_nomem(err);
 	memset(sets, 0, sizeof(*sets));
+	sets->top.tail = 1;
 	sets->run = kernels[loci_isa_resolve(options->isa)];
 	sets->tree.knot = reserve(KNOT_BYTES, false);
 	sets->tree.second = reserve(LIST_BYTES, false);
@@ -132,27 +144,28 @@ static void count_both(struct loci_sets *sets, const sets_row *row, unsigned row
 }
 
 /* From time to time: is looking ahead worth it? A touch of a block that is not in the top waits for
- * several cache lines, all others for none. */
+ * several cache lines, all others for none; but where blocks are few they are near enough. */
 static void weigh(struct loci_sets *sets)
 {
 	uint64_t touches = sets->touches - sets->past_touches;
-	uint64_t far = sets->position[0][LOCI_SETS_WAYS] - sets->past_far;
+	uint64_t far = sets->position.single[LOCI_SETS_WAYS] - sets->past_far;
 
 	if (touches < PIECE)
 		return;
-	sets->is_far = far >= touches / FAR_PART;
+	sets->is_far = far >= touches / FAR_PART && sets->tree.n_open >= FAR_OPEN;
 	sets->past_touches += touches;
 	sets->past_far += far;
 }
 
-/* Touches from one to before another of n that are known. */
 static void feed(struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write,
-	size_t from, size_t to, size_t n)
+	size_t from, size_t to)
 {
+	static const uint8_t reads[PIECE];
+
 	for (size_t take; from < to; from += take) {
 		take = to - from < PIECE ? to - from : PIECE;
-		sets->run(sets, block + from, is_write ? is_write + from : NULL, take,
-			sets->is_far ? n - from : 0);
+		sets->run(
+			sets, block + from, is_write ? is_write + from : reads, take, sets->is_far);
 		weigh(sets);
 	}
 }
@@ -168,14 +181,14 @@ int loci_sets_feed_halves(struct loci_sets *sets, const uint64_t *block, const u
 		sets_row row;
 		unsigned row0;
 
-		feed(sets, block, is_write, at, second, n);
+		feed(sets, block, is_write, at, second);
 		row = sets->row;
 		row0 = sets->row0;
-		feed(sets, block, is_write, second, second + 1, n);
+		feed(sets, block, is_write, second, second + 1);
 		count_both(sets, &row, row0);
 		at = second + 1;
 	}
-	feed(sets, block, is_write, at, n, n);
+	feed(sets, block, is_write, at, n);
 	return 0;
 }
 
@@ -194,16 +207,33 @@ static uint64_t the_rest(const uint64_t *count, uint64_t absent, uint64_t n)
 	return n;
 }
 
+/* The counts of a level. */
+static void open_tally(
+	const struct sets_tally *tally, unsigned level, uint64_t *ret_counts, uint64_t *ret_absent)
+{
+	const uint64_t *pairs;
+
+	if (!level) {
+		memcpy(ret_counts, tally->single, LOCI_SETS_WAYS * sizeof(*ret_counts));
+		*ret_absent = tally->single[LOCI_SETS_WAYS];
+		return;
+	}
+	memset(ret_counts, 0, LOCI_SETS_WAYS * sizeof(*ret_counts));
+	pairs = tally->pairs[(level - 1) / 2];
+	for (unsigned i = 0; i < SETS_PAIRS; i++)
+		ret_counts[level % 2 ? i % LOCI_SETS_WAYS : i / LOCI_SETS_WAYS] += pairs[i];
+	*ret_absent = 0;
+	for (unsigned i = level; i <= LOCI_SETS_MAX_BITS; i++)
+		*ret_absent += tally->absent[i];
+}
+
 void loci_sets_counts(const struct loci_sets *sets, unsigned set_bits, struct loci_sets_counts *ret)
 {
-	const uint64_t *position = sets->position[set_bits], *dirty = sets->dirty[set_bits];
 	const uint64_t *both = sets->both[set_bits];
 
-	memcpy(ret->position, position, sizeof(ret->position));
-	memcpy(ret->dirty, dirty, sizeof(ret->dirty));
+	open_tally(&sets->position, set_bits, ret->position, &ret->absent);
+	open_tally(&sets->dirty, set_bits, ret->dirty, &ret->dirty_absent);
 	memcpy(ret->both, both, sizeof(ret->both));
-	ret->absent = position[LOCI_SETS_WAYS];
-	ret->dirty_absent = dirty[LOCI_SETS_WAYS];
 	ret->both_absent = both[LOCI_SETS_WAYS];
 	for (unsigned i = set_bits; i <= LOCI_SETS_MAX_BITS; i++)
 		ret->position[1] += sets->turns[i];
@@ -229,6 +259,7 @@ static uint64_t resident(void *memory, size_t bytes)
 uint64_t loci_sets_bytes(const struct loci_sets *sets)
 {
 	return sizeof(*sets) + resident(sets->tree.knot, KNOT_BYTES) +
-		resident(sets->tree.second, LIST_BYTES) + resident(sets->directory.head, HEAD_BYTES) +
+		resident(sets->tree.second, LIST_BYTES) +
+		resident(sets->directory.head, HEAD_BYTES) +
 		resident(sets->directory.chunk, CHUNK_BYTES);
 }

@@ -49,10 +49,26 @@ static inline uint64_t bits(__m256i low, __m256i high)
 	return (uint32_t)_mm256_movemask_epi8(bytes);
 }
 
-static inline uint64_t top_newer(const struct sets_top *top, int16_t stamp)
+/* There are too few registers for four vectors of them. */
+struct stamps {
+	struct sets_top *top;
+};
+
+static inline struct stamps stamps_load(struct sets_top *top)
+{
+	return (struct stamps){ top };
+}
+
+static inline void stamps_store(struct sets_top *top, const struct stamps *stamps)
+{
+	(void)top;
+	(void)stamps;
+}
+
+static inline uint64_t stamps_newer(const struct stamps *stamps, int16_t stamp)
 {
 	__m256i than = _mm256_set1_epi16(stamp);
-	const int16_t *all = top->stamp;
+	const int16_t *all = stamps->top->stamp;
 
 	return bits(_mm256_cmpgt_epi16(part(all, 0), than),
 		       _mm256_cmpgt_epi16(part(all, 1), than)) |
@@ -60,30 +76,64 @@ static inline uint64_t top_newer(const struct sets_top *top, int16_t stamp)
 		<< 32;
 }
 
-static inline void top_stamp(struct sets_top *top, unsigned place, int16_t stamp)
+static inline void stamps_set(struct stamps *stamps, unsigned place, int16_t stamp)
 {
 	static const _Alignas(32)
 		int16_t lane[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
-	__m256i *own = (__m256i *)top->stamp + place / 16;
+	__m256i *own = (__m256i *)stamps->top->stamp + place / 16;
 	__m256i at = _mm256_cmpeq_epi16(part(lane, 0), _mm256_set1_epi16((short)(place % 16)));
 
 	_mm256_store_si256(
 		own, _mm256_blendv_epi8(_mm256_load_si256(own), _mm256_set1_epi16(stamp), at));
 }
 
-static inline unsigned top_oldest(const struct sets_top *top)
-{
-	const int16_t *stamp = top->stamp;
-	__m256i least = _mm256_min_epi16(_mm256_min_epi16(part(stamp, 0), part(stamp, 1)),
-		_mm256_min_epi16(part(stamp, 2), part(stamp, 3)));
-	__m256i all = _mm256_broadcastw_epi16(_mm_minpos_epu16(
-		_mm_min_epi16(_mm256_castsi256_si128(least), _mm256_extracti128_si256(least, 1))));
-	uint64_t low = bits(
-		_mm256_cmpeq_epi16(part(stamp, 0), all), _mm256_cmpeq_epi16(part(stamp, 1), all));
-	uint64_t high = bits(
-		_mm256_cmpeq_epi16(part(stamp, 2), all), _mm256_cmpeq_epi16(part(stamp, 3), all));
+#define SETS_GATHER
 
-	return (unsigned)__builtin_ctzll(low | high << 32);
+/* Which words of 32 bits are kept of four of 64; the rest is of no matter. */
+static const _Alignas(32) uint32_t kept_words[16][8] = {
+	{ 0 },
+	{ 0, 1 },
+	{ 2, 3 },
+	{ 0, 1, 2, 3 },
+	{ 4, 5 },
+	{ 0, 1, 4, 5 },
+	{ 2, 3, 4, 5 },
+	{ 0, 1, 2, 3, 4, 5 },
+	{ 6, 7 },
+	{ 0, 1, 6, 7 },
+	{ 2, 3, 6, 7 },
+	{ 0, 1, 2, 3, 6, 7 },
+	{ 4, 5, 6, 7 },
+	{ 0, 1, 4, 5, 6, 7 },
+	{ 2, 3, 4, 5, 6, 7 },
+	{ 0, 1, 2, 3, 4, 5, 6, 7 },
+};
+
+static inline uint64_t bytes_set(const uint8_t *byte)
+{
+	__m256i all = _mm256_loadu_si256((const __m256i *)byte);
+
+	return (uint32_t)_mm256_movemask_epi8(_mm256_slli_epi64(all, 7));
+}
+
+static inline void gather_64(
+	struct sets_visits *visits, const uint64_t *block, const uint8_t *is_write)
+{
+	uint64_t *to = visits->block + visits->n, other = 0;
+
+#pragma GCC unroll 16
+	for (unsigned i = 0; i < 64; i += 4) {
+		__m256i some = _mm256_loadu_si256((const __m256i *)(block + i));
+		__m256i same = _mm256_cmpeq_epi64(
+			some, _mm256_loadu_si256((const __m256i *)(block + i - 1)));
+		unsigned kept = 15 & ~(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(same));
+
+		_mm256_storeu_si256((__m256i *)to,
+			_mm256_permutevar8x32_epi32(some, part(kept_words[kept], 0)));
+		to += count_bits(kept);
+		other |= (uint64_t)kept << i;
+	}
+	gather_writes(visits, other, bytes_set(is_write) | bytes_set(is_write + 32) << 32);
 }
 
 #include "engine/sets_kernel.h"

@@ -4,21 +4,17 @@
 
 #define SETS_RUN sets_run_avx512
 
-/* 32 bytes at once and no more: a word loaded from a store of 64 waits (Zen 4). */
+/* The planes of bits that are set; the others are not asked for. */
 static inline void top_name(struct sets_top *top, unsigned place, uint64_t block)
 {
-	uint64_t name = (uint64_t)1 << place;
-	__m256i own = _mm256_set1_epi64x((long long)name);
-	__m256i *clear = (__m256i *)top->plane[0], *set = (__m256i *)top->plane[1];
+	__m512i own = _mm512_set1_epi64((long long)((uint64_t)1 << place));
 
-#pragma GCC unroll 4
-	for (unsigned i = 0; i < LOCI_SETS_MAX_BITS / 4; i++) {
-		__mmask8 bits = (__mmask8)(block >> 4 * i & 15);
-		__m256i others = _mm256_andnot_si256(own, set[i]);
+#pragma GCC unroll 2
+	for (unsigned i = 0; i < LOCI_SETS_MAX_BITS; i += 8) {
+		__m512i others = _mm512_andnot_si512(own, _mm512_load_si512(&top->plane[1][i]));
 
-		set[i] = _mm256_mask_or_epi64(others, bits, others, own);
-		others = _mm256_or_si256(own, clear[i]);
-		clear[i] = _mm256_mask_andnot_epi64(others, bits, own, others);
+		_mm512_store_si512(&top->plane[1][i],
+			_mm512_mask_or_epi64(others, (__mmask8)(block >> i), others, own));
 	}
 }
 
@@ -33,61 +29,97 @@ static inline uint64_t match_words(const uint32_t *word, uint32_t wanted)
 	return match;
 }
 
-static inline uint64_t top_newer(const struct sets_top *top, int16_t stamp)
+struct stamps {
+	__m512i low, high;
+};
+
+static inline struct stamps stamps_load(const struct sets_top *top)
+{
+	return (struct stamps){ _mm512_load_si512(top->stamp), _mm512_load_si512(top->stamp + 32) };
+}
+
+static inline void stamps_store(struct sets_top *top, const struct stamps *stamps)
+{
+	_mm512_store_si512(top->stamp, stamps->low);
+	_mm512_store_si512(top->stamp + 32, stamps->high);
+}
+
+static inline uint64_t stamps_newer(const struct stamps *stamps, int16_t stamp)
 {
 	__m512i than = _mm512_set1_epi16(stamp);
 
-	return _mm512_cmpgt_epi16_mask(_mm512_load_si512(top->stamp), than) |
-		(uint64_t)_mm512_cmpgt_epi16_mask(_mm512_load_si512(top->stamp + 32), than) << 32;
+	return _mm512_cmpgt_epi16_mask(stamps->low, than) |
+		(uint64_t)_mm512_cmpgt_epi16_mask(stamps->high, than) << 32;
 }
 
-static inline void top_stamp(struct sets_top *top, unsigned place, int16_t stamp)
+static inline void stamps_set(struct stamps *stamps, unsigned place, int16_t stamp)
 {
-	int16_t *half = top->stamp + (place & 32);
+	uint64_t own = (uint64_t)1 << place;
 
-	_mm512_store_si512(half,
-		_mm512_mask_set1_epi16(
-			_mm512_load_si512(half), (__mmask32)1 << (place & 31), stamp));
+	stamps->low = _mm512_mask_set1_epi16(stamps->low, (__mmask32)own, stamp);
+	stamps->high = _mm512_mask_set1_epi16(stamps->high, (__mmask32)(own >> 32), stamp);
 }
 
-static inline unsigned top_oldest(const struct sets_top *top)
+/* Of eight words each and all before it. */
+static inline __m512i all_before(__m512i words)
 {
-	__m512i both =
-		_mm512_min_epi16(_mm512_load_si512(top->stamp), _mm512_load_si512(top->stamp + 32));
-	__m256i half =
-		_mm256_min_epi16(_mm512_castsi512_si256(both), _mm512_extracti64x4_epi64(both, 1));
-	__m128i least = _mm_minpos_epu16(
-		_mm_min_epi16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1)));
-	__m512i all = _mm512_broadcastw_epi16(least);
-	uint64_t low = _mm512_cmpeq_epi16_mask(_mm512_load_si512(top->stamp), all);
-	uint64_t high = _mm512_cmpeq_epi16_mask(_mm512_load_si512(top->stamp + 32), all);
+	__m512i every = _mm512_set1_epi64(-1);
 
-	return (unsigned)__builtin_ctzll(low | high << 32);
+	words = _mm512_and_si512(words, _mm512_alignr_epi64(words, every, 7));
+	words = _mm512_and_si512(words, _mm512_alignr_epi64(words, every, 6));
+	return _mm512_and_si512(words, _mm512_alignr_epi64(words, every, 4));
+}
+
+static inline uint64_t last_of(__m512i words)
+{
+	return (uint64_t)_mm_extract_epi64(_mm512_extracti64x2_epi64(words, 3), 1);
+}
+
+/* The bits of some words that agree with those of a block. */
+static inline __m512i agreeing(const uint64_t *words, uint64_t bits)
+{
+	__m512i all = _mm512_load_si512(words);
+
+	return _mm512_mask_xor_epi64(all, (__mmask8)~bits, all, _mm512_set1_epi64(-1));
 }
 
 #define SETS_TOP_SAME
 
-/* Four planes at once; each and all before it. */
+/* At the eight coarsest levels, and at the others. */
+static inline __m512i same_low(const struct sets_top *top, uint64_t places, uint64_t block)
+{
+	return _mm512_and_si512(
+		all_before(agreeing(top->plane[1], block)), _mm512_set1_epi64((long long)places));
+}
+
+static inline __m512i same_high(const struct sets_top *top, __m512i low, uint64_t block)
+{
+	return _mm512_and_si512(all_before(agreeing(top->plane[1] + 8, block >> 8)),
+		_mm512_permutexvar_epi64(_mm512_set1_epi64(7), low));
+}
+
+static inline __m128i counts_of(__m512i words)
+{
+	return _mm512_cvtepi64_epi8(_mm512_popcnt_epi64(words));
+}
+
 static inline sets_row top_same(const struct sets_top *top, uint64_t *places, uint64_t block)
 {
-	__m256i every = _mm256_set1_epi64x(-1), last = _mm256_set1_epi64x((long long)*places);
-	__m128i counts[4];
+	__m512i low = same_low(top, *places, block), high = same_high(top, low, block);
 
-#pragma GCC unroll 4
-	for (unsigned i = 0; i < 4; i++) {
-		__m256i same = _mm256_load_si256((const __m256i *)top->plane[0] + i);
+	*places = last_of(high);
+	return (sets_row)_mm_unpacklo_epi64(counts_of(low), counts_of(high));
+}
 
-		same = _mm256_mask_load_epi64(
-			same, (__mmask8)(block >> 4 * i), (const __m256i *)top->plane[1] + i);
-		same = _mm256_and_si256(same, _mm256_alignr_epi64(same, every, 3));
-		same = _mm256_and_si256(same, _mm256_alignr_epi64(same, every, 2));
-		same = _mm256_and_si256(same, last);
-		last = _mm256_permute4x64_epi64(same, 0xff);
-		counts[i] = _mm256_cvtepi64_epi8(_mm256_popcnt_epi64(same));
-	}
-	*places = (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(last));
-	return (sets_row)_mm_unpacklo_epi64(
-		_mm_unpacklo_epi32(counts[0], counts[1]), _mm_unpacklo_epi32(counts[2], counts[3]));
+/* The same of a few places, which seldom agree in more than seven bits. */
+static inline sets_row top_newer_same(const struct sets_top *top, uint64_t places, uint64_t block)
+{
+	__m512i low = same_low(top, places, block);
+	__m128i counts = counts_of(low);
+
+	if ((uint64_t)_mm_cvtsi128_si64(counts) >> 56 == 0)
+		return (sets_row)counts;
+	return (sets_row)_mm_unpacklo_epi64(counts, counts_of(same_high(top, low, block)));
 }
 
 #define SETS_LIST_TAKE
@@ -99,23 +131,15 @@ static inline uint64_t list_take(
 	uint64_t below;
 
 	if (width == 8) {
-		__m512i every = _mm512_set1_epi64(-1), all = _mm512_load_si512(list);
-		__m512i same = _mm512_mask_xor_epi64(all, (__mmask8)~bits, all, every);
+		__m512i all = _mm512_load_si512(list), same = all_before(agreeing(list, bits));
 
-		same = _mm512_and_si512(same, _mm512_alignr_epi64(same, every, 7));
-		same = _mm512_and_si512(same, _mm512_alignr_epi64(same, every, 6));
-		same = _mm512_and_si512(same, _mm512_alignr_epi64(same, every, 4));
-		*own = next_bit(low_bits((uint64_t)_mm_extract_epi64(
-						 _mm512_extracti64x2_epi64(same, 3), 1),
-					n),
-			*own);
+		*own = next_bit(low_bits(last_of(same), n), *own);
 		below = *own - 1;
 		_mm512_store_si512(list,
 			_mm512_ternarylogic_epi64(_mm512_set1_epi64((long long)below), all,
 				_mm512_srli_epi64(all, 1), 0xca));
 		same = _mm512_and_si512(same, _mm512_set1_epi64((long long)below));
-		return (uint64_t)_mm_cvtsi128_si64(
-			_mm512_cvtepi64_epi8(_mm512_popcnt_epi64(same)));
+		return (uint64_t)_mm_cvtsi128_si64(_mm512_cvtepi64_epi8(_mm512_popcnt_epi64(same)));
 	} else {
 		__m256i every = _mm256_set1_epi64x(-1),
 			all = _mm256_load_si256((const __m256i *)list);
@@ -123,17 +147,16 @@ static inline uint64_t list_take(
 
 		same = _mm256_and_si256(same, _mm256_alignr_epi64(same, every, 3));
 		same = _mm256_and_si256(same, _mm256_alignr_epi64(same, every, 2));
-		*own = next_bit(low_bits((uint64_t)_mm_extract_epi64(
-						 _mm256_extracti128_si256(same, 1), 1),
-					n),
+		*own = next_bit(
+			low_bits((uint64_t)_mm_extract_epi64(_mm256_extracti128_si256(same, 1), 1),
+				n),
 			*own);
 		below = *own - 1;
 		_mm256_store_si256((__m256i *)list,
 			_mm256_ternarylogic_epi64(_mm256_set1_epi64x((long long)below), all,
 				_mm256_srli_epi64(all, 1), 0xca));
 		same = _mm256_and_si256(same, _mm256_set1_epi64x((long long)below));
-		return (uint64_t)_mm_cvtsi128_si64(
-			_mm256_cvtepi64_epi8(_mm256_popcnt_epi64(same)));
+		return (uint64_t)_mm_cvtsi128_si64(_mm256_cvtepi64_epi8(_mm256_popcnt_epi64(same)));
 	}
 }
 
@@ -142,14 +165,34 @@ static inline void list_put(uint64_t *list, unsigned width, uint64_t bits)
 	if (width == 8) {
 		__m512i all = _mm512_slli_epi64(_mm512_load_si512(list), 1);
 
-		_mm512_store_si512(list,
-			_mm512_mask_or_epi64(all, (__mmask8)bits, all, _mm512_set1_epi64(1)));
+		_mm512_store_si512(
+			list, _mm512_mask_or_epi64(all, (__mmask8)bits, all, _mm512_set1_epi64(1)));
 	} else {
 		__m256i all = _mm256_slli_epi64(_mm256_load_si256((const __m256i *)list), 1);
 
 		_mm256_store_si256((__m256i *)list,
 			_mm256_mask_or_epi64(all, (__mmask8)bits, all, _mm256_set1_epi64x(1)));
 	}
+}
+
+#define SETS_GATHER
+
+static inline void gather_64(
+	struct sets_visits *visits, const uint64_t *block, const uint8_t *is_write)
+{
+	uint64_t *to = visits->block + visits->n, other = 0;
+	__m512i writes = _mm512_loadu_si512(is_write);
+
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < 64; i += 8) {
+		__m512i some = _mm512_loadu_si512(block + i);
+		__mmask8 kept = _mm512_cmpneq_epi64_mask(some, _mm512_loadu_si512(block + i - 1));
+
+		_mm512_storeu_si512(to, _mm512_maskz_compress_epi64(kept, some));
+		to += count_bits(kept);
+		other |= (uint64_t)kept << i;
+	}
+	gather_writes(visits, other, _mm512_test_epi8_mask(writes, writes));
 }
 
 #include "engine/sets_kernel.h"

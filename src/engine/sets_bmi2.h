@@ -6,6 +6,7 @@
 #include "engine/sets_state.h"
 
 #include <immintrin.h>
+#include <string.h>
 
 static inline uint64_t low_bits(uint64_t word, unsigned n)
 {
@@ -15,6 +16,11 @@ static inline uint64_t low_bits(uint64_t word, unsigned n)
 static inline uint64_t next_bit(uint64_t word, uint64_t own)
 {
 	return _pdep_u64(own, word);
+}
+
+static inline uint64_t first_bit(uint64_t word)
+{
+	return _tzcnt_u64(word);
 }
 
 static inline sets_row without(sets_row pair, uint64_t own)
@@ -34,6 +40,11 @@ static inline unsigned count_bits(uint64_t word)
 	return (unsigned)__builtin_popcountll(word);
 }
 
+static inline uint64_t count_two(uint64_t a, uint64_t b)
+{
+	return count_bits(a) | count_bits(b) << 8;
+}
+
 static inline sets_row row_larger(sets_row a, sets_row b)
 {
 	return (sets_row)_mm_max_epu8((__m128i)a, (__m128i)b);
@@ -44,6 +55,26 @@ static inline sets_row row_sum(sets_row a, sets_row b)
 	__m128i sum = _mm_add_epi8((__m128i)a, (__m128i)b);
 
 	return (sets_row)_mm_min_epu8(sum, _mm_set1_epi8(LOCI_SETS_WAYS));
+}
+
+/* The writes of 64 touches, as bits, for those of which other says that they are of another block
+ * than the touch before. To the others ~other adds a one each: where there is a write among those
+ * after one that is kept, the sum carries to the next one that is kept, or beyond the end. */
+static inline void gather_writes(struct sets_visits *visits, uint64_t other, uint64_t writes)
+{
+	uint8_t *is_write = visits->is_write + visits->n;
+	unsigned long long sum;
+	bool carry = __builtin_uaddll_overflow(writes & ~other, ~other, &sum);
+	uint64_t later = _pext_u64(sum, other), kept = _pext_u64(writes, other) | later >> 1;
+
+	is_write[-1] |= (uint8_t)(later & 1);
+	for (unsigned i = 0; i < 64; i += 8) {
+		uint64_t bytes = _pdep_u64(kept >> i, 0x0101010101010101u);
+
+		memcpy(is_write + i, &bytes, 8);
+	}
+	visits->n += count_bits(other);
+	visits->is_write[visits->n - 1] |= carry;
 }
 
 #endif

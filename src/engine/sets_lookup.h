@@ -34,8 +34,8 @@ static inline void ring_close(
 	head->n--;
 }
 
-static inline bool ring_take(struct sets_head *head, struct sets_chunk *chunk, uint64_t block,
-	sets_row *ret_dirty, unsigned *ret_position)
+static __attribute__((noinline)) bool ring_take(struct sets_head *head, struct sets_chunk *chunk,
+	uint64_t block, sets_row *ret_dirty, unsigned *ret_position)
 {
 	uint64_t match = match_words(chunk->middle, (uint32_t)(block >> 16));
 
@@ -55,8 +55,8 @@ static inline bool ring_take(struct sets_head *head, struct sets_chunk *chunk, u
 
 /* Removes a block, if it is there; gives its dirty levels, and how many blocks of its set are more
  * recent. */
-static inline bool directory_take(struct sets_directory *directory, uint64_t block,
-	sets_row *ret_dirty, unsigned *ret_position)
+static inline __attribute__((always_inline)) bool directory_take(struct sets_directory *directory,
+	uint64_t block, sets_row *ret_dirty, unsigned *ret_position)
 {
 	struct sets_head *head = &directory->head[block & 0xffff];
 

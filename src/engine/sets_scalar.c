@@ -20,6 +20,11 @@ static inline uint64_t low_bits(uint64_t word, unsigned n)
 	return n < 64 ? word & (((uint64_t)1 << n) - 1) : word;
 }
 
+static inline uint64_t first_bit(uint64_t word)
+{
+	return word ? (unsigned)__builtin_ctzll(word) : 64;
+}
+
 /* In each byte the number of bits set in it and, multiplied by ONES, in those below it, too. */
 static inline uint64_t byte_counts(uint64_t word)
 {
@@ -31,6 +36,22 @@ static inline uint64_t byte_counts(uint64_t word)
 static inline unsigned count_bits(uint64_t word)
 {
 	return (unsigned)(byte_counts(word) * ONES >> 56);
+}
+
+static inline uint64_t count_two(uint64_t a, uint64_t b)
+{
+#if defined(__SSE2__)
+	longs2 words = { a, b };
+	__m128i sums;
+
+	words -= words >> 1 & 0x5555555555555555u;
+	words = (words & 0x3333333333333333u) + (words >> 2 & 0x3333333333333333u);
+	words = (words + (words >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	sums = _mm_sad_epu8((__m128i)words, _mm_setzero_si128());
+	return (uint64_t)_mm_cvtsi128_si64(_mm_or_si128(sums, _mm_srli_si128(sums, 7)));
+#else
+	return count_bits(a) | count_bits(b) << 8;
+#endif
 }
 
 /* Of eight sums, each as large as the one below it or larger, the first above n: its lowest bit. */
@@ -45,11 +66,13 @@ static inline unsigned first_above(uint64_t sums, unsigned n)
  * spread to a byte: a loop over them would be hard to predict. Most often it is the first bit. */
 static inline uint64_t next_bit(uint64_t word, uint64_t own)
 {
-	uint64_t counts = byte_counts(word) * ONES, spread;
-	unsigned n = own ? (unsigned)__builtin_ctzll(own) : 64, shift;
+	uint64_t counts, spread;
+	unsigned n, shift;
 
-	if (own == 1)
-		return word & -word;
+	if (own <= 1)
+		return word & -word & -own;
+	counts = byte_counts(word) * ONES;
+	n = (unsigned)__builtin_ctzll(own);
 	if (n >= counts >> 56)
 		return 0;
 	shift = first_above(counts, n);
@@ -90,13 +113,17 @@ static inline sets_row row_sum(sets_row a, sets_row b)
 
 static inline void top_name(struct sets_top *top, unsigned place, uint64_t block)
 {
-	uint64_t own = (uint64_t)1 << place;
+	static const longs2 bits_set[4] = { { 0, 0 }, { -1ull, 0 }, { 0, -1ull },
+		{ -1ull, -1ull } };
+	longs2 *clear = (longs2 *)top->plane[0], *set = (longs2 *)top->plane[1];
+	longs2 own = { (uint64_t)1 << place, (uint64_t)1 << place };
 
-	for (unsigned i = 0; i < LOCI_SETS_MAX_BITS; i++) {
-		uint64_t set = (block >> i & 1) << place;
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < LOCI_SETS_MAX_BITS / 2; i++) {
+		longs2 has = bits_set[block >> 2 * i & 3] & own;
 
-		top->plane[0][i] = (top->plane[0][i] & ~own) | (set ^ own);
-		top->plane[1][i] = (top->plane[1][i] & ~own) | set;
+		clear[i] = (clear[i] | own) ^ has;
+		set[i] = (set[i] & ~own) | has;
 	}
 }
 
@@ -138,9 +165,24 @@ static inline uint64_t match_words(const uint32_t *word, uint32_t wanted)
 	return match;
 }
 
-static inline uint64_t top_newer(const struct sets_top *top, int16_t stamp)
+struct stamps {
+	struct sets_top *top;
+};
+
+static inline struct stamps stamps_load(struct sets_top *top)
 {
-	const words8 *stamps = (const words8 *)top->stamp;
+	return (struct stamps){ top };
+}
+
+static inline void stamps_store(struct sets_top *top, const struct stamps *stamps)
+{
+	(void)top;
+	(void)stamps;
+}
+
+static inline uint64_t stamps_newer(const struct stamps *all, int16_t stamp)
+{
+	const words8 *stamps = (const words8 *)all->top->stamp;
 	uint64_t newer = 0;
 
 	for (unsigned i = 0; i < SETS_TOP / 16; i++, stamps += 2)
@@ -148,34 +190,13 @@ static inline uint64_t top_newer(const struct sets_top *top, int16_t stamp)
 	return newer;
 }
 
-static inline void top_stamp(struct sets_top *top, unsigned place, int16_t stamp)
+static inline void stamps_set(struct stamps *all, unsigned place, int16_t stamp)
 {
 	static const words8 lane = { 0, 1, 2, 3, 4, 5, 6, 7 };
-	words8 *own = (words8 *)top->stamp + place / 8;
+	words8 *own = (words8 *)all->top->stamp + place / 8;
 	words8 at = (words8)(lane == (int16_t)(place % 8));
 
 	*own = (*own & ~at) | (at & stamp);
-}
-
-static inline unsigned top_oldest(const struct sets_top *top)
-{
-	const words8 *stamps = (const words8 *)top->stamp;
-	words8 least = stamps[0];
-	uint64_t found = 0;
-	int16_t oldest;
-
-	for (unsigned i = 1; i < SETS_TOP / 8; i++) {
-		words8 less = (words8)(stamps[i] < least);
-
-		least = (stamps[i] & less) | (least & ~less);
-	}
-	oldest = least[0];
-	for (unsigned i = 1; i < 8; i++)
-		oldest = least[i] < oldest ? least[i] : oldest;
-	for (unsigned i = 0; i < SETS_TOP / 16; i++, stamps += 2)
-		found |= bits((words8)(stamps[0] == oldest), (words8)(stamps[1] == oldest))
-			<< 16 * i;
-	return (unsigned)__builtin_ctzll(found);
 }
 
 #include "engine/sets_kernel.h"

@@ -32,8 +32,9 @@
 	64 /* no less than the ways: what is not in the top is absent from a single set \
 	    */
 #define SETS_WRITTEN    128
+#define SETS_VISITS     1024 /* touches at once */
 #define SETS_HINT_BITS  12
-#define SETS_LAST_STAMP 32767 /* compared as signed words */
+#define SETS_LAST_STAMP 16383
 
 /* A byte for each of the levels 1 to 16, the coarsest first. None is larger than one of a coarser
  * level; those of a block that is absent are 64. */
@@ -42,15 +43,18 @@ typedef uint64_t sets_row __attribute__((vector_size(16)));
 #define SETS_ABSENT (LOCI_SETS_WAYS * 0x0101010101010101u)
 
 struct sets_top {
-	_Alignas(64) int16_t stamp[SETS_TOP];  /* 0: empty */
-	uint64_t plane[2][LOCI_SETS_MAX_BITS]; /* places whose block has this bit clear, or set */
-	sets_row dirty[SETS_TOP];              /* the largest positions since the last write */
+	_Alignas(64) int16_t stamp[SETS_TOP]; /* 0: empty */
+	_Alignas(64) uint64_t
+		plane[2][LOCI_SETS_MAX_BITS]; /* places whose block has this bit clear, or set */
+	sets_row dirty[SETS_TOP];             /* the largest positions since the last write */
 	uint64_t block[SETS_TOP];
-	int16_t stamp_of[SETS_TOP]; /* the same: a lane loaded from a vector just stored waits */
-	uint8_t dirty0[SETS_TOP];   /* of level 0 */
+	uint16_t stamp_of[SETS_TOP]; /* the same: a lane loaded from a vector just stored waits */
+	uint8_t dirty0[SETS_TOP];    /* of level 0 */
+	uint8_t log[SETS_LAST_STAMP + 1];  /* the place that got a stamp */
+	unsigned tail;                     /* no stamp is smaller */
 	uint8_t hint[1 << SETS_HINT_BITS]; /* where a block of this hash may be */
 	unsigned n;
-	int16_t clock;         /* the largest stamp */
+	unsigned clock;        /* the largest stamp */
 	unsigned last, before; /* the two most recent places */
 };
 
@@ -78,6 +82,7 @@ struct sets_tree {
 	_Alignas(64) uint64_t first[1 << SETS_FIRST_LIST][LOCI_SETS_MAX_BITS - SETS_FIRST_LIST];
 	uint8_t n_first[1 << SETS_FIRST_LIST]; /* blocks of each list */
 	uint8_t n_second[1 << SETS_SECOND_LIST];
+	unsigned n_open;        /* sets of 2^8 that are no list */
 	struct sets_knot *knot; /* both lazily backed */
 	uint64_t (*second)[LOCI_SETS_MAX_BITS - SETS_SECOND_LIST];
 };
@@ -106,12 +111,35 @@ struct sets_directory {
 	uint32_t n_chunks;
 };
 
+/* Touches without repetitions: one after another of the same block are one, a write if any of them
+ * is. The first is of the block that was touched last before. Room for 64 is written beyond. */
+struct sets_visits {
+	uint64_t block[1 + SETS_VISITS + 64];
+	uint8_t is_write[1 + SETS_VISITS + 64];
+	unsigned n;
+};
+
 typedef uint64_t sets_counts[LOCI_SETS_MAX_BITS + 1][LOCI_SETS_WAYS + 1];
 
+/* Rows of positions or dirty levels, all but 0: what is not counted is there. */
+#define SETS_PAIRS (LOCI_SETS_WAYS * LOCI_SETS_WAYS)
+
+struct sets_tally {
+	uint64_t single[LOCI_SETS_WAYS + 1]; /* at level 0 */
+	/* Rows by how many levels from the first on have 64. */
+	uint64_t absent[LOCI_SETS_MAX_BITS + 1];
+	/* Levels 1 and 2, 3 and 4, ... both at once: the first one's, and 64 times the other's; 64
+	 * itself counts as 0. */
+	uint64_t pairs[LOCI_SETS_MAX_BITS / 2][SETS_PAIRS];
+};
+
+/* 1 at so many levels. */
+extern const sets_row sets_ones[LOCI_SETS_MAX_BITS + 1];
+
 struct loci_sets;
-/* is_write may be NULL. n_ahead of the blocks are known, n or more; 0: not worth looking at. */
-typedef void sets_run_fn(struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write,
-	size_t n, size_t n_ahead);
+/* far: it is worth to look ahead. */
+typedef void sets_run_fn(
+	struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write, size_t n, bool far);
 sets_run_fn sets_run_scalar;
 sets_run_fn sets_run_avx2;
 sets_run_fn sets_run_avx512;
@@ -127,8 +155,8 @@ struct loci_sets {
 	bool is_far;
 	uint64_t past_touches, past_far;
 	uint64_t touches, writes, halves;
-	/* All but position 0: touches not counted are there. */
-	sets_counts position, dirty, both;
+	struct sets_tally position, dirty;
+	sets_counts both;
 	/* Dirty levels of writes not counted yet. */
 	unsigned n_written;
 	struct {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The tree of recency words: a block taken from it, and put back as the most recent one. Included
- * by the kernels, which define low_bits and count_bits (sets_kernel.h) and
+ * by the kernels, which define low_bits and count_two (sets_kernel.h) and
  *
  *	next_bit(word, own)	of the bits set in word the one that has as many below it as there
  *				are places below the only one set in own; 0 if there is none, or own
  *				is 0
+ *	first_bit(word)		its place; 64 if there is none
  *	without(pair, own)	of both words the bits above own's one moved down by one, over it;
  *the pair itself if own is 0
  *
@@ -17,12 +18,12 @@
 
 #define always_inline inline __attribute__((always_inline))
 
-static always_inline uint64_t *tree_coarse(
-	struct sets_tree *tree, unsigned level, uint64_t block)
+static always_inline uint64_t *tree_coarse(struct sets_tree *tree, unsigned level, uint64_t block)
 {
-	uint64_t first = (uint64_t)1 << level;
+	uint64_t bytes = sizeof(tree->coarse[0]) << level;
+	uint64_t set = block * sizeof(tree->coarse[0]) & (bytes - 1);
 
-	return tree->coarse[first + (block & (first - 1))];
+	return (uint64_t *)((char *)tree->coarse + bytes + set);
 }
 
 /* Those of depth d are 256 << 2 * d. */
@@ -43,7 +44,7 @@ static always_inline uint64_t set_take(uint64_t *word, uint64_t bit, uint64_t ow
 
 static always_inline uint64_t position_of(uint64_t own)
 {
-	return own ? (unsigned)__builtin_ctzll(own) : LOCI_SETS_WAYS;
+	return first_bit(own);
 }
 
 /* Removes from two sets the block that has the position of *own in the finer one; returns its
@@ -76,9 +77,9 @@ static always_inline uint64_t list_take(
 		same[i] = all;
 	}
 	*own = next_bit(all, *own);
-#pragma GCC unroll 8
-	for (unsigned i = 0; i < width; i++)
-		counts |= (uint64_t)count_bits(same[i] & (*own - 1)) << 8 * i;
+#pragma GCC unroll 4
+	for (unsigned i = 0; i < width; i += 2)
+		counts |= count_two(same[i] & (*own - 1), same[i + 1] & (*own - 1)) << 8 * i;
 #pragma GCC unroll 4
 	for (unsigned i = 0; i < width; i += 2)
 		*(sets_row *)(list + i) = without(*(const sets_row *)(list + i), *own);
@@ -197,6 +198,7 @@ static __attribute__((noinline)) void open_first(struct sets_tree *tree, uint64_
 		tree->n_second[second]++;
 	}
 	tree->n_first[first] = SETS_OPEN;
+	tree->n_open++;
 }
 
 static always_inline void fine_put(struct sets_tree *tree, uint64_t block)
