@@ -3,6 +3,8 @@
 #define _GNU_SOURCE /* MADV_HUGEPAGE */
 #include "engine/stack_state.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -160,12 +162,19 @@ static inline uint64_t count_bits(uint64_t word)
 	return ((word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56;
 }
 
+/* The set bits after a slot in its line. */
+static inline uint64_t after_in_line(const struct loci_stack_slots *slots, uint32_t slot)
+{
+	const uint64_t *word = slots->line[slot / 512].word;
+	unsigned w = slot / 64 % 8;
+
+	return count_bits(word[w] >> 1 >> (slot % 64)) + (word[0] >> (9 * (w - 1)) & 511);
+}
+
 uint64_t loci_stack_slots_after(const struct loci_stack_slots *slots, uint32_t slot)
 {
 	uint32_t line = slot / 512, group = line / LOCI_STACK_NEAR;
-	const uint64_t *word = slots->line[line].word;
-	unsigned w = slot / 64 % 8;
-	uint64_t after = count_bits(word[w] >> 1 >> (slot % 64)) + (word[0] >> (9 * (w - 1)) & 511);
+	uint64_t after = after_in_line(slots, slot);
 
 	if (line == slots->open)
 		return after;
@@ -224,45 +233,65 @@ static void replace(struct loci_stack_slots *slots, struct loci_stack_slots *nex
 	*slots = *next;
 }
 
-static uint32_t renumber(const struct loci_stack_slots *slots, uint32_t slot,
-	const struct loci_stack_slots *fresh, uint64_t n_live)
+/* Of each line in use, the bits that are set in it and those before it. */
+static uint32_t *count_up(const struct loci_stack_slots *slots)
 {
-	uint64_t rank = n_live - 1 - loci_stack_slots_after(slots, slot);
+	uint32_t *ret = malloc((slots->open + 1ull) * sizeof(*ret)), n = 0;
+
+	for (uint32_t i = 0; ret && i <= slots->open; i++) {
+		const uint64_t *word = slots->line[i].word;
+
+		ret[i] = n += (uint32_t)((word[0] & 511) + count_bits(word[1]));
+	}
+	return ret;
+}
+
+/* up_to: by line, as count_up has it. */
+static uint32_t renumber(const struct loci_stack_slots *slots, const uint32_t *up_to, uint32_t slot,
+	const struct loci_stack_slots *fresh)
+{
+	uint32_t rank = up_to[slot / 512] - 1 - (uint32_t)after_in_line(slots, slot);
 
 	if (slots->use)
 		fresh->use[rank] = slots->use[loci_stack_use_index(slot)];
 	return loci_stack_slots_number(rank);
 }
 
-/* The word of a slot's use is far from that of the next block in the map. */
+/* What stands of a slot is far from that of the next block in the map. */
 static inline __attribute__((always_inline)) void expect(
 	const struct loci_stack_slots *slots, const struct loci_stack_bucket *bucket)
 {
-	for (unsigned i = 0; i < LOCI_STACK_WAYS; i++)
-		if (bucket->slot[i] >= LOCI_STACK_DEEP)
-			__builtin_prefetch(&slots->use[loci_stack_use_index(
-				bucket->slot[i] - LOCI_STACK_DEEP)]);
+	for (unsigned i = 0; i < LOCI_STACK_WAYS && bucket->slot[i]; i++) {
+		uint32_t slot = bucket->slot[i] - LOCI_STACK_DEEP;
+
+		if (bucket->slot[i] < LOCI_STACK_DEEP)
+			continue;
+		__builtin_prefetch(&slots->line[slot / 512]);
+		if (slots->use)
+			__builtin_prefetch(&slots->use[loci_stack_use_index(slot)]);
+	}
 }
 
 int loci_stack_slots_renumber(struct loci_stack_slots *slots, struct loci_stack_map *map,
 	uint64_t n_live, uint64_t n_slots)
 {
 	uint64_t n = map->n_homes + map->n_spare;
+	loci_autofree uint32_t *up_to = count_up(slots);
 	struct loci_stack_slots fresh;
-	int r = init_next(slots, n_slots, n_live, map->page_bytes, &fresh);
+	int r = up_to ? init_next(slots, n_slots, n_live, map->page_bytes, &fresh) : -ENOMEM;
 
 	if (r < 0)
 		return r;
 	for (uint64_t b = 0; b < n; b++) {
-		if (slots->use && b + AHEAD < n)
-			expect(slots, &map->bucket[b + AHEAD]);
-		for (unsigned i = 0; i < LOCI_STACK_WAYS; i++) {
-			uint32_t *slot = &map->bucket[b].slot[i];
+		uint32_t *slot = map->bucket[b].slot;
 
-			if (*slot >= LOCI_STACK_DEEP)
-				*slot = LOCI_STACK_DEEP +
-					renumber(slots, *slot - LOCI_STACK_DEEP, &fresh, n_live);
-		}
+		if (b + AHEAD < n)
+			expect(slots, &map->bucket[b + AHEAD]);
+		/* they fill in order */
+		for (unsigned i = 0; i < LOCI_STACK_WAYS && slot[i]; i++)
+			if (slot[i] >= LOCI_STACK_DEEP)
+				slot[i] = LOCI_STACK_DEEP +
+					renumber(slots, up_to, slot[i] - LOCI_STACK_DEEP, &fresh);
 	}
 	replace(slots, &fresh);
 	return 0;
