@@ -129,7 +129,7 @@ INLINE unsigned kernel_push_out(struct loci_coherent *coherent, struct loci_cohe
 
 	if (__builtin_expect(leaving != NULL, 1)) {
 		loci_coherent_put(
-			coherent, leaving, member->number, kernel_new_slot(&member->slots));
+			coherent, leaving, member->number, kernel_new_slot(&member->slots, false));
 		member->n_deep++;
 	}
 	return place;

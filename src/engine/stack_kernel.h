@@ -32,9 +32,11 @@
 /* What callers give, and so what a body of the loop is compiled for. */
 struct kernel_mode {
 	bool sampling, uses, runs, recent;
-	/* Only counts are wanted. Then blocks in the top are found as soon in the map as by hints,
-	 * and those below it sooner. */
-	bool plain;
+	/* Only counts are wanted, or what enters the most recent blocks, which comes from below
+	 * them. Then blocks in the top are found as soon in the map as by hints, and those below
+	 * it sooner. */
+	bool no_hints;
+	bool finger; /* not resting (stack_state.h) */
 };
 
 /* Of runs: after the first stage the home, after the second the slot of the entry, plus UNSURE if
@@ -58,7 +60,7 @@ INLINE unsigned kernel_enter(struct loci_stack *stack, struct kernel_ranks *rank
 	if (mode.sampling && loci_stack_in_front(stack->sample, leaving))
 		*leaving = LOCI_STACK_DEAD;
 	else if (__builtin_expect(leaving != NULL, 1)) {
-		uint32_t slot = kernel_new_slot(&stack->slots);
+		uint32_t slot = kernel_new_slot(&stack->slots, mode.finger);
 
 		*leaving = slot + LOCI_STACK_DEEP;
 		*loci_stack_stamp(leaving) = stack->stamp[place];
@@ -66,12 +68,17 @@ INLINE unsigned kernel_enter(struct loci_stack *stack, struct kernel_ranks *rank
 			stack->slots.use[loci_stack_use_index(slot)] = stack->use[place];
 	}
 	stack->place[place] = entry;
-	if (!mode.plain) {
+	if (!mode.no_hints) {
 		stack->key[place] = hash;
 		stack->hint[hash >> LOCI_STACK_HINT_SHIFT] = (uint8_t)place;
 	}
 	*entry = place + 1;
 	return place;
+}
+
+INLINE uint64_t kernel_take(struct loci_stack_slots *slots, uint32_t slot, struct kernel_mode mode)
+{
+	return mode.finger ? kernel_take_by_finger(slots, slot) : kernel_take_slot(slots, slot);
 }
 
 /* A block from below the top. */
@@ -95,7 +102,7 @@ INLINE void kernel_take_deep(
 		deep->distance = LOCI_UNSAMPLED;
 		deep->bin = LOCI_STACK_BIN_UNKNOWN;
 	} else if (__builtin_expect(slot != 0, 1)) {
-		uint64_t distance = kernel_take_slot(&stack->slots, slot - LOCI_STACK_DEEP);
+		uint64_t distance = kernel_take(&stack->slots, slot - LOCI_STACK_DEEP, mode);
 
 		if (mode.uses)
 			deep->last_use =
@@ -147,10 +154,10 @@ INLINE void kernel_second_stage(
 {
 	struct loci_stack_bucket *home = (struct loci_stack_bucket *)ring->found[i % RING];
 	uint64_t hash = stack->runs.hash[i];
-	uint32_t *entry, slot, is_deep;
+	uint32_t *entry, slot;
 	unsigned match;
 
-	if (!mode.plain &&
+	if (!mode.no_hints &&
 		__builtin_expect(
 			stack->key[stack->hint[hash >> LOCI_STACK_HINT_SHIFT]] == hash, 1)) {
 		ring->found[i % RING] = 0;
@@ -167,11 +174,10 @@ INLINE void kernel_second_stage(
 	}
 	slot = *entry;
 	ring->found[i % RING] = (uintptr_t)entry + ((!match | !slot) ? UNSURE : 0);
-	/* Never a branch: whether a block is deep is hard to predict. */
-	is_deep = -(uint32_t)(slot >= LOCI_STACK_DEEP);
+	/* Some slot, if it has none. Never a branch: whether a block is deep is hard to predict. */
 	if (mode.sampling)
-		is_deep &= -(uint32_t)(slot != LOCI_STACK_DEAD);
-	slot = ((slot - LOCI_STACK_DEEP) & is_deep) | (64 & ~is_deep);
+		slot &= -(uint32_t)(slot != LOCI_STACK_DEAD);
+	slot = (slot > LOCI_STACK_DEEP + 64 ? slot : LOCI_STACK_DEEP + 64) - LOCI_STACK_DEEP;
 	if (mode.uses)
 		__builtin_prefetch(&stack->slots.use[loci_stack_use_index(slot)]);
 	if (stack->slots.n_lines <= NEAR_LINES)
@@ -203,7 +209,7 @@ INLINE uint32_t *kernel_entry(
 {
 	uint32_t *entry = (uint32_t *)(found & ~UNSURE);
 
-	if (__builtin_expect(!found, 0)) /* it has left the top since */
+	if (!mode.no_hints && __builtin_expect(!found, 0)) /* it has left the top since */
 		return kernel_find(kernel_home(stack, hash, mode), hash);
 	if (found & UNSURE && *loci_stack_key(entry) != hash && *entry)
 		return kernel_find(loci_stack_bucket_of(entry), hash);
@@ -235,7 +241,7 @@ INLINE struct kernel_touch kernel_touch_found(struct loci_stack *stack, struct k
 	uint32_t slot = *deep.entry;
 
 	if (slot - 1 < LOCI_STACK_TOP) {
-		if (!mode.plain)
+		if (!mode.no_hints)
 			stack->hint[hash >> LOCI_STACK_HINT_SHIFT] = (uint8_t)(slot - 1);
 		return kernel_touch_top(stack, ranks, slot - 1, mode);
 	}
@@ -285,7 +291,7 @@ INLINE void kernel_third_stage(struct loci_stack *stack, const struct kernel_rin
 	struct kernel_touch touch;
 	uint32_t dirty;
 
-	if (mode.plain)
+	if (mode.no_hints)
 		touch = kernel_touch_found(stack, ranks, ring->found[i % RING], hash, mode);
 	else if (__builtin_expect(stack->key[hint] == hash, 1))
 		touch = kernel_touch_top(stack, ranks, hint, mode);
@@ -353,7 +359,7 @@ INLINE void kernel_loop(
 	size_t n = t->n;
 
 	if (mode.recent)
-		kernel_hash_recent(&stack->runs, t);
+		n = kernel_hash_recent(&stack->runs, t);
 	else if (mode.runs)
 		writes = kernel_hash_runs(&stack->runs, t);
 	else
@@ -370,7 +376,9 @@ INLINE void kernel_loop(
 		__builtin_prefetch((void *)ring.found[i], 1);
 	for (size_t i = 0; i < AHEAD_FIND; i++)
 		kernel_second_stage(stack, &ring, i, mode);
-	for (size_t from = 0; from < n; from += BATCH) {
+	if (mode.recent)
+		kernel_recent_stages(stack, &ring, &ranks, t, mode);
+	for (size_t from = 0; !mode.recent && from < n; from += BATCH) {
 		size_t to = n - from < BATCH ? n : from + BATCH;
 
 		kernel_first_stage(stack, &ring, from + AHEAD_HOME, mode);
@@ -379,23 +387,23 @@ INLINE void kernel_loop(
 
 			__builtin_prefetch((void *)ring.found[(i + AHEAD_HOME) % RING], 1);
 			kernel_second_stage(stack, &ring, i + AHEAD_FIND, mode);
-			if (mode.recent) {
-				kernel_recent_stage(stack, &ring, &ranks, i, t, mode);
-				continue;
-			}
 			run = kernel_run(&stack->runs, i, t, now, mode);
 			kernel_third_stage(stack, &ring, &ranks, i, t, run, mode);
 			if (mode.runs)
 				now = run.end + 1;
 		}
 	}
+	if (mode.finger)
+		kernel_rest_finger(&stack->slots);
+	else if (stack->slots.finger.rest)
+		stack->slots.finger.rest--;
 	kernel_store_ranks(&ranks, stack->rank);
 	kernel_store_stamps(stack);
-	if (mode.plain)
+	if (mode.no_hints && !mode.recent)
 		kernel_store_hints(stack);
 	if (mode.runs)
 		kernel_count_rest(stack, now - stack->now - n, writes);
-	stack->now = mode.recent ? t->recent.time[n - 1] + 1 : mode.runs ? now : now + t->n;
+	stack->now = mode.recent ? t->recent.time[t->n - 1] + 1 : mode.runs ? now : now + t->n;
 }
 
 /* One body for each combination of what callers give, so that the loop does not ask. */
@@ -414,23 +422,49 @@ static void kernel_runs(struct loci_stack *stack, const struct loci_stack_touche
 
 static void kernel_recents(struct loci_stack *stack, const struct loci_stack_touches *t)
 {
+	bool finger = !stack->slots.finger.rest;
+
 	if (stack->sample && t->use)
 		kernel_loop(stack, t,
 			(struct kernel_mode){ .sampling = true, .uses = true, .recent = true });
 	else if (stack->sample)
 		kernel_loop(stack, t, (struct kernel_mode){ .sampling = true, .recent = true });
+	else if (t->use && finger)
+		kernel_loop(stack, t,
+			(struct kernel_mode){
+				.uses = true, .recent = true, .no_hints = true, .finger = true });
 	else if (t->use)
-		kernel_loop(stack, t, (struct kernel_mode){ .uses = true, .recent = true });
+		kernel_loop(stack, t,
+			(struct kernel_mode){ .uses = true, .recent = true, .no_hints = true });
+	else if (finger)
+		kernel_loop(stack, t,
+			(struct kernel_mode){ .recent = true, .no_hints = true, .finger = true });
 	else
-		kernel_loop(stack, t, (struct kernel_mode){ .recent = true });
+		kernel_loop(stack, t, (struct kernel_mode){ .recent = true, .no_hints = true });
 }
 
-void KERNEL_NAME(struct loci_stack *stack, const struct loci_stack_touches *t)
+/* Where is_write may be NULL. */
+static void kernel_counts(struct loci_stack *stack, const struct loci_stack_touches *t)
 {
 	struct loci_stack_touches touches = {
 		.block = t->block, .is_write = t->is_write, .n = t->n
 	};
+	struct loci_stack_touches reads = { .block = t->block, .n = t->n };
 
+	if (t->is_write && !stack->slots.finger.rest)
+		kernel_loop(
+			stack, &touches, (struct kernel_mode){ .no_hints = true, .finger = true });
+	else if (t->is_write)
+		kernel_loop(stack, &touches, (struct kernel_mode){ .no_hints = true });
+	else if (!stack->slots.finger.rest)
+		kernel_loop(
+			stack, &reads, (struct kernel_mode){ .no_hints = true, .finger = true });
+	else
+		kernel_loop(stack, &reads, (struct kernel_mode){ .no_hints = true });
+}
+
+void KERNEL_NAME(struct loci_stack *stack, const struct loci_stack_touches *t)
+{
 	if (t->recent.place)
 		kernel_recents(stack, t);
 	else if (t->more)
@@ -443,10 +477,6 @@ void KERNEL_NAME(struct loci_stack *stack, const struct loci_stack_touches *t)
 		kernel_loop(stack, t, (struct kernel_mode){ .uses = true });
 	else if (t->ret_distance)
 		kernel_loop(stack, t, (struct kernel_mode){ 0 });
-	else if (t->is_write)
-		kernel_loop(stack, &touches, (struct kernel_mode){ .plain = true });
-	else {
-		touches.is_write = NULL;
-		kernel_loop(stack, &touches, (struct kernel_mode){ .plain = true });
-	}
+	else
+		kernel_counts(stack, t);
 }

@@ -3,6 +3,46 @@
  * (recent.h), and all of its blocks can be seen in order. */
 #include "engine/stack_state.h"
 
+/* A block has got a place: what leads to it there. */
+static void know(struct loci_stack *stack, unsigned place)
+{
+	uint64_t key = *loci_stack_key(stack->place[place]);
+
+	stack->key[place] = key;
+	stack->hint[key >> LOCI_STACK_HINT_SHIFT] = (uint8_t)place;
+}
+
+void loci_stack_rank_top(struct loci_stack *stack)
+{
+	struct loci_stack_map *map = &stack->map;
+	struct loci_stack_slots *slots = &stack->slots;
+
+	for (uint64_t b = 0; b < map->n_homes + map->n_spare; b++)
+		for (unsigned i = 0; i < LOCI_STACK_WAYS; i++) {
+			uint32_t *slot = &map->bucket[b].slot[i];
+			uint64_t rank;
+
+			if (*slot < LOCI_STACK_DEEP)
+				continue;
+			rank = loci_stack_slots_after(slots, *slot - LOCI_STACK_DEEP);
+			if (rank < LOCI_STACK_RANKED)
+				stack->place[rank] = slot;
+		}
+	for (unsigned i = 0; i < LOCI_STACK_TOP; i++) {
+		uint32_t *slot = stack->place[i];
+
+		if (!slot)
+			continue;
+		know(stack, i);
+		if (i >= LOCI_STACK_RANKED)
+			continue;
+		if (slots->use)
+			stack->use[i] = slots->use[loci_stack_use_index(*slot - LOCI_STACK_DEEP)];
+		loci_stack_slots_clear(slots, *slot - LOCI_STACK_DEEP);
+		*slot = i + 1;
+	}
+}
+
 /* The stamp and the word of a block that others kept. */
 static void take_back(
 	struct loci_stack *stack, unsigned place, const struct loci_recent *recent, unsigned from)
@@ -14,13 +54,15 @@ static void take_back(
 		dirty = recent->farthest[from];
 	*stamp = recent->time[from] << LOCI_STACK_BIN_BITS | dirty;
 	stack->use[place] = recent->use[from];
-	stack->hint[stack->key[place] >> LOCI_STACK_HINT_SHIFT] = (uint8_t)place;
+	know(stack, place);
 }
 
 void loci_stack_leave_recent(struct loci_stack *stack, const struct loci_recent *recent,
 	const uint64_t stack_count[LOCI_RECENT])
 {
 	loci_stack_add_recent(stack, recent, stack_count);
+	if (!stack->sample)
+		loci_stack_rank_top(stack);
 	for (unsigned i = 0; i < LOCI_STACK_RANKED; i++)
 		stack->rank[i] = (uint8_t)(stack->rank[i] + LOCI_RECENT);
 	for (unsigned i = 0; i < LOCI_RECENT; i++) {

@@ -57,6 +57,8 @@ static int begin(struct loci_stack *stack)
 		sample->writes += stack->counts->dirty[bin];
 	}
 	stack->sample = sample;
+	if (stack->recent)
+		loci_stack_rank_top(stack);
 	return 0;
 }
 

@@ -111,6 +111,7 @@ static void make(struct loci_stack_slots *slots, const struct layout *layout, ch
 		.n_far = layout->n_far,
 		.n_lines = (uint32_t)layout->n_lines,
 		.next = loci_stack_slots_number(0),
+		.finger = { .line = LOCI_STACK_NO_LINE },
 		.use = keep_uses ? (uint64_t *)(memory + layout->use) : NULL,
 		.bytes = layout->bytes,
 	};
@@ -230,6 +231,7 @@ static void replace(struct loci_stack_slots *slots, struct loci_stack_slots *nex
 		next->spare = slots->line;
 	else
 		loci_stack_slots_fini(slots);
+	next->finger.rest = slots->finger.rest;
 	*slots = *next;
 }
 

@@ -30,7 +30,7 @@
 
 #define LOCI_STACK_TOP        64 /* places */
 /* Where who feeds the engine keeps the most recent blocks, these have the last places, which have
- * no rank, and the others so many less. */
+ * no rank, and the others so many less; none, while all blocks are followed (stack_recent.h). */
 #define LOCI_STACK_RANKED     (LOCI_STACK_TOP - LOCI_RECENT)
 #define LOCI_STACK_NO_RANK    127
 #define LOCI_STACK_HINT_SHIFT 52 /* of a hash: its hint */
@@ -102,6 +102,22 @@ struct loci_stack_line {
 	uint64_t word[8]; /* 0: counts, 9 bits a word of bits; 1..7: bits */
 };
 
+/* Blocks often come back in the order in which they left the top, so that most slots that are taken
+ * are of the line of the one before. What is taken of that line, the finger is on it, is told to
+ * the levels when the finger leaves: at the end of a chunk at the latest. Where it would move too
+ * often, which costs more than it spares, chunks do without, but for one in REST + 1. */
+#define LOCI_STACK_NO_LINE      UINT32_MAX
+#define LOCI_STACK_FINGER_TAKES 5 /* that a move must bring */
+#define LOCI_STACK_FINGER_REST  63
+
+struct loci_stack_finger {
+	uint32_t line;
+	uint32_t n_taken;          /* of the line, that the levels do not know of */
+	uint64_t after;            /* set bits in the lines after it, but for the open one */
+	uint32_t n_moves, n_takes; /* in this chunk; takes but for n_taken */
+	uint32_t rest;             /* chunks to go without it */
+};
+
 struct loci_stack_slots {
 	struct loci_stack_line *line; /* and the memory all arrays stand in */
 	uint16_t *near;
@@ -111,7 +127,8 @@ struct loci_stack_slots {
 	uint32_t open;      /* the line being filled */
 	uint32_t next;      /* the next slot's number */
 	uint32_t open_live; /* set bits in the open line */
-	uint64_t *use;      /* of slots, without the gaps in their numbers; NULL: not kept */
+	struct loci_stack_finger finger;
+	uint64_t *use; /* of slots, without the gaps in their numbers; NULL: not kept */
 	uint64_t bytes;
 	void *spare; /* as many bytes, for the next renumbering; NULL: none */
 };
@@ -173,7 +190,8 @@ loci_stack_kernel loci_stack_run_scalar, loci_stack_run_avx2, loci_stack_run_avx
 #define LOCI_STACK_BATCH     16 /* runs that a stage of the kernel takes at once */
 
 struct loci_stack_chunk {
-	uint64_t hash[LOCI_STACK_MAX_CHUNK + 3 * LOCI_STACK_BATCH + 64];
+	uint64_t hash[LOCI_STACK_MAX_CHUNK + 3 * LOCI_STACK_BATCH + 64]
+		__attribute__((aligned(64)));
 	uint32_t
 		start[LOCI_STACK_MAX_CHUNK + 64]; /* of run i; of the one after the last: the end */
 	uint8_t is_write[LOCI_STACK_MAX_CHUNK + 64]; /* 0 or 1: any in the run */
@@ -317,6 +335,10 @@ void loci_stack_slots_close_line(struct loci_stack_slots *slots);
  * 0 or -ENOMEM, nothing having changed. */
 int loci_stack_slots_renumber(struct loci_stack_slots *slots, struct loci_stack_map *map,
 	uint64_t n_live, uint64_t n_slots);
+
+/* Of an engine whose most recent blocks others keep, and that has no others in its top: the next
+ * ones get their places and ranks. */
+void loci_stack_rank_top(struct loci_stack *stack);
 
 /* Follows half as many blocks from now on; the first time, half of all. */
 int loci_stack_sample_less(struct loci_stack *stack, struct loci_err *err);

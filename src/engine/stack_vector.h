@@ -74,25 +74,27 @@ static inline __attribute__((always_inline)) unsigned kernel_match(
 		7u;
 }
 
-/* One less in all siblings before one. */
-static inline __attribute__((always_inline)) void kernel_decrement_near(
-	uint16_t *near, uint32_t line)
+/* By n less in all siblings before one. */
+static inline __attribute__((always_inline)) void kernel_lower_near(
+	uint16_t *near, uint32_t line, uint32_t n)
 {
 	uint16_t *siblings = near + (line & ~(LOCI_STACK_NEAR - 1u));
 	__mmask32 before = (1u << (line & (LOCI_STACK_NEAR - 1))) - 1;
 	__m512i v = _mm512_load_si512(siblings);
 
-	_mm512_store_si512(siblings, _mm512_mask_sub_epi16(v, before, v, _mm512_set1_epi16(1)));
+	_mm512_store_si512(
+		siblings, _mm512_mask_sub_epi16(v, before, v, _mm512_set1_epi16((short)n)));
 }
 
-static inline __attribute__((always_inline)) void kernel_decrement_far(
-	uint32_t *far, uint32_t group)
+static inline __attribute__((always_inline)) void kernel_lower_far(
+	uint32_t *far, uint32_t group, uint32_t n)
 {
 	uint32_t *siblings = far + (group & ~(LOCI_STACK_FAR - 1u));
 	__mmask16 before = (__mmask16)((1u << (group & (LOCI_STACK_FAR - 1))) - 1);
 	__m512i v = _mm512_load_si512(siblings);
 
-	_mm512_store_si512(siblings, _mm512_mask_sub_epi32(v, before, v, _mm512_set1_epi32(1)));
+	_mm512_store_si512(
+		siblings, _mm512_mask_sub_epi32(v, before, v, _mm512_set1_epi32((int)n)));
 }
 
 #else
@@ -189,13 +191,20 @@ static inline __attribute__((always_inline)) unsigned kernel_push(
 static inline __attribute__((always_inline)) unsigned kernel_match(
 	const struct loci_stack_bucket *b, uint64_t hash)
 {
+#if defined(__AVX2__)
+	__m256i same = _mm256_cmpeq_epi64(
+		_mm256_load_si256((const __m256i *)b), _mm256_set1_epi64x((long long)hash));
+
+	return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(same)) & 7u;
+#else
 	return (unsigned)(b->key[0] == hash) | (unsigned)(b->key[1] == hash) << 1 |
 		(unsigned)(b->key[2] == hash) << 2;
+#endif
 }
 
-/* One less in all siblings before one: a comparison that holds is -1. */
-static inline __attribute__((always_inline)) void kernel_decrement_near(
-	uint16_t *near, uint32_t line)
+/* By n less in all siblings before one. */
+static inline __attribute__((always_inline)) void kernel_lower_near(
+	uint16_t *near, uint32_t line, uint32_t n)
 {
 	static const int16_t index[LOCI_STACK_NEAR]
 		__attribute__((aligned(64))) = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
@@ -203,18 +212,20 @@ static inline __attribute__((always_inline)) void kernel_decrement_near(
 	kernel_v16 *v = (kernel_v16 *)(near + (line & ~(LOCI_STACK_NEAR - 1u)));
 
 	for (unsigned i = 0; i < 64 / KERNEL_VECTOR; i++)
-		v[i] += ((const kernel_v16 *)index)[i] < (int16_t)(line & (LOCI_STACK_NEAR - 1));
+		v[i] -= (((const kernel_v16 *)index)[i] < (int16_t)(line & (LOCI_STACK_NEAR - 1))) &
+			(int16_t)n;
 }
 
-static inline __attribute__((always_inline)) void kernel_decrement_far(
-	uint32_t *far, uint32_t group)
+static inline __attribute__((always_inline)) void kernel_lower_far(
+	uint32_t *far, uint32_t group, uint32_t n)
 {
 	static const int32_t index[LOCI_STACK_FAR] __attribute__((aligned(64))) = { 0, 1, 2, 3, 4,
 		5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
 	kernel_v32 *v = (kernel_v32 *)(far + (group & ~(LOCI_STACK_FAR - 1u)));
 
 	for (unsigned i = 0; i < 64 / KERNEL_VECTOR; i++)
-		v[i] += ((const kernel_v32 *)index)[i] < (int32_t)(group & (LOCI_STACK_FAR - 1));
+		v[i] -= (((const kernel_v32 *)index)[i] < (int32_t)(group & (LOCI_STACK_FAR - 1))) &
+			(int32_t)n;
 }
 
 #endif

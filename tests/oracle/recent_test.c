@@ -81,6 +81,43 @@ static void uniform(struct stream *s, uint64_t n_blocks)
 		add(s, rnd(n_blocks) << rnd(2) * 40);
 }
 
+/* Sweeps in the order of the one before, broken off by new blocks, near and far ones, and leaps. */
+static void sequences(struct stream *s, uint64_t n_blocks)
+{
+	uint64_t at = 0, fresh = n_blocks;
+
+	s->n = 0;
+	while (s->n < TOUCHES) {
+		for (uint64_t n = rnd(4) ? rnd(700) : rnd(4); n > 0; n--)
+			add(s, at++ % n_blocks);
+		switch (rnd(5)) {
+		case 0:
+			add(s, fresh++);
+			break;
+		case 1:
+			add(s, (at + n_blocks - 1 - rnd(100)) % n_blocks);
+			break;
+		case 2:
+			add(s, rnd(fresh));
+			break;
+		case 3:
+			at += rnd(3);
+			break;
+		case 4:
+			at = rnd(n_blocks);
+			break;
+		}
+	}
+}
+
+/* Every other block was touched a little before. */
+static void nearby(struct stream *s, uint64_t n_blocks)
+{
+	s->n = 0;
+	while (s->n < TOUCHES)
+		add(s, s->n < 150 || rnd(2) ? rnd(n_blocks) : s->block[s->n - 1 - rnd(150)]);
+}
+
 static const struct loci_levels_geometry shapes[][3] = {
 	{ { 4, 8 }, { 16, 8 }, { 64, 16 } },  /* each inside the next */
 	{ { 1, 8 }, { 12, 9 }, { 1, 100 } },  /* lists, and sets that are no power of two */
@@ -454,7 +491,13 @@ int main(void)
 	check_stream(&s, TOUCHES);
 	uniform(&s, 4000);
 	check_stream(&s, TOUCHES);
+	sequences(&s, 3000);
+	check_stream(&s, TOUCHES);
 	uniform(&s, 30000);
+	check_sampling(&s);
+	sequences(&s, 30000);
+	check_sampling(&s);
+	nearby(&s, 40000);
 	check_sampling(&s);
 	loops(&s, 5000, false);
 	check_leaving(&s, 6000);
@@ -464,5 +507,7 @@ int main(void)
 	check_leaving(&s, 500);
 	uniform(&s, 700);
 	check_leaving(&s, 4000);
+	sequences(&s, 900);
+	check_leaving(&s, 6000);
 	return check_status();
 }

@@ -174,6 +174,42 @@ static void growing(struct touches *t)
 		add(t, i % 3 ? i / 3 : rnd(i / 3 + 1), i % 4 == 0);
 }
 
+/* Sweeps in the order of the one before, so that slots are taken one after the other: broken off by
+ * new blocks, near and far ones, and leaps. */
+static void sequences(struct touches *t)
+{
+	uint64_t at = 0, fresh = 3000;
+
+	while (t->n < 50000) {
+		for (uint64_t n = rnd(4) ? rnd(700) : rnd(4); n > 0; n--)
+			add(t, at++ % 3000, rnd(3) == 0);
+		switch (rnd(5)) {
+		case 0:
+			add(t, fresh++, 0);
+			break;
+		case 1:
+			add(t, (at + 2999 - rnd(100)) % 3000, 1);
+			break;
+		case 2:
+			add(t, rnd(fresh), 0);
+			break;
+		case 3:
+			at += rnd(3);
+			break;
+		case 4:
+			at = rnd(3000);
+			break;
+		}
+	}
+}
+
+/* Several in turn, each over blocks of its own. */
+static void braid(struct touches *t)
+{
+	for (unsigned i = 0; i < 40000; i++)
+		add(t, (i % 3) * 1000000 + i / 3 % (700 + 300 * (i % 3)), i % 5 == 0);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct touches *touches);
@@ -194,6 +230,8 @@ static const struct {
 	{ "late zero", late_zero },
 	{ "zero beside", zero_beside },
 	{ "growing", growing },
+	{ "sequences", sequences },
+	{ "braid", braid },
 };
 
 static const enum loci_isa isas[] = { LOCI_ISA_SCALAR, LOCI_ISA_AVX2, LOCI_ISA_AVX512 };
