@@ -2,6 +2,7 @@
 /* Coherent stacks over a run: with one member they are the stack engine; they take over from it;
  * members come, go and give their memory back; blocks are sampled where memory is short. */
 #include "check.h"
+#include "random.h"
 
 #include "base/cleanup.h"
 #include "engine/coherent_state.h"
@@ -20,16 +21,6 @@ struct stream {
 	uint64_t distance[TOUCHES], lost_to[TOUCHES];
 	uint8_t kind[TOUCHES];
 };
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t rnd(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % below;
-}
 
 static void add(struct stream *s, uint32_t member, uint64_t block, bool is_write)
 {

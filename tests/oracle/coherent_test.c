@@ -3,6 +3,7 @@
  * many patterns of sharing, with every instruction set; against the figures of the papers that they
  * come from; and with one member against the stack engine. */
 #include "check.h"
+#include "random.h"
 
 #include "coherent_list.h"
 #include "base/cleanup.h"
@@ -18,16 +19,6 @@ struct stream {
 	uint32_t n_members;
 	uint64_t n_blocks;
 };
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t rnd(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % below;
-}
 
 static void add(struct stream *s, uint32_t member, uint64_t block, bool is_write, uint64_t bytes)
 {

@@ -3,6 +3,7 @@
  * every single cache that looks into all of them at each write: touch for touch, over random
  * interleavings. Also taken over from caches of one thread at some touch. */
 #include "check.h"
+#include "random.h"
 
 #include "base/cleanup.h"
 #include "engine/levels_shared.h"
@@ -28,16 +29,6 @@ struct answer {
 		transfer[MAX_TOUCHES];
 	uint64_t used[OWNERS], evicted;
 };
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t rnd(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % below;
-}
 
 /* Several, several times each. */
 static const struct loci_levels_sharing shapes[][LEVELS] = {

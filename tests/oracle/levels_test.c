@@ -2,6 +2,7 @@
 /* The simulator of named caches against a naive one that keeps every set of every level as a list
  * in the order of last touches, touch for touch; and its totals against the per-set engine. */
 #include "check.h"
+#include "random.h"
 
 #include "base/cleanup.h"
 #include "engine/levels.h"
@@ -19,16 +20,6 @@ struct touches {
 	uint32_t owner[MAX_TOUCHES];
 	size_t n;
 };
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t rnd(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % below;
-}
 
 static void add(struct touches *t, uint64_t block, unsigned is_write)
 {

@@ -3,6 +3,7 @@
  * against themselves fed touch by touch: distances, last uses, misses, dirty lines, bytes used and
  * histograms, with every instruction set; to the end, or up to some touch and plainly after it. */
 #include "check.h"
+#include "random.h"
 
 #include "base/cleanup.h"
 #include "engine/levels.h"
@@ -29,16 +30,6 @@ struct answer {
 	uint64_t evicted;
 	struct loci_stack_result result;
 };
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t rnd(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % below;
-}
 
 static void add(struct stream *s, uint64_t block)
 {

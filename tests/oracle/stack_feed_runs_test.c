@@ -2,6 +2,7 @@
 /* The stack engine fed with runs against itself fed touch by touch: distances, last uses and
  * histograms, with every instruction set, with and without uses, exact and sampling. */
 #include "check.h"
+#include "random.h"
 
 #include "base/cleanup.h"
 #include "engine/stack_state.h"
@@ -27,16 +28,6 @@ struct answer {
 	uint64_t distance[TOUCHES], last_use[TOUCHES];
 	struct loci_stack_result result;
 };
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t rnd(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % below;
-}
 
 static void add_touch(struct stream *s, uint64_t block, unsigned is_write)
 {

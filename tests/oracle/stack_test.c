@@ -2,6 +2,7 @@
 /* The stack engine against the naive list, touch for touch, with every instruction set; against
  * closed forms; and the instruction sets against each other on streams the list is too slow for. */
 #include "check.h"
+#include "random.h"
 
 #include "base/cleanup.h"
 #include "engine/naive.h"
@@ -17,16 +18,6 @@ struct touches {
 	uint8_t is_write[MAX_TOUCHES];
 	size_t n;
 };
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t rnd(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % below;
-}
 
 static void add(struct touches *t, uint64_t block, unsigned is_write)
 {
@@ -564,7 +555,7 @@ static void check_product(void)
 static void check_agreement(void)
 {
 	enum { PIECES = 30, PIECE = 100000 };
-	uint64_t *block = malloc(PIECE * sizeof(*block)), *distance[3], start = state;
+	uint64_t *block = malloc(PIECE * sizeof(*block)), *distance[3], start = random_state;
 	uint8_t *is_write = malloc(PIECE);
 	struct loci_stack_result result[3];
 	struct loci_stack *stack[3];
@@ -577,7 +568,7 @@ static void check_agreement(void)
 		distance[i] = malloc(PIECE * sizeof(*block));
 		CHECK(loci_stack_new(&options, &stack[i], NULL) == 0);
 	}
-	state = start;
+	random_state = start;
 	for (unsigned done = 0; done < check_turns(PIECES) * PIECE; done += PIECE) {
 		for (unsigned i = 0; i < PIECE; i++) {
 			unsigned kind = (unsigned)rnd(4);

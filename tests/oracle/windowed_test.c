@@ -2,6 +2,7 @@
 /* Distances of samples, fed only while samples are open, against plain
  * lists that are fed everything; and that what is given up is given up rightly. */
 #include "check.h"
+#include "random.h"
 
 #include "coherent_list.h"
 #include "engine/epochs.h"
@@ -11,16 +12,6 @@
 
 #define MAX_TOUCHES 6000
 #define MAX_SAMPLES 2000
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t rnd(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % below;
-}
 
 static struct {
 	size_t samples, reuses, lost, at_least, differ, passed;

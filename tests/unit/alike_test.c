@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Touches that are told as one against counting them one by one. */
 #include "check.h"
+#include "random.h"
 
 #include "analyse/alike.h"
 
@@ -10,16 +11,6 @@
 #define CONTEXTS 3
 #define LEVELS   3
 #define LOOPS    4
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t rnd(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % below;
-}
 
 static uint64_t use_of(uint32_t row, uint32_t context, bool is_write, uint64_t clock)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Histograms of many owners against plain arrays. */
 #include "check.h"
+#include "random.h"
 
 #include "analyse/spread.h"
 #include "engine/stack.h"
@@ -9,16 +10,6 @@
 #include <string.h>
 
 #define OWNERS 50
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t rnd(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % below;
-}
 
 static void check_bins(void)
 {
