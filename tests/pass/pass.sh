@@ -7,7 +7,7 @@
 # natively; as many references must be counted in each mode, and as many addresses be in the words;
 # and the verifier must find nothing. Programs that write what they expect to EXPECTED say every
 # single reference of their functions named exact_*. Of programs named *steady*, the references are the
-# same whether loops are told by one marker or not. make check-long: more levels of optimisation.
+# same whether loops are told by one marker or not; of those named *bounded*, loops count where they are left. make check-long: more levels of optimisation.
 set -u
 src=$1 plugin=$2 version=$3 program=$4
 work=$(mktemp -d) || exit 1
@@ -85,6 +85,13 @@ for level in "${levels[@]}"; do
 		[ "$traced" = "$total" ] || fail "$traced references are in the words without runs, $total were counted"
 		[ -z "$fixed" ] || cmp -s <(grep -v '^counted' words) <(grep -v '^counted' with_runs) ||
 			fail "other references with runs: $(diff words with_runs | head -5)"
+		;;
+	*bounded*)
+		if [ "$level" = "-O2 -g" ]; then # debug information says how they count: base - factor * counter
+			$compiler $level -fpass-plugin="$plugin" "$program" -S -emit-llvm -o - >code || fail "does not compile"
+			plain=$(grep -c 'DW_OP_consts, .*DW_OP_mul, DW_OP_minus, DW_OP_stack_value' code)
+			[ "$plain" -ge 3 ] || fail "only $plain loops are plain"
+		fi
 		;;
 	*exact*)
 		LOCI_ONLY='exact_*' $compiler $level -fpass-plugin="$plugin" "$program" log.o -o watched \

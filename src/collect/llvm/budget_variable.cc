@@ -151,3 +151,21 @@ void loci_budget_variable_run(LLVMMetadataRef variable, LLVMBasicBlockRef header
 				dwarf::DW_OP_div, dwarf::DW_OP_constu, each, dwarf::DW_OP_mul,
 				dwarf::DW_OP_plus, dwarf::DW_OP_stack_value }));
 }
+
+void loci_budget_variable_bound(LLVMMetadataRef variable, LLVMBasicBlockRef header,
+	LLVMValueRef base, LLVMValueRef counter, int64_t factor)
+{
+	if (!variable)
+		return;
+	LLVMContext &context = unwrap(header)->getContext();
+	/* See above. */
+	Value *real = ConstantFP::get(Type::getDoubleTy(context), 0);
+	Metadata *values = DIArgList::get(context,
+		{ ValueAsMetadata::get(unwrap(base)), ValueAsMetadata::get(unwrap(counter)),
+			ValueAsMetadata::get(real) });
+	set(variable, unwrap(header), values,
+		DIExpression::get(context,
+			{ dwarf::DW_OP_LLVM_arg, 0, dwarf::DW_OP_LLVM_arg, 1, dwarf::DW_OP_consts,
+				(uint64_t)factor, dwarf::DW_OP_mul, dwarf::DW_OP_minus,
+				dwarf::DW_OP_stack_value }));
+}

@@ -24,6 +24,11 @@ void loci_budget_variable_set(
 void loci_budget_variable_run(LLVMMetadataRef variable, LLVMBasicBlockRef header,
 	LLVMBasicBlockRef exiting, LLVMValueRef last, uint32_t each);
 
+/* In a loop that begins with the block, and whose budget is base - factor * counter when it does.
+ */
+void loci_budget_variable_bound(LLVMMetadataRef variable, LLVMBasicBlockRef header,
+	LLVMValueRef base, LLVMValueRef counter, int64_t factor);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,6 +4,7 @@
  * promotion for all of them, the budget and the cursor. */
 #include "collect/llvm/copies.h"
 
+#include "collect/llvm/bounds.h"
 #include "collect/llvm/budget_variable.h"
 #include "collect/llvm/executions.h"
 #include "collect/llvm/order.h"
@@ -27,6 +28,7 @@ struct copying {
 	bool *is_target; /* of basic blocks */
 	struct loci_increments *increments;
 	struct loci_runs *runs;
+	struct loci_bounds *bounds;
 };
 
 static LLVMBasicBlockRef copied_block(const struct copying *copying, LLVMBasicBlockRef block)
@@ -321,6 +323,7 @@ static void keep_in_slot(struct copying *copying, LLVMValueRef value)
 	loci_ir_demote(value, slot);
 	loci_ir_demote(loci_ir_copy_of(copying->copy, value), slot);
 	loci_runs_demote(copying->runs, value, slot);
+	loci_bounds_demote(copying->bounds, value, slot);
 	add_slot(copying, slot);
 }
 
@@ -330,6 +333,8 @@ static void keep_in_slots(struct copying *copying)
 	for (size_t i = 0; i < copying->n_crossing; i++)
 		keep_in_slot(copying, copying->crossing[i]);
 	for (size_t i = 0; (value = loci_runs_outliving(copying->runs, i)); i++)
+		keep_in_slot(copying, value);
+	for (size_t i = 0; (value = loci_bounds_outliving(copying->bounds, i)); i++)
 		keep_in_slot(copying, value);
 }
 
@@ -359,9 +364,11 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 		.emit = emit, .plan = plan, .flow = flow, .increments = increments
 	};
 	copying.runs = loci_runs_new(emit, plan, flow);
+	copying.bounds = loci_bounds_new(emit, plan, flow);
 	find_crossing(&copying);
 	copy_body(&copying);
 	loci_runs_copy(copying.runs, copying.copy);
+	loci_bounds_copy(copying.bounds);
 	loci_emit_slots(emit, plan->function);
 	add_slot(&copying, emit->budget);
 	add_slot(&copying, emit->cursor);
@@ -377,13 +384,16 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	enter(&copying);
 	cross_all(&copying);
 	loci_runs_make_counting(copying.runs, increments);
+	loci_bounds_make(copying.bounds);
 	if (increments)
 		count_executions(&copying);
 	keep_in_slots(&copying);
 	loci_ir_promote(plan->function, copying.slot, copying.n_slots);
 	loci_runs_describe_budget(copying.runs);
+	loci_bounds_describe_budget(copying.bounds);
 
 	loci_runs_free(copying.runs);
+	loci_bounds_free(copying.bounds);
 	loci_ir_copy_free(copying.copy);
 	free(copying.slot);
 	free(copying.crossing);

@@ -140,9 +140,23 @@ static bool is_checked_at_end(const struct counting *counting, uint32_t block)
 	return false;
 }
 
-/* Nothing waits where a loop that may be told by a run is left: not all ways there ran it here. */
-static bool ends_run(const struct counting *counting, uint32_t block)
+static bool leaves_bound(const struct counting *counting, uint32_t block)
 {
+	const struct loci_flow_block *at = &counting->flow->block[block];
+	bool leaves = false;
+	for (uint32_t i = 0; i < at->n_successors; i++)
+		leaves |= counting->flow->block[at->successor[i]].loop != at->loop;
+	for (size_t i = 0; leaves && i < counting->plan->n_bounds; i++)
+		if (counting->plan->bound[i].loop == at->loop)
+			return true;
+	return false;
+}
+
+/* Nothing waits where a loop that has a plain copy is left: not all ways there ran it here. */
+static bool ends_plain(const struct counting *counting, uint32_t block)
+{
+	if (!counting->copy && leaves_bound(counting, block))
+		return true;
 	for (size_t i = 0; i < counting->plan->n_runs; i++)
 		if (counting->plan->run[i].exiting == block)
 			return true;
@@ -152,7 +166,7 @@ static bool ends_run(const struct counting *counting, uint32_t block)
 static void finish_block(struct counting *counting, uint32_t number)
 {
 	const struct loci_flow_block *block = &counting->flow->block[number];
-	bool all = counting->is_gate[number] || ends_run(counting, number);
+	bool all = counting->is_gate[number] || ends_plain(counting, number);
 	if (block->n_successors > 1)
 		for (uint32_t i = 0; i < block->n_successors; i++)
 			all |= is_joined(counting, block->successor[i]);

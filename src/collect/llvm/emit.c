@@ -260,10 +260,14 @@ void loci_emit_load_cursor(struct loci_emit *emit)
 		emit->builder, to_pointer(emit, loci_emit_load_word(emit, state)), emit->cursor);
 }
 
+LLVMValueRef loci_emit_get_budget(struct loci_emit *emit)
+{
+	return slot_value(emit, emit->word, emit->budget);
+}
+
 LLVMValueRef loci_emit_left(struct loci_emit *emit, LLVMValueRef n_refs)
 {
-	LLVMValueRef value = slot_value(emit, emit->word, emit->budget);
-	return LLVMBuildSub(emit->builder, value, n_refs, "");
+	return LLVMBuildSub(emit->builder, loci_emit_get_budget(emit), n_refs, "");
 }
 
 void loci_emit_leave(struct loci_emit *emit, LLVMValueRef left)

@@ -41,6 +41,7 @@ void loci_emit_store_budget(struct loci_emit *emit);
 void loci_emit_load_budget(struct loci_emit *emit);
 void loci_emit_load_cursor(struct loci_emit *emit);
 
+LLVMValueRef loci_emit_get_budget(struct loci_emit *emit);
 void loci_emit_count(struct loci_emit *emit, uint32_t n_refs);
 /* What so many, a word, leave of the budget; that it is what they leave. */
 LLVMValueRef loci_emit_left(struct loci_emit *emit, LLVMValueRef n_refs);

@@ -141,6 +141,15 @@ uint32_t loci_flow_number(const struct loci_flow *flow, LLVMBasicBlockRef block)
 	return loci_numbers_get(&flow->number, block);
 }
 
+bool loci_flow_entered_once(const struct loci_flow *flow, uint32_t header, uint32_t *ret_entry)
+{
+	const struct loci_flow_block *block = &flow->block[header];
+	if (block->n_predecessors != 2)
+		return false;
+	*ret_entry = block->predecessor[block->predecessor[0] < header ? 0 : 1];
+	return *ret_entry < header && flow->block[*ret_entry].n_successors == 1;
+}
+
 /* Where the value is there for every later instruction: after an invoke in its normal successor. */
 static LLVMBasicBlockRef home_of(LLVMValueRef instruction)
 {

@@ -37,6 +37,10 @@ void loci_flow_init(struct loci_flow *flow, LLVMValueRef function);
 void loci_flow_fini(struct loci_flow *flow);
 uint32_t loci_flow_number(const struct loci_flow *flow, LLVMBasicBlockRef block);
 
+/* Whether there is one way into the loop that begins with the block `header`, from a block that
+ * goes nowhere else, and one way round. */
+bool loci_flow_entered_once(const struct loci_flow *flow, uint32_t header, uint32_t *ret_entry);
+
 /* Whether an instruction's value lives at the start of a block for which wanted[] is set. `seen`
  * has an element per block, `stamp` is another number for every call, from 1. */
 bool loci_flow_lives_into(const struct loci_flow *flow, LLVMValueRef instruction,

@@ -21,6 +21,11 @@ using namespace llvm;
 /* More than any budget, and no less than that by so much that the difference could not be told. */
 #define TOO_MANY       (3ull << 61)
 
+/* Turns that are few enough to be multiplied by the references of a block, which are no more than
+ * there is room for. To test for that when a loop begins gains next to nothing.
+ */
+#define TURNS_BITS 40
+
 struct loci_ir_loops {
 	DominatorTree tree;
 	LoopInfo info;
@@ -334,6 +339,65 @@ LLVMValueRef loci_ir_loop_times(struct loci_ir_loops *loops, size_t number, uint
 	builder.SetCurrentDebugLocation(DebugLoc());
 	*ret_all = wrap(builder.CreateFreeze(all));
 	return wrap(builder.CreateFreeze(times));
+}
+
+/* What goes in constant steps from turn to turn, of which a whole number is `each`. */
+static bool is_counter(
+	struct loci_ir_loops *loops, const Loop *loop, PHINode &phi, uint32_t each, int64_t *factor)
+{
+	ScalarEvolution &evolution = loops->evolution;
+	if (!phi.getType()->isIntegerTy(64) && !phi.getType()->isPointerTy())
+		return false;
+	auto *steps = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(&phi));
+	if (!steps || steps->getLoop() != loop || !steps->isAffine())
+		return false;
+	auto *step = dyn_cast<SCEVConstant>(steps->getStepRecurrence(evolution));
+	int64_t n = step ? step->getAPInt().getSExtValue() : 0;
+	*factor = n != 0 && n != INT64_MIN ? (int64_t)each / n : 0;
+	return *factor * n == (int64_t)each;
+}
+
+bool loci_ir_loop_is_bounded(struct loci_ir_loops *loops, size_t number, uint32_t each,
+	LLVMValueRef *ret_counter, int64_t *ret_factor)
+{
+	Loop *loop = loops->list[number];
+	BasicBlock *entry = loop->getLoopPreheader();
+	if (!entry || !loop->getLoopLatch())
+		return false;
+	ScalarEvolution &evolution = loops->evolution;
+	const SCEV *turns = evolution.getSymbolicMaxBackedgeTakenCount(loop);
+	if (isa<SCEVCouldNotCompute>(turns) || evolution.getTypeSizeInBits(turns->getType()) > 64)
+		return false;
+	APInt most = evolution.getUnsignedRangeMax(evolution.applyLoopGuards(turns, loop));
+	if (most.getActiveBits() > TURNS_BITS)
+		return false;
+	Flattening flattening(evolution);
+	unsigned operations = 0;
+	turns = flattening.visit(turns);
+	if (flattening.failed || !is_simple(loops, turns, entry->getTerminator(), &operations))
+		return false;
+	for (PHINode &phi : loop->getHeader()->phis())
+		if (is_counter(loops, loop, phi, each, ret_factor)) {
+			loops->turns[(uint32_t)number] = turns;
+			*ret_counter = wrap(&phi);
+			return true;
+		}
+	return false;
+}
+
+LLVMValueRef loci_ir_loop_all(struct loci_ir_loops *loops, size_t number, uint32_t each)
+{
+	const SCEV *what = loops->turns.lookup((uint32_t)number);
+	Loop *loop = loops->list[number];
+	IRBuilder<> builder(earliest(loops, loop, what));
+	builder.SetCurrentDebugLocation(DebugLoc());
+	Value *turns = Computing{ builder }.make(what);
+	turns = builder.CreateZExtOrTrunc(turns, builder.getInt64Ty());
+	Value *all = builder.CreateMul(
+		builder.CreateAdd(turns, builder.getInt64(1)), builder.getInt64(each));
+	builder.SetInsertPoint(loop->getLoopPreheader()->getTerminator());
+	builder.SetCurrentDebugLocation(DebugLoc());
+	return wrap(builder.CreateFreeze(all));
 }
 
 struct loci_ir_start {

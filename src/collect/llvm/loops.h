@@ -39,6 +39,14 @@ bool loci_ir_loop_steps(
 LLVMValueRef loci_ir_loop_times(struct loci_ir_loops *loops, size_t loop, uint64_t most,
 	uint32_t each, LLVMValueRef *ret_all);
 
+/* A loop of which it is known when it is entered how often it goes round at most, and that this is
+ * far from all numbers. Something counts
+ * its turns: goes in steps of which so many, `factor`, are `each`. */
+bool loci_ir_loop_is_bounded(struct loci_ir_loops *loops, size_t loop, uint32_t each,
+	LLVMValueRef *ret_counter, int64_t *ret_factor);
+/* As `all` above for a bounded loop. */
+LLVMValueRef loci_ir_loop_all(struct loci_ir_loops *loops, size_t loop, uint32_t each);
+
 /* Values of a loop in its first turns, computed outside of it. block[0] is its header. */
 struct loci_ir_start;
 struct loci_ir_start *loci_ir_start_new(

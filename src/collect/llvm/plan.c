@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/llvm/plan.h"
 
+#include "collect/llvm/bounds.h"
 #include "collect/llvm/callee.h"
 #include "collect/llvm/flow.h"
 #include "collect/llvm/ops.h"
@@ -256,6 +257,8 @@ void loci_plan_init(struct loci_plan *plan, LLVMValueRef function, const struct 
 	if (by_piece)
 		return;
 	loci_runs_find(plan, flow);
+	if (!has_ops)
+		loci_bounds_find(plan, flow);
 	loci_order_marks(plan, flow);
 }
 

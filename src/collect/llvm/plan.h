@@ -103,6 +103,15 @@ struct loci_plan_run {
 	uint32_t entry, exiting, exit;
 };
 
+/* A loop that goes round at most so many times as is known when it begins, and makes as many
+ * references each turn: see bounds.h. */
+struct loci_plan_bound {
+	uint32_t loop, entry;
+	uint32_t each;        /* references of a turn */
+	LLVMValueRef counter; /* changes each turn by a step, of which .. */
+	int64_t factor;       /* .. so many make `each` */
+};
+
 struct loci_ir_loops;
 struct loci_plan {
 	LLVMModuleRef module;
@@ -135,7 +144,9 @@ struct loci_plan {
 	size_t n_outside;
 	struct loci_plan_run *run;
 	size_t n_runs;
-	struct loci_ir_loops *evolution; /* what is known of runs */
+	struct loci_plan_bound *bound;
+	size_t n_bounds;
+	struct loci_ir_loops *evolution; /* what is known of runs and bounds */
 };
 
 struct loci_flow;

@@ -68,16 +68,6 @@ static bool calls_outside(const struct loci_plan *plan, const struct loci_flow *
 	return false;
 }
 
-/* One way in, and one way round. */
-static bool is_entered_once(const struct loci_flow *flow, uint32_t header, uint32_t *ret_entry)
-{
-	const struct loci_flow_block *block = &flow->block[header];
-	if (block->n_predecessors != 2)
-		return false;
-	*ret_entry = block->predecessor[block->predecessor[0] < header ? 0 : 1];
-	return *ret_entry < header && flow->block[*ret_entry].n_successors == 1;
-}
-
 static uint32_t exit_of(const struct loci_flow *flow, uint32_t exiting, uint32_t loop)
 {
 	const struct loci_flow_block *block = &flow->block[exiting];
@@ -93,7 +83,7 @@ static void find(struct loci_plan *plan, const struct loci_flow *flow, uint32_t 
 	LLVMBasicBlockRef exiting;
 	if (run.block == LOCI_PLAN_NONE || !is_possible(plan, &plan->block[run.block]) ||
 		calls_outside(plan, flow, loop) ||
-		!is_entered_once(flow, flow->loop[loop].header, &run.entry))
+		!loci_flow_entered_once(flow, flow->loop[loop].header, &run.entry))
 		return;
 	if (!plan->evolution)
 		plan->evolution = loci_ir_loops_new(plan->function);
@@ -124,4 +114,5 @@ void loci_runs_forget(struct loci_plan *plan)
 	if (plan->evolution)
 		loci_ir_loops_free(plan->evolution);
 	free(plan->run);
+	free(plan->bound);
 }
