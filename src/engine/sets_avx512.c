@@ -7,7 +7,8 @@
 /* The planes of bits that are set; the others are not asked for. */
 static inline void top_name(struct sets_top *top, unsigned place, uint64_t block)
 {
-	__m512i own = _mm512_set1_epi64((long long)((uint64_t)1 << place));
+	uint64_t bit = (uint64_t)1 << place;
+	__m512i own = _mm512_set1_epi64((long long)bit);
 
 #pragma GCC unroll 2
 	for (unsigned i = 0; i < LOCI_SETS_MAX_BITS; i += 8) {

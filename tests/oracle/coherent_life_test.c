@@ -2,7 +2,7 @@
 /* Coherent stacks over a run: with one member they are the stack engine; they take over from it;
  * members come, go and give their memory back; blocks are sampled where memory is short. */
 #include "check.h"
-#include "random.h"
+#include "rnd.h"
 
 #include "base/cleanup.h"
 #include "engine/coherent_state.h"

@@ -3,7 +3,7 @@
  * many patterns of sharing, with every instruction set; against the figures of the papers that they
  * come from; and with one member against the stack engine. */
 #include "check.h"
-#include "random.h"
+#include "rnd.h"
 
 #include "coherent_list.h"
 #include "base/cleanup.h"

@@ -3,7 +3,7 @@
  * every single cache that looks into all of them at each write: touch for touch, over random
  * interleavings. Also taken over from caches of one thread at some touch. */
 #include "check.h"
-#include "random.h"
+#include "rnd.h"
 
 #include "base/cleanup.h"
 #include "engine/levels_shared.h"

@@ -2,7 +2,7 @@
 /* The simulator of named caches against a naive one that keeps every set of every level as a list
  * in the order of last touches, touch for touch; and its totals against the per-set engine. */
 #include "check.h"
-#include "random.h"
+#include "rnd.h"
 
 #include "base/cleanup.h"
 #include "engine/levels.h"

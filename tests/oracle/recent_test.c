@@ -3,7 +3,7 @@
  * against themselves fed touch by touch: distances, last uses, misses, dirty lines, bytes used and
  * histograms, with every instruction set; to the end, or up to some touch and plainly after it. */
 #include "check.h"
-#include "random.h"
+#include "rnd.h"
 
 #include "base/cleanup.h"
 #include "engine/levels.h"

@@ -2,7 +2,7 @@
 /* The stack engine fed with runs against itself fed touch by touch: distances, last uses and
  * histograms, with every instruction set, with and without uses, exact and sampling. */
 #include "check.h"
-#include "random.h"
+#include "rnd.h"
 
 #include "base/cleanup.h"
 #include "engine/stack_state.h"

@@ -2,7 +2,7 @@
 /* The stack engine against the naive list, touch for touch, with every instruction set; against
  * closed forms; and the instruction sets against each other on streams the list is too slow for. */
 #include "check.h"
-#include "random.h"
+#include "rnd.h"
 
 #include "base/cleanup.h"
 #include "engine/naive.h"

@@ -2,7 +2,7 @@
 /* Distances of samples, fed only while samples are open, against plain
  * lists that are fed everything; and that what is given up is given up rightly. */
 #include "check.h"
-#include "random.h"
+#include "rnd.h"
 
 #include "coherent_list.h"
 #include "engine/epochs.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Touches that are told as one against counting them one by one. */
 #include "check.h"
-#include "random.h"
+#include "rnd.h"
 
 #include "analyse/alike.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Histograms of many owners against plain arrays. */
 #include "check.h"
-#include "random.h"
+#include "rnd.h"
 
 #include "analyse/spread.h"
 #include "engine/stack.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Random numbers for test programs, the same in every run (Marsaglia's xorshift). */
-#ifndef LOCI_TESTS_RANDOM_H
-#define LOCI_TESTS_RANDOM_H
+#ifndef LOCI_TESTS_RND_H
+#define LOCI_TESTS_RND_H
 
 #include <stdint.h>
 
