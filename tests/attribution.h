@@ -113,6 +113,9 @@ struct words_source {
 	size_t pos, step;
 };
 
+/* How many words are read at once, and as many more as their last marker has. */
+static size_t words_step = 300;
+
 static inline ssize_t words_read(
 	struct loci_source *source, uint64_t *words, size_t cap, struct loci_err *err)
 {
@@ -155,7 +158,7 @@ static inline struct words_source words_source(const struct words *words)
 					LOCI_CAP_SITES | LOCI_CAP_FRAMES | LOCI_CAP_OBJECTS,
 				.origin = "test" } },
 		.words = words,
-		.step = 300,
+		.step = words_step,
 	};
 }
 

@@ -222,6 +222,33 @@ static __attribute__((noinline)) int special(struct loci_attribution *a,
 	return r;
 }
 
+/* After the last reference of a run. Where the words end before the block does, it is not known yet
+ * whether control has left it there. */
+LOCI_HOT int end_run(struct loci_attribution *a, const struct loci_runs *runs,
+	const struct loci_code_ref *ref, const struct loci_code_block *block, uint32_t left,
+	struct loci_err *err)
+{
+	uint32_t definition = (uint32_t)(ref - a->code.ref);
+	uint64_t address = runs->word[-1];
+
+	if (__builtin_expect(!left || runs->word < runs->end, 1))
+		return loci_flow_end(a, ref, block, definition, address, err);
+	if (!(block->flags & LOCI_CODE_KERNEL)) {
+		loci_flow_leave(a, ref, block, definition);
+		a->cut = loci_flow_may_return(a, ref, address) ? address : 0;
+	}
+	return 0;
+}
+
+/* Words come after a cut: whether the execution goes on shows in the first of them. */
+static int heal_cut(struct loci_attribution *a, uint64_t word, struct loci_err *err)
+{
+	uint64_t address = a->cut;
+
+	a->cut = 0;
+	return loci_word_is_marker(word) ? loci_flow_return(a, address, err) : 0;
+}
+
 /* The references of one execution of a block, or a part of them. */
 LOCI_HOT int refer_run(struct loci_attribution *a, struct loci_runs *runs, struct refer_kind kind,
 	struct loci_err *err)
@@ -256,7 +283,7 @@ LOCI_HOT int refer_run(struct loci_attribution *a, struct loci_runs *runs, struc
 		if (r < 0)
 			return r;
 	}
-	return loci_flow_end(a, ref, block, definition, runs->word[-1], err);
+	return end_run(a, runs, ref, block, left, err);
 }
 
 LOCI_HOT int refer_runs(struct loci_attribution *a, struct loci_runs *runs, struct refer_kind kind,
@@ -340,7 +367,7 @@ LOCI_HOT int pass_run(struct loci_attribution *a, struct loci_runs *runs,
 		ref++;
 	}
 	loci_runs_read(runs, left);
-	return loci_flow_end(a, ref, block, (uint32_t)(ref - a->code.ref), runs->word[-1], err);
+	return end_run(a, runs, ref, block, left, err);
 }
 
 /* The same of samples. */
@@ -628,6 +655,12 @@ static int take_words(struct loci_attribution *a, const uint64_t *words, size_t 
 {
 	size_t pos = 0;
 
+	if (__builtin_expect(a->cut != 0, 0) && n_words) {
+		int r = heal_cut(a, words[0], err);
+
+		if (r < 0)
+			return r;
+	}
 	while (pos < n_words) {
 		struct loci_event marker;
 		struct loci_runs runs;

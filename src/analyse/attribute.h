@@ -59,6 +59,9 @@ struct loci_attribution {
 	struct loci_symbols *symbols; /* of all processes, under the lock */
 	pthread_mutex_t *symbols_lock;
 	bool flow; /* the stream tells code addresses */
+	/* The words given so far end within an execution, at a load that is a return if no more of
+	 * it comes: its address; 0: they do not. */
+	uint64_t cut;
 	struct loci_code code;
 	struct loci_walk walk;
 	struct loci_executed executed;

@@ -136,6 +136,27 @@ static void check_recursion(int depth)
 	free(w.word);
 }
 
+/* f reads where it will return to, and calls g then: that is no return, wherever reading stops. */
+static void check_own_return(void)
+{
+	struct words w = { 0 };
+	loci_cleanup(loci_profile_closep) struct loci_profile *profile = NULL;
+
+	define_code(&w);
+	RUN(&w, MAIN, FRAME_0, DATA);
+	RUN(&w, MAIN_CALL, FRAME_1);
+	RUN(&w, F, FRAME_1, FRAME_1, FRAME_2);
+	RUN(&w, G, FRAME_2, DATA);
+	RUN(&w, G_RET, FRAME_2);
+	RUN(&w, F_RET, DATA, FRAME_1);
+	RUN(&w, MAIN_REST, DATA, DATA);
+	profile = attributed(&w, &options);
+	CHECK_U64(context_refs(profile, "0x1000"), 4);
+	CHECK_U64(context_refs(profile, "0x2000<0x1000"), 4);
+	CHECK_U64(context_refs(profile, "0x3000<0x2000<0x1000"), 2);
+	free(w.word);
+}
+
 /* f calls itself from n places: a context below the first for each of these, whichever came before.
  */
 static void check_orders(void)
@@ -250,13 +271,17 @@ int main(void)
 
 	if (!mkdtemp(dir) || chdir(dir) < 0)
 		return 1;
-	check_calls();
-	check_unseen_returns();
-	check_tail_call();
-	check_recursion(2);
-	check_recursion(5000);
+	for (size_t i = 0; i < 5; i++) {
+		words_step = (const size_t[]){ 300, 1, 2, 3, 5 }[i];
+		check_calls();
+		check_own_return();
+		check_unseen_returns();
+		check_tail_call();
+		check_recursion(2);
+		check_recursion(5000);
+		check_handlers_and_threads();
+	}
 	check_orders();
-	check_handlers_and_threads();
 	check_figures();
 	rmdir(dir);
 	return check_status();
