@@ -69,11 +69,14 @@ fixture(cpp-gcc-types names_fixture.cpp "${FIXTURE_GXX}" -O2 -fdebug-types-secti
 fixture(c-gcc-split names_fixture.c "${FIXTURE_GCC}" -O2 -gsplit-dwarf)
 fixture(sites sites_fixture.c "${FIXTURE_GCC}" -O1)
 fixture(budget budget_fixture.s "${FIXTURE_GCC}" -g0 -shared -nostdlib)
-fixture(fortran-gfortran-O0 names_fixture.f90 "${FIXTURE_GFORTRAN}" -O0 -J${fixtures})
-fixture(fortran-gfortran-O2 names_fixture.f90 "${FIXTURE_GFORTRAN}" -O2 -J${fixtures})
-fixture(fortran-flang-O0 names_fixture.f90 "${FIXTURE_FLANG}" -O0 -module-dir ${fixtures}/flang-modules)
-fixture(fortran-flang-O2 names_fixture.f90 "${FIXTURE_FLANG}" -O2 -module-dir ${fixtures}/flang-modules)
-file(MAKE_DIRECTORY ${fixtures}/flang-modules)
+# Compilers that run at once write the same module: each has a directory for its own.
+foreach(level O0 O2)
+  file(MAKE_DIRECTORY ${fixtures}/gfortran-${level} ${fixtures}/flang-${level})
+  fixture(fortran-gfortran-${level} names_fixture.f90 "${FIXTURE_GFORTRAN}" -${level}
+    -J${fixtures}/gfortran-${level})
+  fixture(fortran-flang-${level} names_fixture.f90 "${FIXTURE_FLANG}" -${level}
+    -module-dir ${fixtures}/flang-${level})
+endforeach()
 
 if(FIXTURE_GCC AND FIXTURE_OBJCOPY)
   derived(c-no-debug c-gcc-O2 ${FIXTURE_OBJCOPY} --strip-debug c-gcc-O2 c-no-debug)
