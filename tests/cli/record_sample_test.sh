@@ -58,6 +58,13 @@ done
 expect 0 loci record -q -o exact.loci ./sampled alone
 expect 0 loci diff --accuracy exact.loci p.loci
 
+# A body that cannot stand twice tells of a piece once, also where a window begins with it: all told,
+# in a window that is open to the end, are as many as were counted.
+expect 0 loci record -m sample -c 300 --seed 7 -o p.loci ./sampled jumping
+holds jumping "refs = $(counted jumping) from s"
+expect 0 loci record -q -m watch -c 300 --burst 50 --seed 7 -o p.loci ./sampled jumping
+holds jumping "refs = $(counted jumping) and lost < samples / 50 from s"
+
 # --error chooses: far more samples than there are references for, so the first period stays
 expect 0 loci record -m sample --error 5% --seed 1 -o p.loci ./sampled alone
 holds --error "period = 1000 and last_period >= 1000 from s"

@@ -62,6 +62,25 @@ static void *sweep_for_ever(void *data)
 	return NULL;
 }
 
+/* A sweep by jumps to labels, a body that cannot stand twice. */
+static void sweep_jumping(volatile long *words, int rounds)
+{
+	static const void *const step[] = { &&round, &&word, &&end };
+	int i = WORDS;
+
+	goto *step[rounds > 0 ? 0 : 2];
+word:
+	words[i] += i;
+	__atomic_fetch_add(&together[i], 1, __ATOMIC_RELAXED);
+	i++;
+	goto *step[i < WORDS];
+round:
+	i = 0;
+	goto *step[rounds-- > 0 ? 1 : 2];
+end:
+	return;
+}
+
 int main(int argc, char **argv)
 {
 	const char *part = argc > 1 ? argv[1] : "";
@@ -69,6 +88,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(part, "alone")) {
 		sweep(own[0], 400);
+	} else if (!strcmp(part, "jumping")) {
+		sweep_jumping(own[0], 10);
 	} else if (!strcmp(part, "threads")) {
 		start_all(sweep_own, 4, 4);
 	} else if (!strcmp(part, "beside")) {

@@ -29,16 +29,32 @@ static void append(
 	loci_emit_set_cursor(emit, cursor, at);
 }
 
-/* Nothing has changed the budget since the words were appended, if they were. */
-static void end_atomic(struct loci_emit *emit, LLVMValueRef operation)
+/* Whether a block was entered from the one that appends words. */
+static LLVMValueRef was_appended(
+	struct loci_emit *emit, LLVMBasicBlockRef block, LLVMBasicBlockRef tracing)
+{
+	LLVMTypeRef truth = LLVMInt1TypeInContext(emit->context);
+	loci_emit_before(emit, LLVMGetFirstInstruction(block));
+	LLVMValueRef phi = LLVMBuildPhi(emit->builder, truth, "");
+	for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); use;
+		use = LLVMGetNextUse(use)) {
+		LLVMBasicBlockRef from = LLVMGetInstructionParent(LLVMGetUser(use));
+		LLVMValueRef value = LLVMConstInt(truth, from == tracing, 0);
+		LLVMAddIncoming(phi, &value, &from, 1);
+	}
+	return phi;
+}
+
+static void end_atomic(struct loci_emit *emit, LLVMValueRef operation, LLVMBasicBlockRef tracing)
 {
 	LLVMBasicBlockRef before = LLVMGetInstructionParent(operation);
+	LLVMValueRef appended = was_appended(emit, before, tracing);
 	LLVMBasicBlockRef after = loci_ir_split_before(LLVMGetNextInstruction(operation));
 	LLVMBasicBlockRef ending = LLVMInsertBasicBlockInContext(emit->context, after, "");
 
 	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
 	loci_emit_at_end(emit, before);
-	loci_emit_branch_copy(emit, ending, after);
+	LLVMBuildCondBr(emit->builder, appended, ending, after);
 	loci_emit_at_end(emit, ending);
 	loci_emit_atomic_end(emit);
 	LLVMBuildBr(emit->builder, after);
@@ -55,6 +71,26 @@ static LLVMBasicBlockRef count_in(struct loci_emit *emit, struct loci_increments
 	loci_increments_piece(increments, piece->block);
 	LLVMBuildBr(emit->builder, after);
 	return counted;
+}
+
+/* Asks the runtime, which takes what was counted for what is behind the thread: without the piece,
+ * whose words have yet to come. A budget that only the piece uses up lasts until the next one. */
+static void ask(struct loci_emit *emit, const struct loci_plan_piece *piece,
+	LLVMBasicBlockRef tracing, LLVMBasicBlockRef on)
+{
+	LLVMBasicBlockRef asking = LLVMInsertBasicBlockInContext(emit->context, tracing, "");
+	LLVMValueRef n_refs = loci_emit_number(emit, piece->n_counted);
+	LLVMValueRef before = LLVMBuildAdd(emit->builder, loci_emit_get_budget(emit), n_refs, "");
+	LLVMValueRef is_used_up =
+		LLVMBuildICmp(emit->builder, LLVMIntSLT, before, loci_emit_number(emit, 0), "");
+	LLVMBuildCondBr(emit->builder, is_used_up, asking, on);
+
+	loci_emit_at_end(emit, asking);
+	loci_emit_leave(emit, before);
+	loci_emit_cross(emit);
+	LLVMValueRef is_tracing = loci_emit_is_tracing(emit);
+	loci_emit_count(emit, piece->n_counted);
+	LLVMBuildCondBr(emit->builder, is_tracing, tracing, on);
 }
 
 static void make(struct loci_emit *emit, const struct loci_plan *plan,
@@ -81,13 +117,12 @@ static void make(struct loci_emit *emit, const struct loci_plan *plan,
 	LLVMValueRef either = LLVMBuildOr(emit->builder, is_full, unknown, "");
 	loci_emit_branch_unlikely(emit, either, full, tracing);
 	loci_emit_at_end(emit, full);
-	loci_emit_cross(emit);
-	loci_emit_branch_copy(emit, tracing, on);
+	ask(emit, piece, tracing, on);
 	loci_emit_at_end(emit, tracing);
 	append(emit, plan, piece);
 	LLVMBuildBr(emit->builder, after);
 	if (is_atomic(plan, piece))
-		end_atomic(emit, last);
+		end_atomic(emit, last, tracing);
 }
 
 void loci_pieces_make(struct loci_emit *emit, const struct loci_plan *plan,
