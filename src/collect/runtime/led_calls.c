@@ -268,19 +268,28 @@ static void block_signals(struct call *call)
 	rt_pages_close(pages);
 }
 
-/* Handlers of ours are installed by the C library, in its way. */
+/* Handlers of ours are installed by the C library, in its way. Those that it installs for itself
+ * (profil) block all signals, and return by a call that is led. */
 static void install(struct call *call)
 {
 	struct rt_pages_action action;
 	bool is_ours = call->a[0] > 0 && call->a[0] <= 64 && (OURS & BIT(call->a[0]));
+	struct rt_call_reach reach;
+	rt_page_set pages;
 
-	if (!is_ours || !call->a[1] || !get(&action, (uintptr_t)call->a[1], sizeof(action))) {
+	if (!call->a[1] || !get(&action, (uintptr_t)call->a[1], sizeof(action)) ||
+		(!is_ours && !(action.mask & OURS))) {
 		go_through(call);
 		return;
 	}
+	rt_call_reach(call->number, call->a, &reach);
+	pages = rt_reached_pages(&reach);
+	rt_pages_open(pages);
 	rt_pages_adapt(&action);
+	action.mask &= ~OURS;
 	call->a[1] = (long)&action;
 	call->reg[REG_RAX] = make(call);
+	rt_pages_close(pages);
 }
 
 /* Calls with signals that are blocked while they wait: the argument, and its register. */
