@@ -443,56 +443,103 @@ static int find_distances(struct loci_weigh *weigh, const struct loci_touch_cloc
 	return 0;
 }
 
-/* Whether an outcome tells of samples that were not reused until then. */
-static bool is_later(const struct known *known, const struct known *than)
+/* Outcomes that tell of samples that were given up, by their numbers: of all contexts, and of one
+ * after the other. There may be few of them among many samples. */
+struct tellers {
+	size_t *all, *of_context;
+	size_t *end; /* of a context's in of_context */
+	size_t n;
+};
+
+static bool tells(const struct known *known)
 {
-	return !known->given_up && !known->outcome.in_burst &&
-		known->outcome.distance > than->outcome.distance;
+	return !known->given_up && !known->outcome.in_burst;
 }
 
-/* Of those in one context, or in any, the weight. */
+static void tellers_fini(struct tellers *tellers)
+{
+	free(tellers->all);
+	free(tellers->of_context);
+	free(tellers->end);
+}
+
+static int tellers_init(struct tellers *tellers, const struct loci_weigh *weigh)
+{
+	size_t sum = 0;
+
+	*tellers = (struct tellers){ .all = calloc(weigh->n_known + 1, sizeof(*tellers->all)),
+		.of_context = calloc(weigh->n_known + 1, sizeof(*tellers->of_context)),
+		.end = calloc(weigh->n_contexts + 1, sizeof(*tellers->end)) };
+	if (!tellers->all || !tellers->of_context || !tellers->end)
+		return -ENOMEM;
+	for (size_t i = 0; i < weigh->n_known; i++)
+		if (tells(&weigh->known[i])) {
+			tellers->all[tellers->n++] = i;
+			tellers->end[weigh->known[i].outcome.context]++;
+		}
+	for (size_t i = 0; i < weigh->n_contexts; i++) {
+		size_t n = tellers->end[i];
+
+		tellers->end[i] = sum;
+		sum += n;
+	}
+	for (size_t i = 0; i < tellers->n; i++) {
+		size_t number = tellers->all[i];
+
+		tellers->of_context[tellers->end[weigh->known[number].outcome.context]++] = number;
+	}
+	return 0;
+}
+
+/* Those whose reuse came after so many touches, the weight. */
 static double later_weight(
-	const struct loci_weigh *weigh, size_t n, const struct known *than, bool in_any)
+	const struct loci_weigh *weigh, const size_t *teller, size_t n, uint64_t distance)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (is_later(&weigh->known[i], than) &&
-			(in_any || weigh->known[i].outcome.context == than->outcome.context))
-			sum += weigh->known[i].outcome.weight;
+		if (weigh->known[teller[i]].outcome.distance > distance)
+			sum += weigh->known[teller[i]].outcome.weight;
 	return sum;
 }
 
 /* A watch that was given up, and not for another sample, would have met its reuse later. What it
  * stood for goes to those of its context that did (Efron 1967); where there is none it has an
  * outcome like one of all others', taken in turn. */
-static int share_out(struct loci_weigh *weigh, size_t n, size_t given_up, double turn)
+static int share_out(
+	struct loci_weigh *weigh, const struct tellers *tellers, size_t given_up, double turn)
 {
 	const struct known than = weigh->known[given_up];
+	uint64_t distance = than.outcome.distance;
 	struct context *context = &weigh->context[than.outcome.context];
-	double sum = later_weight(weigh, n, &than, false), at;
+	size_t first = than.outcome.context ? tellers->end[than.outcome.context - 1] : 0;
+	const size_t *near = tellers->of_context + first;
+	size_t n_near = tellers->end[than.outcome.context] - first;
+	double sum = later_weight(weigh, near, n_near, distance), at;
 	struct known *copy;
 
 	if (sum > 0) {
-		for (size_t i = 0; i < n; i++)
-			if (is_later(&weigh->known[i], &than) &&
-				weigh->known[i].outcome.context == than.outcome.context)
-				weigh->known[i].outcome.weight *= 1 + than.outcome.weight / sum;
+		for (size_t i = 0; i < n_near; i++)
+			if (weigh->known[near[i]].outcome.distance > distance)
+				weigh->known[near[i]].outcome.weight *=
+					1 + than.outcome.weight / sum;
 		context->weight += than.outcome.weight;
 		return 0;
 	}
-	at = turn * later_weight(weigh, n, &than, true);
-	for (size_t i = 0; i < n; i++) {
-		if (!is_later(&weigh->known[i], &than))
+	at = turn * later_weight(weigh, tellers->all, tellers->n, distance);
+	for (size_t i = 0; i < tellers->n; i++) {
+		const struct known *known = &weigh->known[tellers->all[i]];
+
+		if (known->outcome.distance <= distance)
 			continue;
-		at -= weigh->known[i].outcome.weight;
+		at -= known->outcome.weight;
 		if (at > 0)
 			continue;
 		if (loci_grow(&weigh->known, &weigh->known_cap, weigh->n_known + 1,
 			    sizeof(*weigh->known)) < 0)
 			return -ENOMEM;
 		copy = &weigh->known[weigh->n_known++];
-		*copy = weigh->known[i];
+		*copy = weigh->known[tellers->all[i]];
 		copy->outcome.context = than.outcome.context;
 		copy->outcome.use = than.outcome.use;
 		copy->outcome.weight = than.outcome.weight;
@@ -505,11 +552,14 @@ static int share_out(struct loci_weigh *weigh, size_t n, size_t given_up, double
 
 static int share_out_all(struct loci_weigh *weigh)
 {
+	loci_cleanup(tellers_fini) struct tellers tellers;
 	size_t n = weigh->n_known, times = 0;
 
+	if (tellers_init(&tellers, weigh) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		if (weigh->known[i].given_up && weigh->known[i].outcome.weight > 0 &&
-			share_out(weigh, n, i, fmod(0.5 + (double)times++ * GOLDEN, 1)) < 0)
+			share_out(weigh, &tellers, i, fmod(0.5 + (double)times++ * GOLDEN, 1)) < 0)
 			return -ENOMEM;
 	return 0;
 }

@@ -431,6 +431,31 @@ static void check_given_up(void)
 	loci_weigh_free(weigh);
 }
 
+/* There may be many of these and few to tell of them: each takes as long as those do, or this would
+ * take half a minute. */
+static void check_many_given_up(void)
+{
+	const uint64_t n = 100000;
+	struct loci_weigh_result result;
+	struct loci_weigh *weigh;
+
+	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	OPEN(0, 0, 1, 1);
+	for (uint64_t i = 1; i <= n; i++) {
+		OPEN(2 * i, 0, 1, LOCI_WATCH_BURST);
+		CHECK(fired(weigh, 2 * i, 5, 9) == 0);
+		OPEN(2 * i + 1, 0, 1, 0);
+		CHECK(loci_weigh_evict(weigh, 2 * i + 1, 10, 0, NULL) == 0);
+	}
+	CHECK(fired(weigh, 0, 50, 9) == 0);
+	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+	CHECK_U64(result.abandoned, n);
+	CHECK_U64(result.n, n + 1);
+	CHECK_U64(result.outcome[n].distance, 50);
+	CHECK_NEAR(result.outcome[n].weight, (double)n + 1, 1e-6);
+	loci_weigh_free(weigh);
+}
+
 /* Distances in touches: told, or references times the touches that samples saw in between, which
  * count beside those of all; of another thread apart. */
 static void check_touches(void)
@@ -549,6 +574,7 @@ int main(void)
 	check_shares();
 	check_rough();
 	check_given_up();
+	check_many_given_up();
 	check_touches();
 	check_stretches();
 	check_adaptive();
