@@ -123,4 +123,55 @@ for runs in 0 1; do
 	[ "$got" = "300000|300000" ] || fail "references over two lines: $got"
 done
 
+# Libraries that come and go, with variables of threads: that the loader makes these when they are first
+# touched is no call that the code knows of.
+cat >tenant.c <<'C'
+static _Thread_local int own[10];
+static int all[1000];
+int tenant(int n)
+{
+	for (int i = 0; i < n; i++)
+		all[(i * 7) % 1000] += own[i % 10]++;
+	return all[3];
+}
+__attribute__((constructor)) static void moves_in(void) { tenant(10); }
+__attribute__((destructor)) static void moves_out(void) { tenant(20); }
+C
+cat >landlord.c <<'C'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *lodge(void *tenant) { ((int (*)(int))tenant)(1000); return 0; }
+int main(void)
+{
+	int status = 0;
+	for (int i = 0; i < 3 && !status; i++) {
+		void *library = dlopen("./tenant.so", RTLD_NOW), *tenant;
+		pthread_t thread;
+		if (!library || !(tenant = dlsym(library, "tenant")))
+			return 1;
+		lodge(tenant);
+		pthread_create(&thread, 0, lodge, tenant);
+		pthread_join(thread, 0);
+		dlclose(library);
+		if (fork() == 0)
+			_exit(0);
+		wait(&status);
+	}
+	return status ? 2 : 0;
+}
+C
+expect 0 cc "$major" -g -O1 -fPIC -shared -o tenant.so tenant.c
+expect 0 cc "$major" -g -O1 -pthread -o landlord landlord.c -ldl
+for program in landlord; do
+	expect 0 loci record --collector cc -m count "./$program"
+	counted=$(sed -n "s/^loci: \(at least \)\?\([0-9]*\) references.*/\2/p" err)
+	expect 0 loci record -q --collector cc -o p.loci "./$program"
+	got=$(sqlite3 p.loci 'select refs, complete, lost from run')
+	[ "$got" = "$counted|1|0" ] || fail "$program: $got, counted $counted: $(sqlite3 p.loci 'select note from run')"
+	expect 0 loci record -q --collector cc -m sample -c 300 --seed 1 -o p.loci "./$program"
+	expect 0 loci record -q --collector cc -m watch -c 300 --burst 30 --seed 1 -o p.loci "./$program"
+done
+
 finish

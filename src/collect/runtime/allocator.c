@@ -25,14 +25,16 @@ static uint64_t site_of(struct rt_thread *thread, uintptr_t caller)
 	return site ? site : caller;
 }
 
-static struct rt_thread *watching(void)
+/* What the loader allocates is not told: it may do so where code that is in the midst of its words
+ * does not know of a call, when a thread first comes to a library's thread-local variable. */
+static struct rt_thread *watching(uintptr_t caller)
 {
-	return rt_mode() == RT_TRACE ? rt_thread() : NULL;
+	return rt_mode() == RT_TRACE && !rt_is_loader(caller) ? rt_thread() : NULL;
 }
 
 RT_PUBLIC void __loci_allocating(uint32_t begins)
 {
-	struct rt_thread *thread = watching();
+	struct rt_thread *thread = watching(SITE);
 
 	if (thread)
 		thread->new_site = begins ? SITE : 0;
@@ -40,7 +42,7 @@ RT_PUBLIC void __loci_allocating(uint32_t begins)
 
 static void *tell_given(void *memory, size_t bytes, uintptr_t caller)
 {
-	struct rt_thread *thread = watching();
+	struct rt_thread *thread = watching(caller);
 	uint64_t raw[3] = { (uintptr_t)memory };
 
 	if (!thread)
@@ -114,7 +116,7 @@ RT_WRAP(void, free, void *memory)
 	if (is_early(memory) || !CAN_CALL(free))
 		return;
 #endif
-	thread = memory ? watching() : NULL;
+	thread = memory ? watching(SITE) : NULL;
 	if (thread) {
 		rt_defer(thread);
 		tell_free(thread, memory, rt_next_sequence());
@@ -152,7 +154,7 @@ static void tell_resized(struct rt_thread *thread, void *old, void *new, size_t 
 
 static void *resize(void *(*real)(void *, size_t), void *old, size_t bytes, uintptr_t site)
 {
-	struct rt_thread *thread = old ? watching() : NULL;
+	struct rt_thread *thread = old ? watching(site) : NULL;
 	uint64_t sequence;
 	void *new;
 	int error;

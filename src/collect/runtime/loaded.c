@@ -32,6 +32,8 @@ static struct {
 	uint64_t unseen_flang; /* calls of flang's library, which is mostly linked statically */
 } table;
 
+static uintptr_t loader, loader_bytes; /* where the loader itself lies */
+
 static struct module *find(uintptr_t address)
 {
 	for (uint32_t i = 0; i < table.n; i++)
@@ -147,7 +149,16 @@ static int add_each(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
+bool rt_is_loader(uintptr_t address)
+{
+	return address - loader < loader_bytes;
+}
+
 #ifdef LOCI_RT_STATIC
+static void find_loader(void)
+{
+}
+
 extern const struct loci_cc_function __start_loci_fn[] __attribute__((weak, visibility("hidden")));
 
 bool rt_has_definitions(void)
@@ -155,6 +166,17 @@ bool rt_has_definitions(void)
 	return __start_loci_fn != NULL;
 }
 #else
+static void find_loader(void)
+{
+	extern void *__tls_get_addr(void *);
+	struct dl_find_object found;
+
+	if (_dl_find_object((void *)__tls_get_addr, &found) < 0)
+		return;
+	loader = (uintptr_t)found.dlfo_map_start;
+	loader_bytes = (uintptr_t)found.dlfo_map_end - loader;
+}
+
 static int asks_for_room(struct dl_phdr_info *info, size_t size, void *data)
 {
 	(void)size;
@@ -170,6 +192,7 @@ bool rt_has_definitions(void)
 
 void rt_modules_begin(void)
 {
+	find_loader();
 	table.module = loci_sys_map(MAX_MODULES * sizeof(*table.module), -1);
 	if (table.module)
 		dl_iterate_phdr(add_each, NULL);

@@ -292,7 +292,8 @@ uint64_t rt_take_block_ids(uint32_t n); /* the first of them */
 bool rt_is_defined(uintptr_t code);
 bool rt_is_defined_name(const char *name, uintptr_t start, size_t bytes); /* of the code there */
 uint32_t rt_module_of(uintptr_t address);
-bool rt_has_definitions(void); /* some code of the process was compiled by `loci cc` */
+bool rt_is_loader(uintptr_t address); /* its own code, once modules have begun */
+bool rt_has_definitions(void);        /* some code of the process was compiled by `loci cc` */
 void rt_modules_begin(void);
 void rt_modules_tell_again(void); /* in a child */
 void rt_modules_look(void);       /* for new ones, with the loader's locks; our lock not held */
