@@ -41,6 +41,9 @@ static void after(void)
 static void forget_parent(struct rt_thread *self)
 {
 	rt_threads_forget(self);
+#ifndef LOCI_RT_STATIC
+	rt_modules_drop_gone(false);
+#endif
 	rt_unseen_forget();
 	if (rt.mapped)
 		rt_unmap(rt.mapped, rt.mapped_bytes);

@@ -9,6 +9,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static void count_unseen(void)
+{
+#ifndef LOCI_RT_STATIC
+	rt_modules_drop_gone(true);
+#endif
+	rt_unseen_count();
+	rt_unseen_tell();
+}
+
 /* with_loader: it may be asked for modules, as exit itself might do. */
 void rt_end(int status, bool with_loader)
 {
@@ -31,8 +40,7 @@ void rt_end(int status, bool with_loader)
 #endif
 	rt_lock();
 	if (!rt.ended) {
-		rt_unseen_count();
-		rt_unseen_tell();
+		count_unseen();
 		rt.ended = true;
 		rt_process_mark(LOCI_MARK_END, (uint64_t)(status & 0xff) << 8, 0, NULL);
 		loci_ring_producer_close(&rt.ring);
@@ -47,10 +55,8 @@ void rt_unseen_now(void)
 	uint64_t mask = rt_block();
 
 	rt_lock();
-	if (!rt.ended) {
-		rt_unseen_count();
-		rt_unseen_tell();
-	}
+	if (!rt.ended)
+		count_unseen();
 	rt_unlock();
 	rt_unblock(mask);
 }

@@ -329,21 +329,26 @@ void rt_modules_look(void)
 	dl_iterate_phdr(add_new, NULL);
 }
 
-static void drop(struct module *module)
+static void tell_gone(struct module *module)
 {
 	uint64_t raw[1] = { rt_next_sequence() };
 
 	tell_unseen(module);
 	rt_process_mark(LOCI_MARK_MODULE_UNLOAD, module->id, 1, raw);
-	rt_forget_functions(module->start, module->bytes);
-	*module = table.module[--table.n];
 }
 
-static void drop_gone(void)
+void rt_modules_drop_gone(bool is_told)
 {
-	for (uint32_t i = table.n; i-- > 0;)
-		if (!is_loaded(&table.module[i]))
-			drop(&table.module[i]);
+	for (uint32_t i = table.n; i-- > 0;) {
+		struct module *module = &table.module[i];
+
+		if (is_loaded(module))
+			continue;
+		if (is_told)
+			tell_gone(module);
+		rt_forget_functions(module->start, module->bytes);
+		*module = table.module[--table.n];
+	}
 }
 
 /* What was counted goes with the library that counted. */
@@ -372,7 +377,7 @@ RT_WRAP(int, dlclose, void *handle)
 		uint64_t mask = rt_block();
 
 		rt_lock();
-		drop_gone();
+		rt_modules_drop_gone(true);
 		rt_watch_unloading(false);
 		rt_unlock();
 		rt_unblock(mask);

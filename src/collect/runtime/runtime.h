@@ -297,6 +297,8 @@ bool rt_has_definitions(void);        /* some code of the process was compiled b
 void rt_modules_begin(void);
 void rt_modules_tell_again(void); /* in a child */
 void rt_modules_look(void);       /* for new ones, with the loader's locks; our lock not held */
+/* Code that was not linked to the runtime closes libraries without its knowledge. Lock held. */
+void rt_modules_drop_gone(bool is_told);
 
 /* handlers.c: functions that the program installs, and the entries that the kernel is given for
  * them. One that runs in a handler of ours does so on a level of its own. */
