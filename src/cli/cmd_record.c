@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "collect/gate.h"
 #include "collect/launch.h"
+#include "collect/program.h"
 #include "collect/run.h"
 #include "version.h"
 
@@ -445,16 +446,20 @@ static int record(struct loci_record_args *args)
 	return end_like(status);
 }
 
-/* Which way, before anything is done. */
+/* Which way, before anything is done. Of a program that is none it matters little how it was built.
+ */
 static int choose(struct loci_record_args *args)
 {
-	struct loci_err err = { "" };
-	int r = loci_choose(args->collector, &args->run, &args->choice, &err);
+	struct loci_err err = { "" }, cause = { "" };
+	int r = loci_choose(args->collector, &args->run, &args->choice, &err), status;
 
 	args->run.collector = args->choice.collector;
-	if (r < 0)
+	if (r == 0)
+		return -1;
+	if (loci_program_check(args->run.argv[0], &status, &cause) == 0)
 		return loci_fail(&err);
-	return -1;
+	loci_fail(&cause);
+	return status;
 }
 
 int loci_cmd_record(int argc, char **argv)

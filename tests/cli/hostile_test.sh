@@ -96,4 +96,10 @@ expect 1 loci record -o /dev/full true
 has err "is no file"
 expect 127 loci record 'ls -l'
 has err "words of their own"
+for mode in exact count sample watch; do
+	expect 127 loci record -m $mode ./nothere
+	has err "there is no such program"
+	expect 126 loci record -m $mode ./alone
+	has err "is a directory"
+done
 finish
