@@ -19,9 +19,10 @@
 #define N_SETS  ((size_t)1 << LOCI_SETS_MAX_BITS)
 #define N_KNOTS 21760 /* 256, 1024, 4096 and 16384 */
 
-#define PIECE    8192u /* touches */
-#define FAR_PART 8
-#define FAR_OPEN 64 /* sets of 2^8 with more than 64 blocks */
+#define PIECE       8192u /* touches */
+#define EMPTY_AFTER (1u << 24)
+#define FAR_PART    8
+#define FAR_OPEN    64 /* sets of 2^8 with more than 64 blocks */
 
 #define ONES(n) (0x0101010101010101u >> (64 - 8 * (n)))
 
@@ -35,23 +36,6 @@ static sets_run_fn *const kernels[] = {
 	[LOCI_ISA_AVX2] = sets_run_avx2,
 	[LOCI_ISA_AVX512] = sets_run_avx512,
 };
-
-void sets_top_renumber(struct sets_top *top)
-{
-	int16_t stamp[SETS_TOP];
-
-	for (unsigned i = 0; i < SETS_TOP; i++) {
-		stamp[i] = top->stamp[i] > 0;
-		for (unsigned k = 0; k < SETS_TOP; k++)
-			stamp[i] += top->stamp[k] > 0 && top->stamp[k] < top->stamp[i];
-	}
-	memcpy(top->stamp, stamp, sizeof(stamp));
-	memcpy(top->stamp_of, stamp, sizeof(stamp));
-	for (unsigned i = 0; i < SETS_TOP; i++)
-		top->log[stamp[i]] = (uint8_t)i;
-	top->tail = 1;
-	top->clock = top->n;
-}
 
 void sets_directory_promote(struct sets_directory *directory, struct sets_head *head)
 {
@@ -100,7 +84,10 @@ int loci_sets_new(
 	if (!sets)
 		return loci_err_nomem(err);
 	memset(sets, 0, sizeof(*sets));
-	sets->top.tail = 1;
+	memset(sets->top.hint, SETS_NOBODY, sizeof(sets->top.hint));
+	memset(sets->top.next, SETS_NOBODY, sizeof(sets->top.next));
+	for (unsigned i = 0; i < SETS_TOP; i++)
+		sets->top.rank[i] = (uint8_t)i;
 	sets->run = kernels[loci_isa_resolve(options->isa)];
 	sets->tree.knot = reserve(KNOT_BYTES, false);
 	sets->tree.second = reserve(LIST_BYTES, false);
@@ -157,6 +144,24 @@ static void weigh(struct loci_sets *sets)
 	sets->past_far += far;
 }
 
+/* The counts of a level from 1 on. */
+static void add_pairs(const struct sets_tally *tally, unsigned level, uint64_t *counts)
+{
+	const uint32_t *pairs = tally->pairs[(level - 1) / 2];
+
+	for (unsigned i = 0; i < SETS_PAIRS; i++)
+		if (pairs[i])
+			counts[level % 2 ? i % SETS_PAIR : i / SETS_PAIR] += pairs[i];
+}
+
+/* Long before one of them could be more than 32 bits hold: each touch adds at most one. */
+static void empty_pairs(struct sets_tally *tally)
+{
+	for (unsigned level = 1; level <= LOCI_SETS_MAX_BITS; level++)
+		add_pairs(tally, level, tally->past[level]);
+	memset(tally->pairs, 0, sizeof(tally->pairs));
+}
+
 static void feed(struct loci_sets *sets, const uint64_t *block, const uint8_t *is_write,
 	size_t from, size_t to)
 {
@@ -167,6 +172,11 @@ static void feed(struct loci_sets *sets, const uint64_t *block, const uint8_t *i
 		sets->run(
 			sets, block + from, is_write ? is_write + from : reads, take, sets->is_far);
 		weigh(sets);
+		if (sets->touches - sets->emptied > EMPTY_AFTER) {
+			empty_pairs(&sets->position);
+			empty_pairs(&sets->dirty);
+			sets->emptied = sets->touches;
+		}
 	}
 }
 
@@ -207,24 +217,16 @@ static uint64_t the_rest(const uint64_t *count, uint64_t absent, uint64_t n)
 	return n;
 }
 
-/* The counts of a level. */
 static void open_tally(
 	const struct sets_tally *tally, unsigned level, uint64_t *ret_counts, uint64_t *ret_absent)
 {
-	const uint64_t *pairs;
+	uint64_t counts[LOCI_SETS_WAYS + 1];
 
-	if (!level) {
-		memcpy(ret_counts, tally->single, LOCI_SETS_WAYS * sizeof(*ret_counts));
-		*ret_absent = tally->single[LOCI_SETS_WAYS];
-		return;
-	}
-	memset(ret_counts, 0, LOCI_SETS_WAYS * sizeof(*ret_counts));
-	pairs = tally->pairs[(level - 1) / 2];
-	for (unsigned i = 0; i < SETS_PAIRS; i++)
-		ret_counts[level % 2 ? i % LOCI_SETS_WAYS : i / LOCI_SETS_WAYS] += pairs[i];
-	*ret_absent = 0;
-	for (unsigned i = level; i <= LOCI_SETS_MAX_BITS; i++)
-		*ret_absent += tally->absent[i];
+	memcpy(counts, level ? tally->past[level] : tally->single, sizeof(counts));
+	if (level)
+		add_pairs(tally, level, counts);
+	memcpy(ret_counts, counts, LOCI_SETS_WAYS * sizeof(*ret_counts));
+	*ret_absent = counts[LOCI_SETS_WAYS];
 }
 
 void loci_sets_counts(const struct loci_sets *sets, unsigned set_bits, struct loci_sets_counts *ret)

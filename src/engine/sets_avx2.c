@@ -41,52 +41,6 @@ static inline uint64_t match_words(const uint32_t *word, uint32_t wanted)
 	return match;
 }
 
-/* The words of two vectors, each 0 or -1, as bits. */
-static inline uint64_t bits(__m256i low, __m256i high)
-{
-	__m256i bytes = _mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0xd8);
-
-	return (uint32_t)_mm256_movemask_epi8(bytes);
-}
-
-/* There are too few registers for four vectors of them. */
-struct stamps {
-	struct sets_top *top;
-};
-
-static inline struct stamps stamps_load(struct sets_top *top)
-{
-	return (struct stamps){ top };
-}
-
-static inline void stamps_store(struct sets_top *top, const struct stamps *stamps)
-{
-	(void)top;
-	(void)stamps;
-}
-
-static inline uint64_t stamps_newer(const struct stamps *stamps, int16_t stamp)
-{
-	__m256i than = _mm256_set1_epi16(stamp);
-	const int16_t *all = stamps->top->stamp;
-
-	return bits(_mm256_cmpgt_epi16(part(all, 0), than),
-		       _mm256_cmpgt_epi16(part(all, 1), than)) |
-		bits(_mm256_cmpgt_epi16(part(all, 2), than), _mm256_cmpgt_epi16(part(all, 3), than))
-		<< 32;
-}
-
-static inline void stamps_set(struct stamps *stamps, unsigned place, int16_t stamp)
-{
-	static const _Alignas(32)
-		int16_t lane[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
-	__m256i *own = (__m256i *)stamps->top->stamp + place / 16;
-	__m256i at = _mm256_cmpeq_epi16(part(lane, 0), _mm256_set1_epi16((short)(place % 16)));
-
-	_mm256_store_si256(
-		own, _mm256_blendv_epi8(_mm256_load_si256(own), _mm256_set1_epi16(stamp), at));
-}
-
 #define SETS_GATHER
 
 /* Which words of 32 bits are kept of four of 64; the rest is of no matter. */

@@ -30,37 +30,6 @@ static inline uint64_t match_words(const uint32_t *word, uint32_t wanted)
 	return match;
 }
 
-struct stamps {
-	__m512i low, high;
-};
-
-static inline struct stamps stamps_load(const struct sets_top *top)
-{
-	return (struct stamps){ _mm512_load_si512(top->stamp), _mm512_load_si512(top->stamp + 32) };
-}
-
-static inline void stamps_store(struct sets_top *top, const struct stamps *stamps)
-{
-	_mm512_store_si512(top->stamp, stamps->low);
-	_mm512_store_si512(top->stamp + 32, stamps->high);
-}
-
-static inline uint64_t stamps_newer(const struct stamps *stamps, int16_t stamp)
-{
-	__m512i than = _mm512_set1_epi16(stamp);
-
-	return _mm512_cmpgt_epi16_mask(stamps->low, than) |
-		(uint64_t)_mm512_cmpgt_epi16_mask(stamps->high, than) << 32;
-}
-
-static inline void stamps_set(struct stamps *stamps, unsigned place, int16_t stamp)
-{
-	uint64_t own = (uint64_t)1 << place;
-
-	stamps->low = _mm512_mask_set1_epi16(stamps->low, (__mmask32)own, stamp);
-	stamps->high = _mm512_mask_set1_epi16(stamps->high, (__mmask32)(own >> 32), stamp);
-}
-
 /* Of eight words each and all before it. */
 static inline __m512i all_before(__m512i words)
 {

@@ -57,6 +57,39 @@ static inline sets_row row_sum(sets_row a, sets_row b)
 	return (sets_row)_mm_min_epu8(sum, _mm_set1_epi8(LOCI_SETS_WAYS));
 }
 
+static inline sets_row row_pairs(sets_row row)
+{
+	return (sets_row)_mm_maddubs_epi16((__m128i)row, _mm_set1_epi16(SETS_PAIR << 8 | 1));
+}
+
+typedef __m256i wide;
+
+static inline wide wide_of(sets_row levels, unsigned single)
+{
+	return _mm256_inserti128_si256(
+		_mm256_castsi128_si256((__m128i)levels), _mm_cvtsi32_si128((int)single), 1);
+}
+
+static inline wide wide_load(const struct sets_wide *from)
+{
+	return _mm256_load_si256((const __m256i *)from);
+}
+
+static inline void wide_store(struct sets_wide *to, wide from)
+{
+	_mm256_store_si256((__m256i *)to, from);
+}
+
+static inline wide wide_larger(wide a, wide b)
+{
+	return _mm256_max_epu8(a, b);
+}
+
+static inline wide wide_keep(wide all, uint64_t mask)
+{
+	return _mm256_and_si256(all, _mm256_set1_epi64x((long long)mask));
+}
+
 /* The writes of 64 touches, as bits, for those of which other says that they are of another block
  * than the touch before. To the others ~other adds a one each: where there is a write among those
  * after one that is kept, the sum carries to the next one that is kept, or beyond the end. */

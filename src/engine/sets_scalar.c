@@ -103,6 +103,45 @@ static inline sets_row row_larger(sets_row a, sets_row b)
 	return (sets_row){ larger(a[0], b[0]), larger(a[1], b[1]) };
 }
 
+static inline uint64_t pairs_of(uint64_t bytes)
+{
+	return (bytes & 0x00ff00ff00ff00ffu) + (bytes >> 8 & 0x00ff00ff00ff00ffu) * SETS_PAIR;
+}
+
+static inline sets_row row_pairs(sets_row row)
+{
+	return (sets_row){ pairs_of(row[0]), pairs_of(row[1]) };
+}
+
+typedef struct sets_wide wide;
+
+static inline wide wide_of(sets_row levels, unsigned single)
+{
+	return (wide){ levels, { single, 0 } };
+}
+
+static inline wide wide_load(const struct sets_wide *from)
+{
+	return *from;
+}
+
+static inline void wide_store(struct sets_wide *to, wide from)
+{
+	*to = from;
+}
+
+static inline wide wide_larger(wide a, wide b)
+{
+	uint64_t single = a.single[0] > b.single[0] ? a.single[0] : b.single[0];
+
+	return (wide){ row_larger(a.levels, b.levels), { single, 0 } };
+}
+
+static inline wide wide_keep(wide all, uint64_t mask)
+{
+	return (wide){ all.levels & mask, all.single & mask };
+}
+
 static inline sets_row row_sum(sets_row a, sets_row b)
 {
 	/* Bytes of 64 or more have one of the two top bits. */
@@ -163,40 +202,6 @@ static inline uint64_t match_words(const uint32_t *word, uint32_t wanted)
 				 narrow((words4)(words[2] == all), (words4)(words[3] == all)))
 			<< 16 * i;
 	return match;
-}
-
-struct stamps {
-	struct sets_top *top;
-};
-
-static inline struct stamps stamps_load(struct sets_top *top)
-{
-	return (struct stamps){ top };
-}
-
-static inline void stamps_store(struct sets_top *top, const struct stamps *stamps)
-{
-	(void)top;
-	(void)stamps;
-}
-
-static inline uint64_t stamps_newer(const struct stamps *all, int16_t stamp)
-{
-	const words8 *stamps = (const words8 *)all->top->stamp;
-	uint64_t newer = 0;
-
-	for (unsigned i = 0; i < SETS_TOP / 16; i++, stamps += 2)
-		newer |= bits((words8)(stamps[0] > stamp), (words8)(stamps[1] > stamp)) << 16 * i;
-	return newer;
-}
-
-static inline void stamps_set(struct stamps *all, unsigned place, int16_t stamp)
-{
-	static const words8 lane = { 0, 1, 2, 3, 4, 5, 6, 7 };
-	words8 *own = (words8 *)all->top->stamp + place / 8;
-	words8 at = (words8)(lane == (int16_t)(place % 8));
-
-	*own = (*own & ~at) | (at & stamp);
 }
 
 #include "engine/sets_kernel.h"

@@ -6,7 +6,7 @@
  * and if it is not in the top itself, the number of all of them and of the more recent blocks of
  * that set in the tree.
  *
- * The top has a stamp a place for the order, and for every address bit below 16 the places whose
+ * The top has a rank a place for the order, and for every address bit below 16 the places whose
  * block has it, as a word: those of one set of 2^k are an intersection of k such words.
  *
  * The tree has for every set of 2^k, k from 1 to 15, a word of the up to 64 most recent blocks that
@@ -31,10 +31,10 @@
 #define SETS_TOP                                                                        \
 	64 /* no less than the ways: what is not in the top is absent from a single set \
 	    */
-#define SETS_WRITTEN    128
-#define SETS_VISITS     1024 /* touches at once */
-#define SETS_HINT_BITS  12
-#define SETS_LAST_STAMP 16383
+#define SETS_NOBODY    SETS_TOP /* no place */
+#define SETS_VISITS    1024     /* touches at once */
+#define SETS_BATCH     128 /* of those without repetitions, up to which writes are not counted */
+#define SETS_HINT_BITS 12
 
 /* A byte for each of the levels 1 to 16, the coarsest first. None is larger than one of a coarser
  * level; those of a block that is absent are 64. */
@@ -42,19 +42,21 @@ typedef uint64_t sets_row __attribute__((vector_size(16)));
 
 #define SETS_ABSENT (LOCI_SETS_WAYS * 0x0101010101010101u)
 
+/* A row, and after it one byte of level 0. */
+struct sets_wide {
+	_Alignas(32) sets_row levels;
+	sets_row single;
+};
+
 struct sets_top {
-	_Alignas(64) int16_t stamp[SETS_TOP]; /* 0: empty */
 	_Alignas(64) uint64_t
 		plane[2][LOCI_SETS_MAX_BITS]; /* places whose block has this bit clear, or set */
-	sets_row dirty[SETS_TOP];             /* the largest positions since the last write */
-	uint64_t block[SETS_TOP];
-	uint16_t stamp_of[SETS_TOP]; /* the same: a lane loaded from a vector just stored waits */
-	uint8_t dirty0[SETS_TOP];    /* of level 0 */
-	uint8_t log[SETS_LAST_STAMP + 1];  /* the place that got a stamp */
-	unsigned tail;                     /* no stamp is smaller */
-	uint8_t hint[1 << SETS_HINT_BITS]; /* where a block of this hash may be */
+	_Alignas(64) uint8_t rank[SETS_TOP];  /* more recent ones */
+	struct sets_wide dirty[SETS_TOP];     /* the largest positions since the last write */
+	uint64_t block[SETS_TOP + 1];         /* and nobody's */
+	uint8_t hint[1 << SETS_HINT_BITS];    /* the first place whose block has this hash */
+	uint8_t next[SETS_TOP + 1];           /* after this one */
 	unsigned n;
-	unsigned clock;        /* the largest stamp */
 	unsigned last, before; /* the two most recent places */
 };
 
@@ -121,16 +123,15 @@ struct sets_visits {
 
 typedef uint64_t sets_counts[LOCI_SETS_MAX_BITS + 1][LOCI_SETS_WAYS + 1];
 
-/* Rows of positions or dirty levels, all but 0: what is not counted is there. */
-#define SETS_PAIRS (LOCI_SETS_WAYS * LOCI_SETS_WAYS)
+/* Rows of positions or dirty levels, all but 0: what is not counted is there. Levels 1 and 2, 3 and
+ * 4, ... both at once: the first one's, and so many times the other's. */
+#define SETS_PAIR  (LOCI_SETS_WAYS + 1)
+#define SETS_PAIRS (SETS_PAIR * SETS_PAIR)
 
 struct sets_tally {
 	uint64_t single[LOCI_SETS_WAYS + 1]; /* at level 0 */
-	/* Rows by how many levels from the first on have 64. */
-	uint64_t absent[LOCI_SETS_MAX_BITS + 1];
-	/* Levels 1 and 2, 3 and 4, ... both at once: the first one's, and 64 times the other's; 64
-	 * itself counts as 0. */
-	uint64_t pairs[LOCI_SETS_MAX_BITS / 2][SETS_PAIRS];
+	uint32_t pairs[LOCI_SETS_MAX_BITS / 2][SETS_PAIRS];
+	sets_counts past; /* what was in pairs when they were last emptied */
 };
 
 /* 1 at so many levels. */
@@ -156,20 +157,15 @@ struct loci_sets {
 	uint64_t past_touches, past_far;
 	uint64_t touches, writes, halves;
 	struct sets_tally position, dirty;
+	uint64_t emptied; /* touches up to when their pairs were */
 	sets_counts both;
 	/* Dirty levels of writes not counted yet. */
-	unsigned n_written;
-	struct {
-		sets_row row;
-		unsigned row0;
-	} written[SETS_WRITTEN];
+	struct sets_wide written[SETS_BATCH + 1];
 	/* Touches of the last block but one, by the finest level at which it shares a set with the
 	 * last. */
 	uint64_t turns[LOCI_SETS_MAX_BITS + 1];
 };
 
-/* Stamps 1, 2, ... in the same order. */
-void sets_top_renumber(struct sets_top *top);
 /* The blocks of a full head in a chunk. */
 void sets_directory_promote(struct sets_directory *directory, struct sets_head *head);
 

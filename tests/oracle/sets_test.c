@@ -587,6 +587,42 @@ static void test_memory(void)
 	drop(&t);
 }
 
+/* More touches than are counted in few bits: three blocks in turn, two of which share a set of
+ * 2^3. */
+static void test_many(void)
+{
+	static uint64_t block[8190];
+	static uint8_t is_write[8190];
+	struct loci_sets_options options = { .max_bits = LOCI_SETS_MAX_BITS };
+	struct loci_err err = { "" };
+	struct loci_sets_counts counts;
+	struct loci_sets *sets;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < 8190; i++) {
+		block[i] = i % 3 * 4;
+		is_write[i] = i % 2;
+	}
+	CHECK(loci_sets_new(&options, &sets, &err) == 0);
+	while (n < 35000000) {
+		CHECK(loci_sets_feed(sets, block, is_write, 8190, &err) == 0);
+		n += 8190;
+	}
+	for (unsigned bits = 0; bits <= 4; bits++) {
+		uint64_t two = bits < 3 ? n - 3 : 0, one = bits == 3 ? n / 3 * 2 - 2 : 0;
+
+		loci_sets_counts(sets, bits, &counts);
+		CHECK_U64(counts.absent, 3);
+		CHECK_U64(counts.position[2], two);
+		CHECK_U64(counts.position[1], one);
+		CHECK_U64(counts.position[0], n - 3 - two - one);
+		CHECK_U64(counts.dirty_absent, 3);
+		/* Every second touch of a block writes. */
+		CHECK_U64(counts.dirty[2], bits < 3 ? n / 2 - 3 : 0);
+	}
+	loci_sets_free(sets);
+}
+
 int main(void)
 {
 	test_options();
@@ -595,5 +631,6 @@ int main(void)
 	test_all_caches();
 	test_long();
 	test_memory();
+	test_many();
 	return check_status();
 }
