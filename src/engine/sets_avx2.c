@@ -4,9 +4,25 @@
 
 #define SETS_RUN sets_run_avx2
 
-/* Words of 64, 32 bytes at once and no more: a word loaded from a store of 64 waits (Zen 4). */
-static inline void top_name(struct sets_top *top, unsigned place, uint64_t block)
+struct planes {
+	struct sets_top *top;
+};
+
+static inline struct planes planes_load(struct sets_top *top)
 {
+	return (struct planes){ top };
+}
+
+static inline void planes_store(struct sets_top *top, const struct planes *planes)
+{
+	(void)top;
+	(void)planes;
+}
+
+/* Words of 64, 32 bytes at once and no more: a word loaded from a store of 64 waits (Zen 4). */
+static inline void planes_name(struct planes *planes, unsigned place, uint64_t block)
+{
+	struct sets_top *top = planes->top;
 	uint64_t name = (uint64_t)1 << place;
 	__m256i own = _mm256_set1_epi64x((long long)name), *clear = (__m256i *)top->plane[0];
 	__m256i *set = (__m256i *)top->plane[1], bit = _mm256_set_epi64x(8, 4, 2, 1);

@@ -4,19 +4,36 @@
 
 #define SETS_RUN sets_run_avx512
 
-/* The planes of bits that are set; the others are not asked for. */
-static inline void top_name(struct sets_top *top, unsigned place, uint64_t block)
+/* The planes of bits that are set, in registers: those of the eight coarsest levels, and of the
+ * others. Those that are clear are not asked for. */
+struct planes {
+	__m512i low, high;
+};
+
+static inline struct planes planes_load(struct sets_top *top)
 {
-	uint64_t bit = (uint64_t)1 << place;
-	__m512i own = _mm512_set1_epi64((long long)bit);
+	return (struct planes){ _mm512_load_si512(top->plane[1]),
+		_mm512_load_si512(top->plane[1] + 8) };
+}
 
-#pragma GCC unroll 2
-	for (unsigned i = 0; i < LOCI_SETS_MAX_BITS; i += 8) {
-		__m512i others = _mm512_andnot_si512(own, _mm512_load_si512(&top->plane[1][i]));
+static inline void planes_store(struct sets_top *top, const struct planes *planes)
+{
+	_mm512_store_si512(top->plane[1], planes->low);
+	_mm512_store_si512(top->plane[1] + 8, planes->high);
+}
 
-		_mm512_store_si512(&top->plane[1][i],
-			_mm512_mask_or_epi64(others, (__mmask8)(block >> i), others, own));
-	}
+static inline __m512i name(__m512i planes, __m512i own, uint64_t bits)
+{
+	planes = _mm512_andnot_si512(own, planes);
+	return _mm512_mask_or_epi64(planes, (__mmask8)bits, planes, own);
+}
+
+static inline void planes_name(struct planes *planes, unsigned place, uint64_t block)
+{
+	__m512i own = _mm512_set1_epi64((long long)((uint64_t)1 << place));
+
+	planes->low = name(planes->low, own, block);
+	planes->high = name(planes->high, own, block >> 8);
 }
 
 static inline uint64_t match_words(const uint32_t *word, uint32_t wanted)
@@ -46,25 +63,23 @@ static inline uint64_t last_of(__m512i words)
 }
 
 /* The bits of some words that agree with those of a block. */
-static inline __m512i agreeing(const uint64_t *words, uint64_t bits)
+static inline __m512i agreeing(__m512i all, uint64_t bits)
 {
-	__m512i all = _mm512_load_si512(words);
-
 	return _mm512_mask_xor_epi64(all, (__mmask8)~bits, all, _mm512_set1_epi64(-1));
 }
 
-#define SETS_TOP_SAME
+#define SETS_PLANES_SAME
 
 /* At the eight coarsest levels, and at the others. */
-static inline __m512i same_low(const struct sets_top *top, uint64_t places, uint64_t block)
+static inline __m512i same_low(const struct planes *planes, uint64_t places, uint64_t block)
 {
 	return _mm512_and_si512(
-		all_before(agreeing(top->plane[1], block)), _mm512_set1_epi64((long long)places));
+		all_before(agreeing(planes->low, block)), _mm512_set1_epi64((long long)places));
 }
 
-static inline __m512i same_high(const struct sets_top *top, __m512i low, uint64_t block)
+static inline __m512i same_high(const struct planes *planes, __m512i low, uint64_t block)
 {
-	return _mm512_and_si512(all_before(agreeing(top->plane[1] + 8, block >> 8)),
+	return _mm512_and_si512(all_before(agreeing(planes->high, block >> 8)),
 		_mm512_permutexvar_epi64(_mm512_set1_epi64(7), low));
 }
 
@@ -73,23 +88,22 @@ static inline __m128i counts_of(__m512i words)
 	return _mm512_cvtepi64_epi8(_mm512_popcnt_epi64(words));
 }
 
-static inline sets_row top_same(const struct sets_top *top, uint64_t *places, uint64_t block)
+static inline sets_row planes_same(const struct planes *planes, uint64_t places, uint64_t block)
 {
-	__m512i low = same_low(top, *places, block), high = same_high(top, low, block);
+	__m512i low = same_low(planes, places, block), high = same_high(planes, low, block);
 
-	*places = last_of(high);
 	return (sets_row)_mm_unpacklo_epi64(counts_of(low), counts_of(high));
 }
 
 /* The same of a few places, which seldom agree in more than seven bits. */
-static inline sets_row top_newer_same(const struct sets_top *top, uint64_t places, uint64_t block)
+static inline sets_row planes_same_few(const struct planes *planes, uint64_t places, uint64_t block)
 {
-	__m512i low = same_low(top, places, block);
+	__m512i low = same_low(planes, places, block);
 	__m128i counts = counts_of(low);
 
 	if ((uint64_t)_mm_cvtsi128_si64(counts) >> 56 == 0)
 		return (sets_row)counts;
-	return (sets_row)_mm_unpacklo_epi64(counts, counts_of(same_high(top, low, block)));
+	return (sets_row)_mm_unpacklo_epi64(counts, counts_of(same_high(planes, low, block)));
 }
 
 #define SETS_LIST_TAKE
@@ -101,7 +115,7 @@ static inline uint64_t list_take(
 	uint64_t below;
 
 	if (width == 8) {
-		__m512i all = _mm512_load_si512(list), same = all_before(agreeing(list, bits));
+		__m512i all = _mm512_load_si512(list), same = all_before(agreeing(all, bits));
 
 		*own = next_bit(low_bits(last_of(same), n), *own);
 		below = *own - 1;

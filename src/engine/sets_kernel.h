@@ -10,7 +10,9 @@
  *	row_pairs(row)			of bytes 0 and 1, 2 and 3, ... the first and SETS_PAIR
  *					times the second, words of 16 bits
  *	low_bits(word, n)		the n lowest bits
- *	top_name(top, place, block)	sets the planes
+ *	struct planes			those of the top, in registers where there are enough
+ *	planes_load(top), planes_store(top, planes)
+ *	planes_name(planes, place, block)
  *
  * The steps of a batch are those of struct sets_batch. */
 #include "engine/sets_lookup.h"
@@ -52,7 +54,7 @@ static __attribute__((noinline)) void count_written(
 	}
 }
 
-#if !defined(SETS_TOP_SAME)
+#if !defined(SETS_PLANES_SAME)
 
 /* At the n levels after first, an even number. */
 static always_inline uint64_t count_same(
@@ -70,23 +72,25 @@ static always_inline uint64_t count_same(
 	return counts;
 }
 
-/* How many of some places have a block in the same set. Leaves those that agree in 16 bits. */
-static always_inline sets_row top_same(const struct sets_top *top, uint64_t *places, uint64_t block)
+/* How many of some places have a block in the same set. */
+static always_inline sets_row planes_same(
+	const struct planes *planes, uint64_t places, uint64_t block)
 {
-	uint64_t low = count_same(top, places, block, 0, 6), high = 0;
+	const struct sets_top *top = planes->top;
+	uint64_t low = count_same(top, &places, block, 0, 6), high = 0;
 
-	if (*places) {
-		low |= count_same(top, places, block, 6, 2) << 48;
-		if (*places)
-			high = count_same(top, places, block, 8, 8);
+	if (places) {
+		low |= count_same(top, &places, block, 6, 2) << 48;
+		if (places)
+			high = count_same(top, &places, block, 8, 8);
 	}
 	return (sets_row){ low, high };
 }
 
-static always_inline sets_row top_newer_same(
-	const struct sets_top *top, uint64_t places, uint64_t block)
+static always_inline sets_row planes_same_few(
+	const struct planes *planes, uint64_t places, uint64_t block)
 {
-	return top_same(top, &places, block);
+	return planes_same(planes, places, block);
 }
 
 #endif
@@ -94,6 +98,7 @@ static always_inline sets_row top_newer_same(
 /* What changes with every touch, in registers where there are enough. */
 struct turn {
 	struct kernel_ranks ranks;
+	struct planes planes;
 	unsigned last, before; /* places of the two most recent blocks */
 	struct sets_wide *written;
 	sets_row row; /* positions of the last touch */
@@ -140,7 +145,7 @@ static always_inline void touch_near(
 	struct sets_top *top = &sets->top;
 	uint64_t newer = kernel_newer(&turn->ranks, place);
 	unsigned position = count_bits(newer);
-	sets_row row = top_newer_same(top, newer, block);
+	sets_row row = planes_same_few(&turn->planes, newer, block);
 
 	sets->position.single[position]++;
 	count_row(&sets->position, row);
@@ -155,10 +160,10 @@ static always_inline void touch_far(
 	struct sets_top *top = &sets->top;
 	sets_row dirty = { SETS_ABSENT, SETS_ABSENT }, row = dirty;
 	unsigned position, place;
-	uint64_t all = UINT64_MAX;
 
 	if (directory_take(&sets->directory, block, &dirty, &position))
-		row = row_sum(top_same(top, &all, block), tree_take(&sets->tree, block, position));
+		row = row_sum(planes_same(&turn->planes, UINT64_MAX, block),
+			tree_take(&sets->tree, block, position));
 	sets->position.single[LOCI_SETS_WAYS]++;
 	count_far(&sets->position, row);
 	place = kernel_push(&turn->ranks, SETS_TOP);
@@ -170,7 +175,7 @@ static always_inline void touch_far(
 		top->n++;
 	}
 	top_link(top, place, block);
-	top_name(top, place, block);
+	planes_name(&turn->planes, place, block);
 	turn->row = row;
 	turn->row0 = LOCI_SETS_WAYS;
 	settle(top, turn, place, wide_of(row, LOCI_SETS_WAYS), wide_of(dirty, LOCI_SETS_WAYS),
@@ -231,7 +236,8 @@ static always_inline void visit(struct loci_sets *sets, const struct sets_visits
 	unsigned from, unsigned to, bool far)
 {
 	struct sets_top *top = &sets->top;
-	struct turn turn = { .last = top->last,
+	struct turn turn = { .planes = planes_load(top),
+		.last = top->last,
 		.before = top->before,
 		.written = sets->written,
 		.row = sets->row,
@@ -244,6 +250,7 @@ static always_inline void visit(struct loci_sets *sets, const struct sets_visits
 		touch(sets, &turn, visits->block[i], visits->is_write[i]);
 	}
 	kernel_store_ranks(&turn.ranks, top->rank);
+	planes_store(top, &turn.planes);
 	top->last = turn.last;
 	top->before = turn.before;
 	sets->row = turn.row;

@@ -150,8 +150,24 @@ static inline sets_row row_sum(sets_row a, sets_row b)
 	return (sum & ~over) | (SETS_ABSENT & over);
 }
 
-static inline void top_name(struct sets_top *top, unsigned place, uint64_t block)
+struct planes {
+	struct sets_top *top;
+};
+
+static inline struct planes planes_load(struct sets_top *top)
 {
+	return (struct planes){ top };
+}
+
+static inline void planes_store(struct sets_top *top, const struct planes *planes)
+{
+	(void)top;
+	(void)planes;
+}
+
+static inline void planes_name(struct planes *planes, unsigned place, uint64_t block)
+{
+	struct sets_top *top = planes->top;
 	static const longs2 bits_set[4] = { { 0, 0 }, { -1ull, 0 }, { 0, -1ull },
 		{ -1ull, -1ull } };
 	longs2 *clear = (longs2 *)top->plane[0], *set = (longs2 *)top->plane[1];
