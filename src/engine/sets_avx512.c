@@ -30,7 +30,8 @@ static inline __m512i name(__m512i planes, __m512i own, uint64_t bits)
 
 static inline void planes_name(struct planes *planes, unsigned place, uint64_t block)
 {
-	__m512i own = _mm512_set1_epi64((long long)((uint64_t)1 << place));
+	uint64_t bit = (uint64_t)1 << place;
+	__m512i own = _mm512_set1_epi64((long long)bit);
 
 	planes->low = name(planes->low, own, block);
 	planes->high = name(planes->high, own, block >> 8);
