@@ -113,7 +113,9 @@ static inline sets_row row_pairs(sets_row row)
 	return (sets_row){ pairs_of(row[0]), pairs_of(row[1]) };
 }
 
-typedef struct sets_wide wide;
+typedef struct {
+	sets_row levels, single;
+} wide;
 
 static inline wide wide_of(sets_row levels, unsigned single)
 {
@@ -122,12 +124,13 @@ static inline wide wide_of(sets_row levels, unsigned single)
 
 static inline wide wide_load(const struct sets_wide *from)
 {
-	return *from;
+	return (wide){ from->levels, from->single };
 }
 
 static inline void wide_store(struct sets_wide *to, wide from)
 {
-	*to = from;
+	to->levels = from.levels;
+	to->single = from.single;
 }
 
 static inline wide wide_larger(wide a, wide b)
