@@ -34,8 +34,8 @@ struct loci_sample_sum {
 	bool threads;  /* some process had several */
 	struct loci_sample_hists shared, private_; /* of windows around samples */
 	struct loci_hist time, time_remote; /* of samples that were watched; by another thread */
-	/* Of those, the ones that were seen while followed: stack distances, and the same ones'
-	 * time distances. */
+	/* Of those, the ones whose stack distance was counted while they were followed, or is known
+	 * by samples in between: it, and the same ones' time distances. */
 	struct loci_hist near, near_time;
 	struct loci_sample_thread *thread; /* of one process */
 	size_t n_threads;

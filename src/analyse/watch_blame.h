@@ -7,7 +7,8 @@
  *
  * What is found goes to the rows, contexts and pairs of the attribution, as if it had been
  * measured: a distance is the reuse's, what is never reused is the use's. Stack distances are those
- * that StatStack expects of the time distance in the whole process. */
+ * that were counted or that samples in between tell of (analyse/between.h), or else what StatStack
+ * expects of the time distance in the whole process. */
 #ifndef LOCI_ANALYSE_WATCH_BLAME_H
 #define LOCI_ANALYSE_WATCH_BLAME_H
 

@@ -6,14 +6,19 @@
 int loci_watch_events_init(
 	struct loci_watch_events *watched, enum loci_weighting weighting, struct loci_err *err)
 {
+	int r;
+
 	*watched = (struct loci_watch_events){ 0 };
-	return loci_weigh_new(weighting, &watched->weigh, err);
+	r = loci_between_new(&watched->between, err);
+	return r < 0 ? r : loci_weigh_new(weighting, &watched->weigh, err);
 }
 
 void loci_watch_events_fini(struct loci_watch_events *watched)
 {
 	loci_weigh_free(watched->weigh);
 	watched->weigh = NULL;
+	loci_between_free(watched->between);
+	watched->between = NULL;
 	loci_touch_clock_fini(&watched->clock);
 	free(watched->sample);
 	free(watched->thread);
@@ -110,7 +115,8 @@ static int open_sample(struct loci_watch_events *watched, const struct loci_even
 		    sizeof(*watched->sample)) < 0 ||
 		count(watched, sample.thread, event->raw[1]) < 0 ||
 		loci_touch_clock_add(
-			&watched->clock, sample.thread, event->raw[1], sample.gap, rate) < 0)
+			&watched->clock, sample.thread, event->raw[1], sample.gap, rate) < 0 ||
+		loci_between_add(watched->between, &weighed) < 0)
 		return -ENOMEM;
 	watched->sample[watched->n_samples++] = sample;
 	return loci_weigh_open(watched->weigh, &weighed, NULL);
@@ -237,7 +243,9 @@ int loci_watch_events_finish(
 	double all = 0;
 
 	loci_touch_clock_settle(&watched->clock);
-	if (watched->failed || loci_weigh_finish(watched->weigh, &watched->clock, result, err) < 0)
+	if (watched->failed ||
+		loci_weigh_finish(watched->weigh, &watched->clock, result, err) < 0 ||
+		loci_between_find(watched->between, result) < 0)
 		return loci_err_nomem(err);
 	for (size_t i = 0; i < watched->n_threads; i++) {
 		struct loci_watch_thread *thread = &watched->thread[i];

@@ -9,6 +9,7 @@
 #ifndef LOCI_ANALYSE_WATCH_EVENTS_H
 #define LOCI_ANALYSE_WATCH_EVENTS_H
 
+#include "analyse/between.h"
 #include "analyse/sample_sum.h"
 #include "analyse/weigh.h"
 #include "stream/decode.h"
@@ -29,6 +30,7 @@ struct loci_watch_thread {
 
 struct loci_watch_events {
 	struct loci_weigh *weigh;
+	struct loci_between *between;
 	struct loci_touch_clock clock;
 	struct loci_watch_sample *sample; /* outcomes' use is the number here */
 	size_t n_samples, sample_cap;

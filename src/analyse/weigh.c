@@ -606,6 +606,9 @@ int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *c
 		if (weigh->known[i].given_up)
 			continue;
 		outcome.context = context->key;
+		outcome.thread = weigh->known[i].thread;
+		outcome.from = weigh->known[i].from;
+		outcome.to = weigh->known[i].to;
 		if (is_scaled(weigh))
 			outcome.weight *= shared * context->touches / context->weight;
 		sum += outcome.weight;

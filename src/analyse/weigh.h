@@ -92,12 +92,14 @@ struct loci_weigh_outcome {
 	uint64_t distance; /* touches; LOCI_INFINITE: never reused, reuse is 0 */
 	uint64_t distinct; /* stack distance and 1; 0: not known */
 	double weight;
+	uint32_t thread;   /* of the use .. */
+	uint64_t from, to; /* .. and its references then and at the reuse, if there is one */
 	bool in_burst;
 	bool remote;   /* reused by another thread: the distance is in touches of the sample's */
 	bool is_rough; /* its count may be off by more than a bin is wide */
 };
 struct loci_weigh_result {
-	const struct loci_weigh_outcome *outcome; /* the weigher's; of Kaplan-Meier in any order */
+	struct loci_weigh_outcome *outcome; /* the weigher's; of Kaplan-Meier in any order */
 	size_t n;
 	uint64_t samples;
 	uint64_t pooled;    /* samples of contexts without outcome */

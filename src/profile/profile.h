@@ -36,8 +36,10 @@ enum loci_distance { /* what a histogram counts */
 	LOCI_DISTANCE_ALONE_REMOTE, /* of those, of blocks that another thread touched last */
 	LOCI_DISTANCE_REMOTE,       /* the same touches in the stack that all share */
 	LOCI_DISTANCE_TIME_REMOTE,  /* of TIME, reuses by another thread than the use */
-	LOCI_DISTANCE_NEAR,         /* stack distances of those of TIME that were seen .. */
-	LOCI_DISTANCE_NEAR_TIME,    /* .. and the time distances of the same ones */
+	/* Stack distances of those of TIME whose touches until then were seen, or estimated by the
+	 * samples in between .. */
+	LOCI_DISTANCE_NEAR,
+	LOCI_DISTANCE_NEAR_TIME, /* .. and the time distances of the same ones */
 };
 const char *loci_distance_name(enum loci_distance distance);
 

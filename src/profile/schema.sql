@@ -441,8 +441,9 @@ CREATE TABLE histogram (
 	                            -- read or written; remote: of these, in the stack of all
 	                            -- time_remote: of samples that were watched: those of time
 	                            -- whose reuse is another thread's; near: stack distances of
-	                            -- those whose touches until then were seen, near_time: the
-	                            -- time distances of the same, which are among those of time
+	                            -- those whose touches until then were seen or, by other samples
+	                            -- in between, estimated; near_time: the time distances of the
+	                            -- same, which are among those of time
 	block_bytes INTEGER NOT NULL REFERENCES grain,
 	set_bits INTEGER NOT NULL,  -- set, set_dirty, set_both: 2^set_bits sets; else 0
 	scheme TEXT NOT NULL,       -- fine: 128 bins per power of two, exact below 256

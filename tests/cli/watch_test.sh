@@ -75,8 +75,8 @@ expect 0 loci analyse -q -b 8 --watch -c 50 -o again.loci product.lackey
 expect 0 loci analyse -q -b 8 --watch -c 50 --seed 7 -o other.loci product.lackey
 [ "$(ask watched.loci)" != "$(ask other.loci)" ] || fail "another seed is the same sample"
 
-# What is counted is exact: references, and the weights add up to them. Stack distances are there of reuses
-# that were seen, which have time distances, too.
+# What is counted is exact: references, and the weights add up to them. Stack distances are there of all
+# reuses, which have time distances, too.
 refs=$((2 * 48 * 48 * 48 + 48 * 48))
 expect 0 sqlite3 watched.loci "SELECT mode, refs FROM run; SELECT refs, period FROM sampling;
 	SELECT round((SELECT total(weight) FROM bin WHERE histogram_id = h.id) + cold) FROM histogram h WHERE distance = 'time';
@@ -101,12 +101,13 @@ for loop in range(2):
 		print(" L %x,8" % (0x100000 + 8 * i))
 for i in range(n):
 	print(" L %x,8\n L %x,8" % (0x900000 + 8 * i, 0x900000 + 8 * i))' >listing2.lackey
+times="SELECT total(weight) FROM bin JOIN histogram h ON h.id = histogram_id WHERE distance = 'time' AND"
 far= near=
 for seed in $(seq 20); do
 	expect 0 loci analyse -q -b 8 --watch -c 400 --burst 0 --weights unscaled --seed $seed \
 		-o listing2.loci listing2.lackey
-	far="$far $(sqlite3 listing2.loci 'SELECT total(weight) FROM bin WHERE low > 10000')"
-	near="$near $(sqlite3 listing2.loci 'SELECT total(weight) FROM bin WHERE low = 1')"
+	far="$far $(sqlite3 listing2.loci "$times low > 10000")"
+	near="$near $(sqlite3 listing2.loci "$times low = 1")"
 	rm -f listing2.loci
 done
 python3 -c 'import sys
