@@ -129,14 +129,19 @@ static bool has_words(const struct loci_braid *braid)
 }
 
 /* Among the words that can be seen there may be some that come after a handler's, whose ring was
- * made before them and is there by now. */
+ * made before them and is there by now. To look for it takes longer than to read a few words. */
 static int look_all(struct loci_braid *braid, struct loci_err *err)
 {
 	size_t n = braid->n_strands;
 	int r = look_from(braid, 0, err);
+	uint32_t others;
 
 	if (r < 0 || !braid->more || !has_words(braid))
 		return r;
+	others = loci_ring_others(braid->process);
+	if (others && others == braid->others)
+		return 0;
+	braid->others = others;
 	r = braid->more(braid->more_data, &braid->source, err);
 	if (r >= 0) /* another thread may have added some */
 		r = receive(braid, err);

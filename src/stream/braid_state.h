@@ -21,6 +21,7 @@ struct loci_braid {
 	void *more_data;
 	struct loci_strand **strand;
 	size_t n_strands, cap, turn, n_handlers;
+	uint32_t others; /* loci_ring_others when it was asked for more; 0: not yet, or always */
 	uint32_t thread; /* whose words the reader takes them for */
 	uint64_t due;    /* the next sequence number */
 	/* Markers of the process's ring that are not due yet, and END. */

@@ -62,6 +62,10 @@ size_t loci_ring_whole(const uint64_t *words, size_t cap);
 uint64_t loci_ring_words(const struct loci_source *source);
 uint64_t loci_ring_chunk_words(const struct loci_source *source);
 
+/* The process's ring: a number that changes with each other ring of that process, and 0 where the
+ * producer does not count them. */
+uint32_t loci_ring_others(const struct loci_source *source);
+
 /* Asks the kernel whether the producer's process has ended, and remembers it. */
 bool loci_ring_has_died(struct loci_source *source);
 

@@ -70,6 +70,9 @@ struct loci_ring_shared {
 	_Alignas(64) uint32_t data_bell;
 	_Alignas(64) uint32_t space_bell;
 	_Alignas(64) struct loci_ring_inline inline_; /* the producer's */
+	/* Of a process's ring, the producer's: changes when another ring of that process has been
+	 * given its name, before there are words in it. 0: nobody counts. */
+	uint32_t rings;
 };
 _Static_assert(sizeof(struct loci_ring_shared) <= LOCI_RING_HEADER_BYTES, "data follows it");
 

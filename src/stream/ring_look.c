@@ -171,6 +171,11 @@ uint64_t loci_ring_words(const struct loci_source *source)
 	return ((const struct ring *)source)->n_words;
 }
 
+uint32_t loci_ring_others(const struct loci_source *source)
+{
+	return __atomic_load_n(&((const struct ring *)source)->shared->rings, __ATOMIC_ACQUIRE);
+}
+
 bool loci_ring_await(struct loci_source *source, struct loci_ring_bell *ret)
 {
 	struct ring *ring = (struct ring *)source;

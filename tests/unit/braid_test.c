@@ -38,7 +38,8 @@ struct program {
 	unsigned n_threads;
 	unsigned steps;
 	bool handlers, dawdle, added;
-	bool appends; /* references without a call, as compiled code does */
+	bool appends;   /* references without a call, as compiled code does */
+	unsigned asked; /* times that more() was */
 	pthread_mutex_t lock;
 	atomic_ullong number;
 	atomic_uint defined[BLOCKS];
@@ -376,6 +377,7 @@ static int add_late(void *data, struct loci_source *braid, struct loci_err *err)
 
 	(void)braid;
 	(void)err;
+	program->asked++;
 	if (program->added)
 		return 0;
 	for (unsigned i = 0; i < program->n_threads; i++, n++)
@@ -607,6 +609,43 @@ static void check_cut(void)
 	program_free(program);
 }
 
+/* How often it is asked for more rings while so many pieces are read. */
+static unsigned asked_for(struct program *program, struct actor *actor, unsigned n_pieces)
+{
+	unsigned before = program->asked;
+	uint64_t words[2048];
+
+	for (unsigned i = 0; i < n_pieces; i++) {
+		put_block(actor, false, 1);
+		loci_ring_producer_flush(&actor->own);
+		CHECK(program->braid->ops->read(program->braid, words, 2048, NULL) > 0);
+	}
+	return program->asked - before;
+}
+
+/* Whoever counts its rings is looked for new ones only where that number has changed. */
+static void check_counted(void)
+{
+	struct program *program = program_new(1, false, RING_WORDS);
+	struct actor actor = { .program = program };
+	struct loci_ring_shared *shared;
+	size_t bytes;
+
+	shared = loci_ring_memory(program->process, &bytes);
+	attach(&program->said, program->process);
+	attach(&actor.own, program->ring[0]);
+	add_late(program, NULL, NULL);
+	CHECK(asked_for(program, &actor, 5) >= 5);
+	__atomic_store_n(&shared->rings, 2, __ATOMIC_SEQ_CST);
+	CHECK_U64(asked_for(program, &actor, 5), 1);
+	__atomic_store_n(&shared->rings, 3, __ATOMIC_SEQ_CST);
+	CHECK_U64(asked_for(program, &actor, 5), 1);
+	CHECK_U64(asked_for(program, &actor, 5), 0);
+	loci_ring_producer_close(&actor.own);
+	loci_ring_producer_close(&program->said);
+	program_free(program);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned times = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
@@ -624,6 +663,7 @@ int main(int argc, char **argv)
 	check_held_back(false);
 	check_held_back(true);
 	check_cut();
+	check_counted();
 	for (unsigned i = 0; i < check_turns(40) * times; i++)
 		check_killed(i * 397 % 20000, i % 4 == 1);
 	loci_rundir_free(dir);

@@ -150,6 +150,13 @@ static void *make_some_ring(struct loci_ring_producer *ring, const struct rt_siz
 	return NULL;
 }
 
+/* In the process's ring, which counts itself first, and stays mapped when it is closed. */
+static void tell_ring(struct loci_ring_shared *shared)
+{
+	if (shared)
+		__atomic_fetch_add(&shared->rings, 1, __ATOMIC_SEQ_CST);
+}
+
 void *rt_make_ring(struct loci_ring_producer *ring, uint32_t number, bool is_small,
 	char path[2][RT_PATH_BYTES], size_t *ret_bytes)
 {
@@ -168,8 +175,10 @@ void *rt_make_ring(struct loci_ring_producer *ring, uint32_t number, bool is_sma
 	if (!memory)
 		return NULL;
 	put_path(path[1], "", number, ".ring");
-	if (loci_syscall3(SYS_RENAME, (long)path[0], (long)path[1], 0) == 0)
+	if (loci_syscall3(SYS_RENAME, (long)path[0], (long)path[1], 0) == 0) {
+		tell_ring(number ? rt.mapped : memory);
 		return memory;
+	}
 	loci_ring_producer_init(ring);
 	rt_unmap(memory, *ret_bytes);
 	return NULL;
