@@ -283,7 +283,7 @@ uint64_t *loci_ring_next_chunk(struct loci_ring_producer *producer, size_t n_wor
 {
 	size_t rest = (size_t)(producer->limit - producer->cursor);
 
-	(void)n_words; /* every chunk has room for the longest reserve */
+	/* Every chunk has room for the longest reserve. */
 	if (!producer->shared) {
 		if (producer->head) {
 			producer->base += (uint64_t)(producer->cursor - producer->chunk);
@@ -293,9 +293,11 @@ uint64_t *loci_ring_next_chunk(struct loci_ring_producer *producer, size_t n_wor
 		}
 		return producer->cursor;
 	}
-	if (rest)
-		*producer->cursor = loci_mark_word(LOCI_MARK_PAD, (unsigned)rest - 1, 0);
-	producer->cursor = producer->limit;
+	for (; rest; rest -= n_words) { /* a PAD is no longer than any marker */
+		n_words = rest < LOCI_RING_RESERVE_MAX ? rest : LOCI_RING_RESERVE_MAX;
+		*producer->cursor = loci_mark_word(LOCI_MARK_PAD, (unsigned)n_words - 1, 0);
+		producer->cursor += n_words;
+	}
 	loci_ring_producer_flush(producer);
 	hide_place(producer);
 	producer->base += producer->chunk_words;

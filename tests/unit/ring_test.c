@@ -395,6 +395,36 @@ static void check_fork(void)
 	loci_rundir_free(dir);
 }
 
+/* A chunk is left wherever its producer likes: what stood there a lap ago does not come again. */
+static void check_left_early(void)
+{
+	static uint64_t words[1 << 15];
+	struct loci_rundir *dir = rundir();
+	struct loci_source *source = create(dir, 1 << 15);
+	struct loci_ring_producer *producer;
+	uint64_t next = 1, i = 1;
+	bool good = true;
+
+	CHECK(loci_ring_producer_open(loci_ring_path(source), &producer) == 0);
+	for (unsigned round = 0; round < 64; round++) {
+		for (uint64_t end = i + round * 5 % 97; i < end; i++)
+			put_item(producer, i);
+		loci_ring_next_chunk(producer, 1);
+		for (uint64_t n = loci_ring_chunk_words(source); good && n;) {
+			ssize_t got = source->ops->read(source, words, 1 << 15, NULL);
+
+			good = got > 0 && (uint64_t)got <= n &&
+				check_items(words, (size_t)got, &next);
+			n -= good ? (uint64_t)got : 0;
+		}
+	}
+	CHECK(good);
+	loci_ring_producer_close(producer);
+	CHECK_U64(next, i);
+	loci_source_close(source);
+	loci_rundir_free(dir);
+}
+
 static void check_misuse(void)
 {
 	struct loci_rundir *dir = rundir();
@@ -503,6 +533,7 @@ int main(int argc, char **argv)
 	check_threads();
 	check_random();
 	check_fork();
+	check_left_early();
 	check_misuse();
 	check_rundir();
 	check_kill_producer((unsigned)check_amount(150) * factor);
