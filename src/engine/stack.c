@@ -55,6 +55,7 @@ int loci_stack_new(
 		.min_slots = 1 << 17,
 		.chunk = LOCI_STACK_MAX_CHUNK,
 		.page_bytes = 2 << 20,
+		.near_homes = 16384,
 	};
 
 	if (options->little || (options->max_bytes && options->max_bytes < LITTLE_BYTES))

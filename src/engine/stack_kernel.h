@@ -4,51 +4,25 @@
  * stack_vector.h differ between them.
  *
  * Touches first become runs of touches of one block, unless the caller has found those, and these
- * hashes, by vectors where there are any (stack_runs.h). Runs pass through three stages, some runs
- * apart: ask for the bucket; find the entry and ask for the bits of its slot; count. Only the last
- * changes anything, so an entry found early is where it was, an empty one found may still be, and
- * otherwise the search is repeated. A block that a hint finds in the top needs no entry.
+ * hashes, by vectors where there are any (stack_runs.h). Runs pass through stages, some runs apart:
+ * ask for the home; where the map is large, ask for the bucket of a block that is not in its home;
+ * find the entry and ask for the bits of its slot (stack_find.h); count. Only the last changes
+ * anything, so an entry found early is where it was, an empty one found may still be, and otherwise
+ * the search is repeated. A block that a hint finds in the top needs no entry.
  *
  * What bounds the speed (AVX-512, a Zen 4 virtual machine) seems to be instructions: runs of gzip
  * take some 80 each where the block is in the top, as more than nine in ten are. From run to run
  * hangs only the update of the ranks, some 7 cycles, as long as they stay in a register. Where 1e6
  * blocks are touched at random the map no longer fits in any cache, and the prefetches wait for one
  * of the core's miss buffers to get free; words of uses are one line more to read for each deep
- * reuse.
+ * reuse. There, a block that is not in its home cost some 40 ns more than others as long as buckets
+ * were searched one after the other: branches went wrong, and nothing it needs was asked for.
  *
  * Tried without gain: homes that keep neighbouring blocks together (overflow costs more than it
  * saves), prefetching to the second level only, other distances between the stages, a whole batch
  * of runs at a time through each stage (prefetches come in bursts), counting the bins of a chunk
  * after it instead of run by run. */
-#include "engine/stack_line.h"
-#include "engine/stack_runs.h"
-
-/* How many runs ahead of counting a home is asked for and an entry looked for. */
-#define AHEAD_HOME (2 * BATCH)
-#define AHEAD_FIND 12
-#define BATCH      LOCI_STACK_BATCH
-#define RING       (4 * BATCH) /* a power of two, at least AHEAD_HOME + BATCH */
-
-/* What callers give, and so what a body of the loop is compiled for. */
-struct kernel_mode {
-	bool sampling, uses, runs, recent;
-	/* Only counts are wanted, or what enters the most recent blocks, which comes from below
-	 * them. Then blocks in the top are found as soon in the map as by hints, and those below
-	 * it sooner. */
-	bool no_hints;
-	bool finger; /* not resting (stack_state.h) */
-};
-
-/* Of runs: after the first stage the home, after the second the slot of the entry, plus UNSURE if
- * that may not be the block's; 0: it was in the top. */
-struct kernel_ring {
-	uintptr_t found[RING];
-};
-
-#define UNSURE ((uintptr_t)1)
-
-/* Lines of slots up to which they stay in the machine's caches anyhow. */
-#define NEAR_LINES 4096
+#include "engine/stack_find.h"
 
 /* The block of an entry enters the top in the place of the deepest there, which gets a slot. */
 INLINE unsigned kernel_enter(struct loci_stack *stack, struct kernel_ranks *ranks, uint32_t *entry,
@@ -113,8 +87,7 @@ INLINE void kernel_take_deep(
 		deep->distance = distance + LOCI_STACK_TOP;
 		deep->bin = loci_stack_bin(deep->distance);
 	} else {
-		stack->map.n_entries++;
-		*loci_stack_key(entry) = deep->hash;
+		kernel_add(stack, entry, deep->hash, mode);
 		deep->distance = LOCI_INFINITE;
 		deep->bin = LOCI_STACK_BIN_COLD;
 	}
@@ -125,65 +98,6 @@ INLINE void kernel_touch_deep(struct loci_stack *stack, struct kernel_ranks *ran
 {
 	kernel_take_deep(stack, deep, mode);
 	deep->place = kernel_enter(stack, ranks, deep->entry, deep->hash, mode);
-}
-
-INLINE struct loci_stack_bucket *kernel_home(
-	struct loci_stack *stack, uint64_t hash, struct kernel_mode mode)
-{
-	if (mode.sampling && !loci_stack_sampled(hash, stack->sample->shift))
-		return stack->sample->front + loci_stack_home(hash, LOCI_STACK_FRONT_HOMES);
-	return stack->map.bucket + loci_stack_home(hash, stack->map.n_homes);
-}
-
-/* The homes of a batch; each is asked for when its turn comes. */
-INLINE void kernel_first_stage(
-	struct loci_stack *stack, struct kernel_ring *ring, size_t from, struct kernel_mode mode)
-{
-	const uint64_t *hash = stack->runs.hash + from;
-	uintptr_t *found = &ring->found[from % RING];
-
-	kernel_homes(hash, BATCH, stack->map.bucket, stack->map.n_homes, found);
-	for (size_t i = 0; mode.sampling && i < BATCH; i++)
-		if (!loci_stack_sampled(hash[i], stack->sample->shift))
-			found[i] = (uintptr_t)kernel_home(stack, hash[i], mode);
-}
-
-/* An entry that is not in its home may be far away: its bucket is only asked for. */
-INLINE void kernel_second_stage(
-	struct loci_stack *stack, struct kernel_ring *ring, size_t i, struct kernel_mode mode)
-{
-	struct loci_stack_bucket *home = (struct loci_stack_bucket *)ring->found[i % RING];
-	uint64_t hash = stack->runs.hash[i];
-	uint32_t *entry, slot;
-	unsigned match;
-
-	if (!mode.no_hints &&
-		__builtin_expect(
-			stack->key[stack->hint[hash >> LOCI_STACK_HINT_SHIFT]] == hash, 1)) {
-		ring->found[i % RING] = 0;
-		return;
-	}
-	match = kernel_match(home, hash);
-	entry = &home->slot[__builtin_ctz(match | 4)];
-	if (__builtin_expect(!match, 0)) {
-		entry = loci_stack_first_empty(home);
-		if (*entry) {
-			__builtin_prefetch(home + 1, 1);
-			__builtin_prefetch(home + 2, 1);
-		}
-	}
-	slot = *entry;
-	ring->found[i % RING] = (uintptr_t)entry + ((!match | !slot) ? UNSURE : 0);
-	/* Some slot, if it has none. Never a branch: whether a block is deep is hard to predict. */
-	if (mode.sampling)
-		slot &= -(uint32_t)(slot != LOCI_STACK_DEAD);
-	slot = (slot > LOCI_STACK_DEEP + 64 ? slot : LOCI_STACK_DEEP + 64) - LOCI_STACK_DEEP;
-	if (mode.uses)
-		__builtin_prefetch(&stack->slots.use[loci_stack_use_index(slot)]);
-	if (stack->slots.n_lines <= NEAR_LINES)
-		return;
-	__builtin_prefetch(&stack->slots.line[slot >> 9], 1);
-	__builtin_prefetch(&stack->slots.near[slot >> 9], 1);
 }
 
 struct kernel_run {
@@ -201,19 +115,6 @@ INLINE struct kernel_run kernel_run(const struct loci_stack_chunk *runs, size_t 
 	if (mode.runs)
 		return (struct kernel_run){ i, i, now, now + t->more[i], t->is_write[i] };
 	return (struct kernel_run){ first, last, now + first, now + last, runs->is_write[i] };
-}
-
-/* Where a block is that no hint led to: one from below the top, or one whose hint another took. */
-INLINE uint32_t *kernel_entry(
-	struct loci_stack *stack, uintptr_t found, uint64_t hash, struct kernel_mode mode)
-{
-	uint32_t *entry = (uint32_t *)(found & ~UNSURE);
-
-	if (!mode.no_hints && __builtin_expect(!found, 0)) /* it has left the top since */
-		return kernel_find(kernel_home(stack, hash, mode), hash);
-	if (found & UNSURE && *loci_stack_key(entry) != hash && *entry)
-		return kernel_find(loci_stack_bucket_of(entry), hash);
-	return entry;
 }
 
 /* What is known of a touch when its block has been found and is the most recent. */
@@ -374,6 +275,8 @@ INLINE void kernel_loop(
 		kernel_first_stage(stack, &ring, i, mode);
 	for (size_t i = 0; i < AHEAD_HOME; i++)
 		__builtin_prefetch((void *)ring.found[i], 1);
+	for (size_t i = 0; i < AHEAD_AWAY; i += BATCH)
+		kernel_away_stage(stack, &ring, i);
 	for (size_t i = 0; i < AHEAD_FIND; i++)
 		kernel_second_stage(stack, &ring, i, mode);
 	if (mode.recent)
@@ -382,6 +285,7 @@ INLINE void kernel_loop(
 		size_t to = n - from < BATCH ? n : from + BATCH;
 
 		kernel_first_stage(stack, &ring, from + AHEAD_HOME, mode);
+		kernel_away_stage(stack, &ring, from + AHEAD_AWAY);
 		for (size_t i = from; i < to; i++) {
 			struct kernel_run run;
 

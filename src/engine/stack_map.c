@@ -117,6 +117,7 @@ static unsigned take(struct loci_stack_bucket *b, struct entry *ret)
 		b->slot[i] = 0;
 		b->key[i] = 0;
 	}
+	b->overflow = 0;
 	return n;
 }
 

@@ -115,8 +115,7 @@ INLINE void kernel_recent_enters(struct loci_stack *stack, const struct kernel_r
 		if (mode.uses)
 			touch.last_use = stack->slots.use[loci_stack_use_index(slot)];
 	} else {
-		stack->map.n_entries++;
-		*loci_stack_key(entry) = hash;
+		kernel_add(stack, entry, hash, mode);
 		touch.distance = LOCI_INFINITE;
 		touch.bin = LOCI_STACK_BIN_COLD;
 	}
@@ -186,8 +185,10 @@ INLINE void kernel_recent_stages(struct loci_stack *stack, struct kernel_ring *r
 			kernel_recent_stays(stack, i, t, mode);
 			continue;
 		}
-		if (n % BATCH == 0)
+		if (n % BATCH == 0) {
 			kernel_first_stage(stack, ring, n + AHEAD_HOME, mode);
+			kernel_away_stage(stack, ring, n + AHEAD_AWAY);
+		}
 		__builtin_prefetch((void *)ring->found[(n + AHEAD_HOME) % RING], 1);
 		kernel_second_stage(stack, ring, n + AHEAD_FIND, mode);
 		if (mode.sampling)

@@ -185,7 +185,7 @@ static inline __attribute__((always_inline)) void kernel_homes(const uint64_t *h
 static inline __attribute__((always_inline)) void kernel_pad(
 	struct loci_stack_chunk *runs, size_t n)
 {
-	for (size_t i = n; i < n + 3 * LOCI_STACK_BATCH; i++)
+	for (size_t i = n; i < n + 4 * LOCI_STACK_BATCH; i++)
 		runs->hash[i] = runs->hash[n - 1];
 }
 

@@ -55,7 +55,7 @@
 struct loci_stack_bucket {
 	uint64_t key[LOCI_STACK_WAYS]; /* the block's hash, which loses nothing; 0 when empty */
 	uint32_t slot[LOCI_STACK_WAYS];
-	uint32_t unused;
+	uint32_t overflow; /* of blocks at home here that are not here: by hash, how far on */
 	uint64_t stamp[LOCI_STACK_WAYS];
 };
 
@@ -79,6 +79,24 @@ static inline struct loci_stack_bucket *loci_stack_bucket_of(uint32_t *slot)
 static inline uint32_t *loci_stack_first_empty(struct loci_stack_bucket *b)
 {
 	return &b->slot[(unsigned)(b->slot[0] != 0) + (unsigned)(b->slot[1] != 0)];
+}
+
+/* Blocks that a full home has no room for are in one of the next buckets. By their low bits hashes
+ * have 4 bits each in their home that say in which the first such block is, so that it is found
+ * without a look at those between; the others of these bits are not before it. 0: there is none, or
+ * it is too far away to say. */
+static inline unsigned loci_stack_away(const struct loci_stack_bucket *home, uint64_t hash)
+{
+	return home->overflow >> (hash & 7) * 4 & 15;
+}
+
+static inline void loci_stack_set_away(
+	struct loci_stack_bucket *home, const struct loci_stack_bucket *at, uint64_t hash)
+{
+	uint64_t away = (uint64_t)(at - home);
+
+	if (away < 16 && !loci_stack_away(home, hash))
+		home->overflow |= (uint32_t)away << (hash & 7) * 4;
 }
 
 struct loci_stack_map {
@@ -190,7 +208,7 @@ loci_stack_kernel loci_stack_run_scalar, loci_stack_run_avx2, loci_stack_run_avx
 #define LOCI_STACK_BATCH     16 /* runs that a stage of the kernel takes at once */
 
 struct loci_stack_chunk {
-	uint64_t hash[LOCI_STACK_MAX_CHUNK + 3 * LOCI_STACK_BATCH + 64]
+	uint64_t hash[LOCI_STACK_MAX_CHUNK + 4 * LOCI_STACK_BATCH + 64]
 		__attribute__((aligned(64)));
 	uint32_t
 		start[LOCI_STACK_MAX_CHUNK + 64]; /* of run i; of the one after the last: the end */
@@ -203,6 +221,7 @@ struct loci_stack_tuning {
 	uint64_t min_slots;  /* slots of a new bitmap */
 	uint64_t chunk;      /* touches between checks for room in map and slots: MAX_CHUNK */
 	uint64_t page_bytes; /* of memory: that of huge pages */
+	uint64_t near_homes; /* up to which a map stays in the machine's caches anyhow */
 };
 
 struct loci_stack {
@@ -306,11 +325,13 @@ void loci_stack_map_filter(
 static inline uint32_t *loci_stack_bucket_add(
 	struct loci_stack_bucket *home, uint64_t key, uint64_t stamp, uint32_t slot)
 {
+	struct loci_stack_bucket *at = home;
 	uint32_t *entry;
 
-	while (home->slot[LOCI_STACK_WAYS - 1])
-		home++;
-	entry = loci_stack_first_empty(home);
+	while (at->slot[LOCI_STACK_WAYS - 1])
+		at++;
+	loci_stack_set_away(home, at, key);
+	entry = loci_stack_first_empty(at);
 	*entry = slot;
 	*loci_stack_key(entry) = key;
 	*loci_stack_stamp(entry) = stamp;

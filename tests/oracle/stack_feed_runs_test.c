@@ -162,8 +162,8 @@ static void check_sampled(
 }
 
 static const enum loci_isa isas[] = { LOCI_ISA_SCALAR, LOCI_ISA_AVX2, LOCI_ISA_AVX512 };
-static const struct loci_stack_tuning tunings[] = { { 40, 1000, 64, 4096 },
-	{ 8192, 1 << 17, 4096, 2 << 20 } };
+static const struct loci_stack_tuning tunings[] = { { 40, 1000, 64, 4096, 0 },
+	{ 8192, 1 << 17, 4096, 2 << 20, 16384 } };
 
 static void check_streams(uint64_t blocks)
 {

@@ -82,7 +82,7 @@ static const struct {
 	{ "edge", edge, 100 },
 };
 
-static const struct loci_stack_tuning tuning = { 256, 4000, 256, 4096 };
+static const struct loci_stack_tuning tuning = { 256, 4000, 256, 4096, 0 };
 
 static void make(unsigned stream, unsigned seed, struct touches *t)
 {

@@ -227,8 +227,8 @@ static const struct {
 
 static const enum loci_isa isas[] = { LOCI_ISA_SCALAR, LOCI_ISA_AVX2, LOCI_ISA_AVX512 };
 /* The first as small as the engine allows: growth and renumbering every few hundred touches. */
-static const struct loci_stack_tuning tunings[] = { { 40, 1000, 64, 4096 },
-	{ 8192, 1 << 17, 4096, 2 << 20 } };
+static const struct loci_stack_tuning tunings[] = { { 40, 1000, 64, 4096, 0 },
+	{ 8192, 1 << 17, 4096, 2 << 20, 16384 } };
 
 struct expected {
 	struct loci_naive_touch touch[MAX_TOUCHES];
@@ -340,7 +340,8 @@ static void feed(struct loci_stack *stack, const struct touches *t, size_t from,
 }
 
 /* What the search in the map relies on: entries fill buckets in order, empty ones have the key 0,
- * and from the home of an entry to where it is all buckets are full. Places know their entries. */
+ * and from the home of an entry to where it is all buckets are full. Homes know the first of those
+ * that are elsewhere. Places know their entries. */
 static void check_map(const struct loci_stack *stack)
 {
 	const struct loci_stack_map *map = &stack->map;
@@ -350,6 +351,8 @@ static void check_map(const struct loci_stack *stack)
 		const struct loci_stack_bucket *bucket = &map->bucket[b];
 
 		for (unsigned i = 0; i < LOCI_STACK_WAYS; i++) {
+			uint64_t home = loci_stack_home(bucket->key[i], map->n_homes);
+			unsigned away = loci_stack_away(&map->bucket[home], bucket->key[i]);
 			uint32_t slot = bucket->slot[i];
 
 			if (!slot) {
@@ -358,8 +361,9 @@ static void check_map(const struct loci_stack *stack)
 			}
 			n++;
 			CHECK(!i || bucket->slot[i - 1]);
-			CHECK(loci_stack_home(bucket->key[i], map->n_homes) >= full_since);
-			CHECK(loci_stack_home(bucket->key[i], map->n_homes) <= b);
+			CHECK(home >= full_since);
+			CHECK(home <= b);
+			CHECK(b == home || (away ? away <= b - home : b - home > 15));
 			CHECK(slot > LOCI_STACK_TOP || stack->place[slot - 1] == &bucket->slot[i]);
 		}
 		if (!bucket->slot[LOCI_STACK_WAYS - 1])
