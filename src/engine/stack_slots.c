@@ -53,7 +53,7 @@ uint64_t loci_stack_slots_bytes(uint64_t n_slots, bool keep_uses, uint64_t page_
 
 uint32_t loci_stack_slots_number(uint64_t rank)
 {
-	return (uint32_t)(rank / LOCI_STACK_LINE_BITS * 512 + rank % LOCI_STACK_LINE_BITS + 64);
+	return (uint32_t)rank / LOCI_STACK_LINE_BITS * 64 + (uint32_t)rank + 64;
 }
 
 void loci_stack_slots_close_line(struct loci_stack_slots *slots)
@@ -72,15 +72,12 @@ void loci_stack_slots_close_line(struct loci_stack_slots *slots)
 
 static void fill_line(struct loci_stack_line *line, unsigned n)
 {
-	unsigned in_word[8] = { 0 };
+	for (unsigned word = 1; word < 8 && n; word++) {
+		unsigned here = n < 64 ? n : 64;
 
-	for (unsigned i = 0; i < n; i++) {
-		line->word[1 + i / 64] |= 1ull << (i % 64);
-		in_word[1 + i / 64]++;
-	}
-	for (unsigned word = 1, after = n; word < 8; word++) {
-		after -= in_word[word];
-		line->word[0] |= (uint64_t)after << (9 * (word - 1));
+		n -= here;
+		line->word[word] = UINT64_MAX >> (64 - here);
+		line->word[0] |= (uint64_t)n << (9 * (word - 1));
 	}
 }
 
@@ -248,26 +245,35 @@ static uint32_t *count_up(const struct loci_stack_slots *slots)
 	return ret;
 }
 
-/* up_to: by line, as count_up has it. */
-static uint32_t renumber(const struct loci_stack_slots *slots, const uint32_t *up_to, uint32_t slot,
-	const struct loci_stack_slots *fresh)
+/* The slot of an entry; of one that has none the first, so that none needs a branch: which of a
+ * bucket's entries are taken cannot be foreseen. */
+static inline uint32_t slot_of(uint32_t entry)
 {
-	uint32_t rank = up_to[slot / 512] - 1 - (uint32_t)after_in_line(slots, slot);
+	uint32_t least = LOCI_STACK_DEEP + 64;
 
-	if (slots->use)
+	return (entry > least ? entry : least) - LOCI_STACK_DEEP;
+}
+
+/* up_to: by line, as count_up has it. */
+static inline __attribute__((always_inline)) uint32_t renumber(const struct loci_stack_slots *slots,
+	const uint32_t *up_to, uint32_t entry, const struct loci_stack_slots *fresh)
+{
+	uint32_t slot = slot_of(entry);
+	uint32_t rank = up_to[slot / 512] - 1 - (uint32_t)after_in_line(slots, slot);
+	uint32_t moved = LOCI_STACK_DEEP + loci_stack_slots_number(rank);
+
+	if (slots->use && entry >= LOCI_STACK_DEEP)
 		fresh->use[rank] = slots->use[loci_stack_use_index(slot)];
-	return loci_stack_slots_number(rank);
+	return entry >= LOCI_STACK_DEEP ? moved : entry;
 }
 
 /* What stands of a slot is far from that of the next block in the map. */
 static inline __attribute__((always_inline)) void expect(
 	const struct loci_stack_slots *slots, const struct loci_stack_bucket *bucket)
 {
-	for (unsigned i = 0; i < LOCI_STACK_WAYS && bucket->slot[i]; i++) {
-		uint32_t slot = bucket->slot[i] - LOCI_STACK_DEEP;
+	for (unsigned i = 0; i < LOCI_STACK_WAYS; i++) {
+		uint32_t slot = slot_of(bucket->slot[i]);
 
-		if (bucket->slot[i] < LOCI_STACK_DEEP)
-			continue;
 		__builtin_prefetch(&slots->line[slot / 512]);
 		if (slots->use)
 			__builtin_prefetch(&slots->use[loci_stack_use_index(slot)]);
@@ -289,11 +295,10 @@ int loci_stack_slots_renumber(struct loci_stack_slots *slots, struct loci_stack_
 
 		if (b + AHEAD < n)
 			expect(slots, &map->bucket[b + AHEAD]);
-		/* they fill in order */
-		for (unsigned i = 0; i < LOCI_STACK_WAYS && slot[i]; i++)
-			if (slot[i] >= LOCI_STACK_DEEP)
-				slot[i] = LOCI_STACK_DEEP +
-					renumber(slots, up_to, slot[i] - LOCI_STACK_DEEP, &fresh);
+		if (!slot[0]) /* a page that was never written stays so */
+			continue;
+		for (unsigned i = 0; i < LOCI_STACK_WAYS; i++)
+			slot[i] = renumber(slots, up_to, slot[i], &fresh);
 	}
 	replace(slots, &fresh);
 	return 0;
