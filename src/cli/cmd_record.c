@@ -451,8 +451,10 @@ static int record(struct loci_record_args *args)
 static int choose(struct loci_record_args *args)
 {
 	struct loci_err err = { "" }, cause = { "" };
-	int r = loci_choose(args->collector, &args->run, &args->choice, &err), status;
+	int r, status;
 
+	args->run.turns = args->order == LOCI_ORDER_REFS;
+	r = loci_choose(args->collector, &args->run, &args->choice, &err);
 	args->run.collector = args->choice.collector;
 	if (r == 0)
 		return -1;

@@ -14,6 +14,7 @@
 
 #define LONGEST_MS 1000000 /* a wait of poll(2) */
 #define BEGIN_MS   5       /* how often to look whether the program has begun */
+#define TURN_SHIFT 9       /* of turns that threads take: doc/performance.md */
 
 static double now_s(void)
 {
@@ -28,10 +29,15 @@ static void set(struct loci_gate *gate, uint32_t recording)
 	__atomic_store_n(&gate->shared->recording, recording, __ATOMIC_SEQ_CST);
 }
 
+static bool is_allowed(const char *variable)
+{
+	const char *asked = getenv(variable);
+	return !asked || strcmp(asked, "0") != 0;
+}
+
 bool loci_gate_runs(void)
 {
-	const char *asked = getenv("LOCI_RUNS");
-	return !asked || strcmp(asked, "0") != 0;
+	return is_allowed("LOCI_RUNS");
 }
 
 static void set_sampling(struct loci_control *control, const struct loci_run_sampling *sampling)
@@ -90,6 +96,8 @@ int loci_gate_init(struct loci_gate *gate, const char *run_dir,
 	/* A thread that is to stop sees it when a chunk is full: few words would keep it from that.
 	 */
 	gate->shared->runs = !gate->windows && loci_gate_runs();
+	if (options->turns && !gate->windows && is_allowed("LOCI_TURNS"))
+		gate->shared->turn_shift = TURN_SHIFT;
 	if (options->sampling)
 		set_sampling(gate->shared, options->sampling);
 	if (options->watching)

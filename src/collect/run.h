@@ -37,7 +37,8 @@ struct loci_run_options {
 	bool count;                    /* references are counted only; by cc */
 	const struct loci_run_sampling *sampling; /* references around samples; by cc. NULL: all */
 	const struct loci_run_watching *watching; /* no references, watched samples; by cc */
-	bool follow;                              /* children too */
+	bool turns;  /* threads take turns where they meet, if all is recorded; by cc */
+	bool follow; /* children too */
 	bool no_kernel;
 	bool start_disabled;        /* nothing is recorded until toggled */
 	bool toggles;               /* loci_runner_toggle will be used */

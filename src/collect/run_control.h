@@ -78,8 +78,9 @@ struct loci_control {
 	uint32_t doubling; /* after so many samples of the run the period doubles; 0: never */
 	uint64_t period;   /* mean gap between the samples of a thread, in references */
 	uint64_t seed;
-	uint32_t taken; /* samples of the run so far, by the collector */
-	uint32_t reserved2;
+	uint32_t taken;      /* samples of the run so far, by the collector */
+	uint32_t turn_shift; /* LOCI_CONTROL_TRACE: threads take turns of 1 << so many
+				references where they meet; 0: none */
 	struct loci_control_samples slot[LOCI_CONTROL_SLOTS];
 	struct loci_control_watching watching;
 	uint32_t reserved[472];

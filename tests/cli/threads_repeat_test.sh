@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs without data races, in which no lock is for who comes first, recorded twice, give the same:
-# private and shared distances, coherence misses, whatever the machine did meanwhile. And two counters in
+# Programs without data races, recorded twice, give the same: private and shared distances, coherence misses,
+# whatever the machine did meanwhile, also where threads meet at locks and atomic operations. And two counters in
 # a line of the cache are found out, by variable and line, where its padded twin has none.
 # Not under sanitizers: the recorder's part is tested by others.
 . "$SRC/tests/cli/expect.sh"
@@ -61,6 +61,15 @@ if [ -n "$fixed" ]; then
 	repeats stencil row 4 160 3
 	repeats lu static 4 8 1
 	repeats histogram packed 4 20000 3
+	# who comes first is decided by turns: mutexes and conditions, flags, compare and exchange, readers and writers
+	repeats pipeline single 4 256 2
+	repeats pipeline batch 4 256 2
+	repeats annealing mutex 4 1024 2
+	repeats annealing flag 4 1024 2
+	repeats ring mutex 4 5000 2
+	repeats ring atomic 4 5000 2
+	repeats table whole 4 2048 3
+	repeats table parts 4 2048 3
 	# a barrier of the C library, round by round
 	expect 0 loci cc --loci-clang="$major" -g -O1 -o handed_on "$SRC/tests/workloads/handed_on.c" -lpthread
 	expect 0 $fixed loci record -q -o a.loci ./handed_on

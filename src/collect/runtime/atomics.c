@@ -6,6 +6,7 @@
  * numbers. */
 #include "collect/runtime/atomics.h"
 #include "collect/runtime/sync.h"
+#include "collect/runtime/turns.h"
 #include "stream/ring_x86_64.h"
 
 #define WAITED_FOR (1u << 31) /* of a lock; the rest is the id of the thread that has it */
@@ -82,6 +83,7 @@ uint64_t *rt_atomic_begin(uint64_t *at, uint64_t address, uint64_t kind)
 		state->cursor = at;
 		return at;
 	}
+	rt_turn_take(thread);
 	stripe = rt_stripe((const void *)address);
 	rt_defer(thread);
 	thread->held = lock(stripe, thread->id) ? stripe : NULL;

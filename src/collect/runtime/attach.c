@@ -137,6 +137,8 @@ static enum rt_mode attach(void)
 		return RT_OFF;
 	rt.samples = rt.control->mode == LOCI_CONTROL_SAMPLE;
 	rt.watches = rt.control->mode == LOCI_CONTROL_WATCH;
+	if (rt.control->mode == LOCI_CONTROL_TRACE && !rt.control->windows)
+		rt.turn_shift = rt.control->turn_shift;
 	rt.learns = rt.control->windows || rt.control->mode == LOCI_CONTROL_COUNT;
 	rt_fork_init();
 	rt_end_init();

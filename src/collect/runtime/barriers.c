@@ -4,6 +4,7 @@
  * next before all have left this one. Which round it is follows from how many have arrived, and how
  * many a round takes. */
 #include "collect/runtime/sync.h"
+#include "collect/runtime/turns.h"
 #include "collect/runtime/wrap.h"
 
 #define BARRIERS 256u /* known at once; of others all rounds are told at one object */
@@ -42,6 +43,7 @@ struct stay {
 /* As one leaves, by cancellation too. */
 static void leave(const struct stay *stay)
 {
+	rt_turn_wake_at(stay->thread, stay->at, &rt_stripe(stay->at)->clock);
 	rt_sync_running(stay->thread);
 	rt_sync(stay->thread, rt_stripe(stay->at), LOCI_SYNC_BARRIER_LEAVE);
 }
@@ -76,13 +78,17 @@ RT_WRAP(int, pthread_barrier_init, pthread_barrier_t *barrier, const pthread_bar
 RT_WRAP(int, pthread_barrier_wait, pthread_barrier_t *barrier)
 {
 	struct rt_thread *thread = rt_sync_thread();
-	const void *at = arrive(barrier);
+	const void *at;
 
+	if (thread)
+		rt_turn_take(thread);
+	at = arrive(barrier);
 	if (thread) {
 		__attribute__((cleanup(leave), unused)) struct stay stay = { thread, at };
 
 		rt_sync(thread, rt_stripe(at), LOCI_SYNC_BARRIER_ARRIVE);
-		rt_sync_blocked(thread);
+		rt_sync_parked(thread);
+		rt_turn_park_for(thread, at, &rt_stripe(at)->clock);
 		return RT_REAL(pthread_barrier_wait)(barrier);
 	}
 	return RT_REAL(pthread_barrier_wait)(barrier);

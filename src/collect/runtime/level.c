@@ -3,6 +3,7 @@
 #include "collect/runtime/level.h"
 #include "collect/runtime/burst.h"
 #include "collect/runtime/sync.h"
+#include "collect/runtime/turns.h"
 #include "stream/ring_x86_64.h"
 
 /* Words that nobody wants; whoever passes the check of a tracing copy may append so many. */
@@ -70,6 +71,19 @@ static void notice_silence(struct rt_level *level)
 	}
 }
 
+/* The recorder may be late. */
+static void next_chunk(struct loci_ring_producer *ring, unsigned n_words)
+{
+	struct rt_thread *thread = rt_self;
+	bool waits = thread && thread->turn.waits;
+
+	if (thread)
+		rt_turn_waits(thread, true);
+	loci_ring_next_chunk(ring, n_words);
+	if (thread)
+		rt_turn_waits(thread, waits);
+}
+
 static uint64_t *make_room(struct rt_level *level, unsigned n_words)
 {
 	struct loci_ring_producer *ring = &level->ring;
@@ -78,7 +92,7 @@ static uint64_t *make_room(struct rt_level *level, unsigned n_words)
 	if ((size_t)(ring->limit - ring->cursor) < n_words) {
 		uint64_t mask = rt_block();
 
-		loci_ring_next_chunk(ring, n_words);
+		next_chunk(ring, n_words);
 		notice_silence(level);
 		rt_unblock(mask);
 	}
@@ -191,7 +205,7 @@ void rt_push(struct rt_thread *thread)
 	if (!is_open(level))
 		return;
 	loci_ring_inline_take(&level->ring);
-	loci_ring_next_chunk(&level->ring, 1);
+	next_chunk(&level->ring, 1);
 	notice_silence(level);
 }
 
@@ -234,7 +248,7 @@ bool rt_level_make_room(struct rt_thread *thread, struct rt_level *level)
 		append(level, LOCI_MARK_LOST, 1, 0, NULL);
 	is_new = ring->cursor > ring->limit - LOCI_CC_ROOM_WORDS;
 	if (is_new)
-		loci_ring_next_chunk(ring, LOCI_CC_ROOM_WORDS);
+		next_chunk(ring, LOCI_CC_ROOM_WORDS);
 	notice_silence(level);
 	if (!ring->shared) {
 		be_quiet(level);

@@ -62,6 +62,23 @@ struct rt_level {
 	size_t mapped_bytes;
 };
 
+/* Its place among the others (turns.h). */
+struct rt_turn {
+	uint32_t state;
+	uint32_t is_lost; /* others do not wait for it until it comes again */
+	bool waits;       /* in the runtime, for others or for the recorder */
+	uint32_t tid;     /* of the kernel; 0: it has not begun */
+	uint64_t added;   /* its clock is its references, and these */
+	uint64_t until;   /* the place of the least of the others, when last seen .. */
+	uint64_t changes; /* .. and what had changed by then */
+	const struct loci_cc_thread *counter; /* its __loci_thread; NULL: not begun, or ended .. */
+	uint32_t readers;                     /* .. and who looks there now */
+	uint32_t patience;                    /* naps for which others wait for it */
+	const volatile void *at;              /* where it is parked .. */
+	uint64_t ticket;                      /* .. and who was before */
+	struct rt_thread *woken_next;         /* of those that are woken together */
+};
+
 /* A thread. These are never given back, only used again. */
 struct rt_thread {
 	struct rt_thread *next;
@@ -108,9 +125,10 @@ struct rt_thread {
 	uint64_t rested;    /* its count when it came last and had no sample */
 	uint64_t tail_refs, tail_now; /* references in its tracing copy when a look or burst was
 					 over: of late, and so far */
-	uint64_t *counters;           /* of executions; NULL: none yet */
-	uintptr_t new_site;           /* of an operator new that is on its way to malloc */
-	char path[2][RT_PATH_BYTES];  /* stacks may be small */
+	struct rt_turn turn;
+	uint64_t *counters;          /* of executions; NULL: none yet */
+	uintptr_t new_site;          /* of an operator new that is on its way to malloc */
+	char path[2][RT_PATH_BYTES]; /* stacks may be small */
 	struct loci_marking_thread marks;
 	struct rt_level level[RT_LEVELS];
 };
@@ -122,13 +140,14 @@ struct rt_image {
 	pid_t pid;
 	int number; /* of the program it is in this process */
 	bool ended;
-	bool is_threaded; /* there have been other threads */
-	bool learns;      /* functions are to be known also while no words are wanted */
-	bool is_plain;    /* no code in it was compiled by `loci cc` when it began */
-	bool samples;     /* windows are where threads have samples */
-	bool watches;     /* samples are watched, and no words go to the recorder (watching.h) */
-	uint64_t salt;    /* of the generators of this process */
-	uint64_t forks;   /* children so far: each samples other references */
+	bool is_threaded;    /* there have been other threads */
+	bool learns;         /* functions are to be known also while no words are wanted */
+	bool is_plain;       /* no code in it was compiled by `loci cc` when it began */
+	bool samples;        /* windows are where threads have samples */
+	bool watches;        /* samples are watched, and no words go to the recorder (watching.h) */
+	unsigned turn_shift; /* turns are of 1 << so many references; 0: none are taken */
+	uint64_t salt;       /* of the generators of this process */
+	uint64_t forks;      /* children so far: each samples other references */
 	struct loci_control *control;
 	uint64_t sequence;
 	uint64_t n_strings;

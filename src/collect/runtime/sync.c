@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/runtime/sync.h"
 #include "collect/runtime/level.h"
+#include "collect/runtime/turns.h"
 
 #include <errno.h>
 
@@ -21,7 +22,7 @@ void rt_sync_forget(void)
 	rt_synced = 0;
 	for (unsigned i = 0; i < RT_STRIPES; i++)
 		if (rt_stripes[i].number || rt_stripes[i].lock)
-			rt_stripes[i].number = rt_stripes[i].lock = 0;
+			rt_stripes[i].number = rt_stripes[i].clock = rt_stripes[i].lock = 0;
 }
 
 struct rt_thread *rt_sync_thread_now(void)
@@ -99,8 +100,13 @@ void rt_sync_began(struct rt_thread *thread)
 
 void rt_sync_finish(struct rt_thread *thread)
 {
+	struct rt_stripe *mine = rt_stripe((void *)pthread_self());
+
+	rt_turn_take(thread);
 	rt_sync(thread, rt_stripe(&rt.threads), LOCI_SYNC_RELEASE);
-	rt_sync(thread, rt_stripe((void *)pthread_self()), LOCI_SYNC_THREAD_FINISH);
+	rt_sync(thread, mine, LOCI_SYNC_THREAD_FINISH);
+	rt_turn_reach(thread, &mine->clock);
+	rt_turn_wake_at(thread, mine, &mine->clock);
 }
 
 void rt_sync_inherit(struct rt_thread *thread)
@@ -117,7 +123,7 @@ void rt_sync_time(struct rt_thread *thread)
 
 /* Within a wait there may be others: of a handler, which change nothing, or where cancellation
  * unwinds out of it, and then it is over. */
-void rt_sync_blocked(struct rt_thread *thread)
+void rt_sync_parked(struct rt_thread *thread)
 {
 	if (thread->is_blocked || !begin(thread, 3))
 		return;
@@ -129,6 +135,12 @@ void rt_sync_blocked(struct rt_thread *thread)
 	rt_sync_end(thread);
 }
 
+void rt_sync_blocked(struct rt_thread *thread)
+{
+	rt_sync_parked(thread);
+	rt_turn_leave(thread);
+}
+
 /* There may have been a fork, or the end of recording, in between. */
 void rt_sync_running(struct rt_thread *thread)
 {
@@ -136,6 +148,7 @@ void rt_sync_running(struct rt_thread *thread)
 		!begin(thread, 3))
 		return;
 	thread->is_blocked = false;
+	rt_turn_enter(thread);
 	rt_mark(thread, LOCI_MARK_RUNNING, 0, 0, NULL);
 	rt_sync_time(thread);
 	rt_sync_end(thread);

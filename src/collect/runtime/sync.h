@@ -26,8 +26,9 @@
 
 struct rt_stripe {
 	_Alignas(64) uint64_t number; /* of its last SYNC in this process */
+	uint64_t clock;               /* of the last that arrived at a barrier (turns.h) */
 	uint32_t lock; /* for who needs an operation and its number to be one; sync.c leaves it
-			  alone, but that it is free in a child */
+			 alone, but that it is free in a child */
 };
 extern struct rt_stripe rt_stripes[RT_STRIPES] __attribute__((visibility("hidden")));
 
@@ -79,7 +80,11 @@ void rt_sync_inherit(struct rt_thread *thread); /* the lock's owner has ended */
 /* Around what may wait: the recorder has all that was written, and does not wait for more. A
  * handler may jump out of it. */
 void rt_sync_blocked(struct rt_thread *thread);
+void rt_sync_parked(struct rt_thread *thread); /* by turns.h: others are not told */
 void rt_sync_running(struct rt_thread *thread);
+/* locks.c, in turn: gives the mutex back and is parked elsewhere. Not 0: it is not, as that says.
+ */
+int rt_mutex_wait_at(struct rt_thread *thread, pthread_mutex_t *mutex, const void *at);
 /* The time, for who orders by it. */
 void rt_sync_time(struct rt_thread *thread);
 

@@ -5,6 +5,7 @@
 #include "collect/runtime/level.h"
 #include "collect/runtime/own_masks.h"
 #include "collect/runtime/sync.h"
+#include "collect/runtime/turns.h"
 #include "collect/runtime/watching.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
@@ -78,6 +79,7 @@ struct rt_thread *rt_thread_take(uint32_t parent)
 	for (unsigned i = 0; i < RT_LEVELS; i++)
 		rt_level_reset(&thread->level[i]);
 	rt_counters_clear(thread);
+	rt_turn_made(NULL, thread);
 	return thread;
 }
 
@@ -124,13 +126,15 @@ void rt_thread_begin(struct rt_thread *thread)
 	rt_self = thread;
 	rt_own_signals_thread();
 	thread->offset = __loci_thread.budget;
-	rt_thread_set_budget(thread, -1); /* it may have run before anybody was there */
+	/* It may have run before anybody was there. */
+	rt_thread_set_budget(thread, rt.turn_shift ? -RT_ENDLESS : -1);
 	rt_thread_set_recording(thread, rt_mode() == RT_TRACE && !rt.control->windows);
 	if (rt.samples)
 		rt_sample_begin(thread);
 	if (rt.watches)
 		rt_watch_thread_begin(thread);
 	pthread_setspecific(rt_key, thread);
+	rt_turn_begin(thread);
 	introduce(thread);
 	rt_sync_began(thread);
 	rt_level_resume(thread, &thread->level[thread->depth]);
@@ -223,6 +227,7 @@ void rt_thread_end(struct rt_thread *thread)
 	if (rt.watches)
 		rt_watch_thread_end(thread);
 	tell_end(thread);
+	rt_turn_end(thread);
 	rt_own_signals_thread_end();
 	is_over = true;
 	rt_self = NULL;
@@ -249,6 +254,7 @@ void rt_threads_forget(struct rt_thread *but)
 		for (unsigned i = 0; i < RT_LEVELS; i++)
 			rt_level_forget(&thread->level[i]);
 		thread->in_use = thread == but;
+		thread->turn.readers = 0;
 	}
 }
 
@@ -284,6 +290,13 @@ void rt_thread_unmute(void)
 	rt_level_resume(thread, &thread->level[thread->depth]);
 }
 
+/* Others look at the count, which is right at no time while it is set: so not each time. */
+static void be_endless(struct rt_thread *thread)
+{
+	if (__loci_thread.budget > -RT_ENDLESS / 2)
+		rt_thread_set_budget(thread, -RT_ENDLESS);
+}
+
 /* Comes from code that has no room, or has not met the runtime yet. */
 void rt_room(void)
 {
@@ -305,9 +318,10 @@ void rt_room(void)
 
 		rt_window_look(thread);
 		if (rt_level_make_room(thread, &thread->level[thread->depth]))
-			rt_thread_set_budget(thread, -RT_ENDLESS);
+			be_endless(thread);
 		else if (__loci_thread.budget < 0)
 			rt_thread_set_budget(thread, rt_window_budget(thread));
+		rt_turn_come(thread);
 		rt_unblock(mask);
 		if (rt.samples && thread->recording && !thread->depth)
 			rt_sample_wait(thread);

@@ -4,6 +4,7 @@
 #include "collect/runtime/own_masks.h"
 #include "collect/runtime/runtime.h"
 #include "collect/runtime/sync.h"
+#include "collect/runtime/turns.h"
 #include "collect/runtime/wrap.h"
 
 #include <threads.h>
@@ -50,8 +51,11 @@ static struct rt_thread *prepare(void)
 	__atomic_store_n(&__loci_shared, 1, __ATOMIC_RELAXED);
 	if (!parent)
 		return NULL;
+	rt_turn_take(parent);
 	rt_sync_go();
 	thread = rt_thread_take(parent->id);
+	if (thread)
+		rt_turn_made(parent, thread);
 	if (thread)
 		rt_sync_create(parent, thread);
 	return thread;
@@ -116,39 +120,44 @@ RT_WRAP(int, thrd_create, thrd_t *ret, thrd_start_t start, void *argument)
 /* A thread's end is told under its handle, which no other has before it was joined. */
 struct join {
 	struct rt_thread *thread;
-	bool waits;
+	struct rt_stripe *at; /* NULL: it does not wait */
 };
 
-static struct join join_begin(struct rt_thread *thread, bool waits)
+static struct join join_begin(struct rt_thread *thread, struct rt_stripe *at)
 {
-	if (waits)
-		rt_sync_blocked(thread);
-	return (struct join){ thread, waits };
+	if (at) {
+		rt_turn_take(thread);
+		rt_sync_parked(thread);
+		rt_turn_park_for(thread, at, &at->clock);
+	}
+	return (struct join){ thread, at };
 }
 
 static void join_end(const struct join *join)
 {
-	if (join->waits)
-		rt_sync_running(join->thread);
+	if (!join->at)
+		return;
+	rt_turn_wake_at(join->thread, join->at, &join->at->clock);
+	rt_sync_running(join->thread);
 }
 
-#define JOIN(name, waits, arguments, ...)                                                 \
-	RT_WRAP(int, name, __VA_ARGS__)                                                   \
-	{                                                                                 \
-		struct rt_thread *thread = rt_sync_thread();                              \
-		int r;                                                                    \
-                                                                                          \
-		if (!thread)                                                              \
-			return RT_REAL(name) arguments;                                   \
-		{                                                                         \
-			__attribute__((cleanup(join_end), unused)) struct join join =     \
-				join_begin(thread, waits);                                \
-                                                                                          \
-			r = RT_REAL(name) arguments;                                      \
-		}                                                                         \
-		if (r == 0)                                                               \
-			rt_sync(thread, rt_stripe((void *)other), LOCI_SYNC_THREAD_JOIN); \
-		return r;                                                                 \
+#define JOIN(name, waits, arguments, ...)                                                    \
+	RT_WRAP(int, name, __VA_ARGS__)                                                      \
+	{                                                                                    \
+		struct rt_thread *thread = rt_sync_thread();                                 \
+		int r;                                                                       \
+                                                                                             \
+		if (!thread)                                                                 \
+			return RT_REAL(name) arguments;                                      \
+		{                                                                            \
+			__attribute__((cleanup(join_end), unused)) struct join join =        \
+				join_begin(thread, waits ? rt_stripe((void *)other) : NULL); \
+                                                                                             \
+			r = RT_REAL(name) arguments;                                         \
+		}                                                                            \
+		if (r == 0)                                                                  \
+			rt_sync(thread, rt_stripe((void *)other), LOCI_SYNC_THREAD_JOIN);    \
+		return r;                                                                    \
 	}
 #define OTHER pthread_t other, void **result
 JOIN(pthread_join, true, (other, result), OTHER)

@@ -2,6 +2,7 @@
 /* What threads wait at: condition variables, semaphores, and what is done once. A wait
  * may be left by cancellation; what is told after it is told then too. */
 #include "collect/runtime/sync.h"
+#include "collect/runtime/turns.h"
 #include "collect/runtime/wrap.h"
 
 #include <errno.h>
@@ -37,6 +38,65 @@ static void end(const struct wait *wait)
 #define UNTIL    const struct timespec *until
 #define BY_CLOCK clockid_t clock, const struct timespec *until
 
+/* In turn: parked at the condition, whoever of the mutex's waits is let go before. A mutex or
+ * condition of several processes, or one that is more than a lock, is left to the library. */
+int RT_WRAPPED(pthread_mutex_lock)(pthread_mutex_t *lock);
+
+static bool can_park(
+	struct rt_thread *thread, const pthread_cond_t *condition, const pthread_mutex_t *mutex)
+{
+	int kind = mutex->__data.__kind & 0xff;
+
+	return !(condition->__data.__wrefs & 1) &&
+		(kind == PTHREAD_MUTEX_TIMED_NP || kind == PTHREAD_MUTEX_ADAPTIVE_NP) &&
+		rt_turn_take(thread);
+}
+
+struct parked {
+	struct rt_thread *thread;
+	pthread_cond_t *condition;
+	pthread_mutex_t *mutex;
+};
+
+static void end_parked(const struct parked *parked)
+{
+	rt_turn_unpark(parked->thread);
+	rt_sync_running(parked->thread);
+	RT_WRAPPED(pthread_mutex_lock)(parked->mutex);
+	rt_sync(parked->thread, rt_stripe(parked->condition), LOCI_SYNC_ACQUIRE);
+}
+
+static int wait_parked(struct rt_thread *thread, pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+	int r = rt_mutex_wait_at(thread, mutex, condition);
+
+	if (r)
+		return r;
+	{
+		__attribute__((cleanup(end_parked), unused)) struct parked parked = { thread,
+			condition, mutex };
+
+		do
+			pthread_testcancel();
+		while (!rt_turn_is_woken(thread) && rt_mode() == RT_TRACE);
+	}
+	return 0;
+}
+
+#define PARKED_WAIT(name, ...)                                                        \
+	RT_WRAP(int, name, __VA_ARGS__)                                               \
+	{                                                                             \
+		struct rt_thread *thread = rt_sync_thread();                          \
+                                                                                      \
+		if (thread && can_park(thread, (void *)condition, (void *)mutex))     \
+			return wait_parked(thread, (void *)condition, (void *)mutex); \
+		if (thread) {                                                         \
+			WAIT wait = begin(thread, condition, mutex);                  \
+                                                                                      \
+			return RT_REAL(name)(condition, mutex);                       \
+		}                                                                     \
+		return RT_REAL(name)(condition, mutex);                               \
+	}
 #define CONDITION_WAIT(name, arguments, ...)                         \
 	RT_WRAP(int, name, __VA_ARGS__)                              \
 	{                                                            \
@@ -49,30 +109,33 @@ static void end(const struct wait *wait)
 		}                                                    \
 		return RT_REAL(name) arguments;                      \
 	}
-#define WAKE(name, ...)                                                           \
+#define WAKE(name, wakes, ...)                                                    \
 	RT_WRAP(int, name, __VA_ARGS__)                                           \
 	{                                                                         \
 		struct rt_thread *thread = rt_sync_thread();                      \
                                                                                   \
-		if (thread)                                                       \
+		if (thread) {                                                     \
+			rt_turn_take(thread);                                     \
 			rt_sync(thread, rt_stripe(condition), LOCI_SYNC_RELEASE); \
+		}                                                                 \
+		rt_turn_wake(thread, condition, wakes);                           \
 		return RT_REAL(name)(condition);                                  \
 	}
 
 #define CONDITION pthread_cond_t *condition
 #define WITH      CONDITION, pthread_mutex_t *mutex
-CONDITION_WAIT(pthread_cond_wait, (condition, mutex), WITH)
+PARKED_WAIT(pthread_cond_wait, WITH)
 CONDITION_WAIT(pthread_cond_timedwait, (condition, mutex, until), WITH, UNTIL)
 CONDITION_WAIT(pthread_cond_clockwait, (condition, mutex, clock, until), WITH, BY_CLOCK)
-WAKE(pthread_cond_signal, CONDITION)
-WAKE(pthread_cond_broadcast, CONDITION)
+WAKE(pthread_cond_signal, 1, CONDITION)
+WAKE(pthread_cond_broadcast, RT_TURN_ALL, CONDITION)
 
 #define CND      cnd_t *condition
 #define CND_WITH CND, mtx_t *mutex
-CONDITION_WAIT(cnd_wait, (condition, mutex), CND_WITH)
+PARKED_WAIT(cnd_wait, CND_WITH)
 CONDITION_WAIT(cnd_timedwait, (condition, mutex, until), CND_WITH, UNTIL)
-WAKE(cnd_signal, CND)
-WAKE(cnd_broadcast, CND)
+WAKE(cnd_signal, 1, CND)
+WAKE(cnd_broadcast, RT_TURN_ALL, CND)
 
 /* Semaphores: errno says what a try found. */
 static int tried(struct rt_thread *thread, const sem_t *semaphore, int result)
@@ -88,6 +151,7 @@ RT_WRAP(int, sem_trywait, sem_t *semaphore)
 
 	if (!thread)
 		return RT_REAL(sem_trywait)(semaphore);
+	rt_turn_take(thread);
 	return tried(thread, semaphore, RT_REAL(sem_trywait)(semaphore));
 }
 
@@ -101,6 +165,7 @@ RT_WRAP(int, sem_trywait, sem_t *semaphore)
 		if (!thread)                                   \
 			return RT_REAL(name) arguments;        \
 		pthread_testcancel();                          \
+		rt_turn_take(thread);                          \
 		error = errno;                                 \
 		r = RT_REAL(sem_trywait)(semaphore);           \
 		if (r < 0 && errno == EAGAIN) {                \
@@ -120,8 +185,10 @@ RT_WRAP(int, sem_post, sem_t *semaphore)
 {
 	struct rt_thread *thread = rt_sync_thread();
 
-	if (thread)
+	if (thread) {
+		rt_turn_take(thread);
 		rt_sync(thread, rt_stripe(semaphore), LOCI_SYNC_RELEASE);
+	}
 	return RT_REAL(sem_post)(semaphore);
 }
 
