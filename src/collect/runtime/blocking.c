@@ -3,9 +3,11 @@
  * order nothing: what comes through a pipe is not told. */
 #include "collect/runtime/own_waits.h"
 #include "collect/runtime/sync.h"
+#include "collect/runtime/turns.h"
 #include "collect/runtime/wrap.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -102,3 +104,16 @@ BLOCKS_AS(int, sigwait,
 			     : RT_REAL(sigwait)(mask, signal),
 	const sigset_t *mask, int *signal)
 BLOCKS_WITH_MASK(sigsuspend, (mask), const sigset_t *mask)
+
+/* Who lets others go first does so by turns, too. */
+#define YIELDS(result, name)                                 \
+	RT_WRAP(result, name, void)                          \
+	{                                                    \
+		struct rt_thread *thread = rt_sync_thread(); \
+                                                             \
+		if (thread)                                  \
+			rt_turn_yield(thread);               \
+		return RT_REAL(name)();                      \
+	}
+YIELDS(int, sched_yield)
+YIELDS(void, thrd_yield)

@@ -272,6 +272,14 @@ bool rt_turn_take_now(struct rt_thread *thread)
 	return rt_mode() == RT_TRACE;
 }
 
+void rt_turn_yield(struct rt_thread *thread)
+{
+	uint64_t clock = own_clock(thread);
+
+	if (rt.turn_shift && !thread->depth)
+		raise_to(thread, clock, ((clock >> rt.turn_shift) + 1) << rt.turn_shift);
+}
+
 void rt_turn_leave(struct rt_thread *thread)
 {
 	uint32_t in = IN;

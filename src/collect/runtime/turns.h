@@ -29,6 +29,9 @@ static inline bool rt_turn_take(struct rt_thread *thread)
 	return rt.turn_shift && !thread->depth && rt_turn_take_now(thread);
 }
 
+/* It has nothing to do before the others have done something: its step is over. */
+void rt_turn_yield(struct rt_thread *thread);
+
 /* Waits for something unknown from here on, and no longer. */
 void rt_turn_leave(struct rt_thread *thread);
 void rt_turn_enter(struct rt_thread *thread);
