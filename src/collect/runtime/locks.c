@@ -21,14 +21,9 @@ static int taken(struct rt_thread *thread, const volatile void *lock, int result
 }
 
 /* In turn: it is free, or this thread is parked until it has been given back. One that was given
- * back by who is not known here is found by looking, each time if there is nobody else. */
-#define LOOKS 100 /* a second */
+ * back by who is not known here, as a timed wait at a condition does, is found by looking. */
+#define LOOK_NS 10000000u
 typedef int try_function(void *lock);
-
-static bool is_found(struct rt_thread *thread, unsigned looks)
-{
-	return looks % LOOKS == 0 || rt_turn_is_alone(thread);
-}
 
 static int take_turns(struct rt_thread *thread, void *lock, try_function *try, int is_busy)
 {
@@ -38,11 +33,10 @@ static int take_turns(struct rt_thread *thread, void *lock, try_function *try, i
 	while (r == is_busy && in_turn) {
 		rt_sync_parked(thread);
 		rt_turn_park(thread, lock);
-		for (unsigned looks = 1; r == is_busy && rt_mode() == RT_TRACE; looks++) {
-			if (rt_turn_is_woken(thread))
+		while (r == is_busy && rt_mode() == RT_TRACE) {
+			if (rt_turn_is_woken(thread, LOOK_NS))
 				break;
-			if (is_found(thread, looks))
-				r = try(lock);
+			r = try(lock);
 		}
 		rt_turn_unpark(thread);
 		rt_sync_running(thread);

@@ -15,7 +15,6 @@
 #define RUNS_NAPS_LEAST 32
 #define WAITS_NAPS      32
 #define IDLE_PASSES     256
-#define PARK_NS         10000000u
 #define ID_BITS         20
 
 enum { OUT, IN, PARKED, RAISING };
@@ -307,20 +306,12 @@ void rt_turn_park(struct rt_thread *thread, const volatile void *at)
 	__atomic_store_n(&thread->turn.state, PARKED, __ATOMIC_SEQ_CST);
 }
 
-bool rt_turn_is_alone(const struct rt_thread *thread)
-{
-	for (struct rt_thread *other = rt_threads(); other; other = other->next)
-		if (other != thread && is_in(other))
-			return false;
-	return true;
-}
-
-bool rt_turn_is_woken(struct rt_thread *thread)
+bool rt_turn_is_woken(struct rt_thread *thread, uint32_t ns)
 {
 	uint32_t state = state_of(thread);
 
 	if (state == PARKED) {
-		loci_futex_wait(&thread->turn.state, PARKED, PARK_NS);
+		loci_futex_wait(&thread->turn.state, PARKED, ns);
 		state = state_of(thread);
 	}
 	if (state == PARKED)

@@ -41,10 +41,9 @@ void rt_turn_park(struct rt_thread *thread, const volatile void *at);
 /* The same as a step with waking one that is parked at what this thread has given back. */
 void rt_turn_park_for_another(
 	struct rt_thread *thread, const volatile void *at, const volatile void *given);
-/* Waits for that, a while: false, it is still parked, and may look for itself .. */
-bool rt_turn_is_woken(struct rt_thread *thread);
-void rt_turn_unpark(struct rt_thread *thread);         /* .. and go on without. */
-bool rt_turn_is_alone(const struct rt_thread *thread); /* nobody is in who could wake it */
+/* Waits for that so long: false, it is still parked, and may look for itself, and go on without. */
+bool rt_turn_is_woken(struct rt_thread *thread, uint32_t ns);
+void rt_turn_unpark(struct rt_thread *thread);
 /* Those that were parked there first, by this thread or one that is not known (NULL). */
 #define RT_TURN_ALL UINT32_MAX
 void rt_turn_wake(struct rt_thread *thread, const volatile void *at, uint32_t n);

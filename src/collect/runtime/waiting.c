@@ -40,6 +40,7 @@ static void end(const struct wait *wait)
 
 /* In turn: parked at the condition, whoever of the mutex's waits is let go before. A mutex or
  * condition of several processes, or one that is more than a lock, is left to the library. */
+#define LOOK_NS 100000000u /* for the end of recording, and cancellation */
 int RT_WRAPPED(pthread_mutex_lock)(pthread_mutex_t *lock);
 
 static bool can_park(
@@ -78,7 +79,7 @@ static int wait_parked(struct rt_thread *thread, pthread_cond_t *condition, pthr
 
 		do
 			pthread_testcancel();
-		while (!rt_turn_is_woken(thread) && rt_mode() == RT_TRACE);
+		while (!rt_turn_is_woken(thread, LOOK_NS) && rt_mode() == RT_TRACE);
 	}
 	return 0;
 }
