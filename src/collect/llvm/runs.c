@@ -2,6 +2,7 @@
 #include "collect/llvm/runs.h"
 
 #include "collect/llvm/budget_variable.h"
+#include "collect/llvm/derived.h"
 #include "collect/llvm/executions.h"
 #include "collect/llvm/loops.h"
 #include "collect/runtime/cc_abi.h"
@@ -76,7 +77,20 @@ static void copy_loop(const struct loci_runs *runs, const struct run *run, struc
 		if (flow->block[i].loop == run->plan->loop)
 			side->block[side->n_blocks++] = block_at(runs, side, i);
 	side->plain = loci_ir_copy_new(side->block, side->n_blocks);
+}
+
+static void fold_latch(const struct side *side)
+{
 	loci_ir_fold_latch(block_copy(side->plain, side->block[side->n_blocks - 1]));
+}
+
+static void derive_anew(const struct side *side, LLVMBasicBlockRef entry)
+{
+	LLVMBasicBlockRef *plain = loci_zeroed(side->n_blocks, sizeof(LLVMBasicBlockRef));
+	for (size_t i = 0; i < side->n_blocks; i++)
+		plain[i] = block_copy(side->plain, side->block[i]);
+	loci_derived_anew(entry, plain, side->n_blocks);
+	free(plain);
 }
 
 /* Whether the loop's value is used behind it otherwise than where it is left. */
@@ -243,6 +257,7 @@ static void make_tracing(struct loci_runs *runs, const struct run *run)
 	loci_emit_at_end(emit, ready);
 	append(runs, run, side, usual);
 	connect_exit(runs, run, side, ended);
+	fold_latch(side);
 }
 
 /* A loop that the budget lasts for need not test it, nor count each turn. */
@@ -263,10 +278,12 @@ static void make_counting(
 	loci_emit_leave(emit, left);
 	LLVMBuildBr(emit->builder, plain);
 	loci_ir_rename_predecessor(plain, entry, begun);
+	derive_anew(side, begun);
 	loci_emit_at_end(emit, ended);
 	if (increments)
 		loci_increments_run(increments, run->plan, run->times);
 	connect_exit(runs, run, side, ended);
+	fold_latch(side);
 	run->last = left;
 	run->ended = ended;
 }
