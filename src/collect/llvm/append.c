@@ -4,6 +4,7 @@
 
 #include "stream/stream.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static LLVMValueRef mapped(const struct loci_ir_copy *copy, LLVMValueRef value)
@@ -155,10 +156,44 @@ static LLVMValueRef address_of(
 	return address;
 }
 
+/* The operand of a load or store that is its address. */
+static int address_operand(LLVMValueRef instruction)
+{
+	return LLVMIsALoadInst(instruction) ? 0 : LLVMIsAStoreInst(instruction) ? 1 : -1;
+}
+
+/* Whether a register must be made for the address, which an instruction could have computed. */
+static bool is_computed(LLVMValueRef address)
+{
+	return LLVMIsAGetElementPtrInst(address) || LLVMIsAConstant(address);
+}
+
+/* The address stands in a register for its word: the access takes it from there, which is shorter
+ * than to compute it again. */
+static LLVMValueRef share_address(
+	struct loci_emit *emit, const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
+{
+	LLVMValueRef access = copy ? loci_ir_copy_of(copy, ref->instruction) : NULL;
+	int number = access ? address_operand(access) : -1;
+	if (number < 0)
+		return NULL;
+	LLVMValueRef address = LLVMGetOperand(access, (unsigned)number);
+	if (address != mapped(copy, ref->address) || !is_computed(address))
+		return NULL;
+	LLVMTypeRef pointer = LLVMTypeOf(address);
+	LLVMTypeRef type = LLVMFunctionType(pointer, &pointer, 1, 0);
+	LLVMValueRef opaque = loci_ir_assembly(type, "", "=r,0");
+	LLVMValueRef shared = LLVMBuildCall2(emit->builder, type, opaque, &address, 1, "");
+	LLVMSetOperand(access, (unsigned)number, shared);
+	return shared;
+}
+
 uint32_t loci_emit_ref(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at,
 	const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
 {
-	LLVMValueRef address = address_of(emit, ref, copy), length = NULL;
+	LLVMValueRef shared = share_address(emit, ref, copy);
+	LLVMValueRef address = shared ? to_word(emit, shared) : address_of(emit, ref, copy);
+	LLVMValueRef length = NULL;
 	if (ref->mask && ref->length_kind == LOCI_LENGTH_LANE)
 		lane_range(emit, ref, mapped(copy, ref->mask), &address, &length);
 	else if (ref->mask)

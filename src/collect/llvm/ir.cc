@@ -112,7 +112,7 @@ bool loci_ir_has_asm_label(LLVMValueRef call)
 
 LLVMValueRef loci_ir_assembly(LLVMTypeRef type, const char *code, const char *constraints)
 {
-	return wrap(InlineAsm::get(unwrap<FunctionType>(type), code, constraints, true));
+	return wrap(InlineAsm::get(unwrap<FunctionType>(type), code, constraints, *code != 0));
 }
 
 bool loci_ir_asm_mentions(LLVMValueRef call, const char *text)
