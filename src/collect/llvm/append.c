@@ -168,6 +168,27 @@ static bool is_computed(LLVMValueRef address)
 	return LLVMIsAGetElementPtrInst(address) || LLVMIsAConstant(address);
 }
 
+void loci_emit_forget_shared(struct loci_emit *emit)
+{
+	emit->n_shared = 0;
+}
+
+/* The value that stands for an address here; made unless there is one. What it is made of the
+ * compiler is not to know, lest it be computed again. */
+static LLVMValueRef shared_of(struct loci_emit *emit, LLVMValueRef address)
+{
+	for (unsigned i = 0; i < emit->n_shared && i < LOCI_EMIT_SHARED; i++)
+		if (emit->shared[i].address == address)
+			return emit->shared[i].value;
+	LLVMTypeRef pointer = LLVMTypeOf(address);
+	LLVMTypeRef type = LLVMFunctionType(pointer, &pointer, 1, 0);
+	LLVMValueRef opaque = loci_ir_assembly(type, "", "=r,0");
+	LLVMValueRef value = LLVMBuildCall2(emit->builder, type, opaque, &address, 1, "");
+	emit->shared[emit->n_shared++ % LOCI_EMIT_SHARED] =
+		(struct loci_emit_shared){ .address = address, .value = value };
+	return value;
+}
+
 /* The address stands in a register for its word: the access takes it from there, which is shorter
  * than to compute it again. */
 static LLVMValueRef share_address(
@@ -180,10 +201,7 @@ static LLVMValueRef share_address(
 	LLVMValueRef address = LLVMGetOperand(access, (unsigned)number);
 	if (address != mapped(copy, ref->address) || !is_computed(address))
 		return NULL;
-	LLVMTypeRef pointer = LLVMTypeOf(address);
-	LLVMTypeRef type = LLVMFunctionType(pointer, &pointer, 1, 0);
-	LLVMValueRef opaque = loci_ir_assembly(type, "", "=r,0");
-	LLVMValueRef shared = LLVMBuildCall2(emit->builder, type, opaque, &address, 1, "");
+	LLVMValueRef shared = shared_of(emit, address);
 	LLVMSetOperand(access, (unsigned)number, shared);
 	return shared;
 }

@@ -81,36 +81,6 @@ static void append_marker(struct copying *copying, uint32_t block)
 	loci_emit_set_cursor(copying->emit, cursor, 1);
 }
 
-static void append_piece(struct copying *copying, const struct loci_plan_piece *piece)
-{
-	const struct loci_plan *plan = copying->plan;
-	struct loci_emit *emit = copying->emit;
-	uint32_t at = 0;
-
-	loci_emit_before(emit, loci_ir_copy_of(copying->copy, piece->place));
-	if (piece->is_checked)
-		loci_emit_ready(emit);
-	LLVMValueRef cursor = loci_emit_get_cursor(emit);
-	if (piece->is_marked && !piece->is_hoisted)
-		loci_emit_marker(emit, cursor, at++, piece->block);
-	for (uint32_t i = 0; i < piece->n_refs; i++) {
-		const struct loci_plan_ref *ref = &plan->ref[piece->first_ref + i];
-		LLVMValueRef instruction = loci_ir_copy_of(copying->copy, ref->instruction);
-		if (ref->atomic) {
-			loci_emit_before(emit, LLVMGetNextInstruction(instruction));
-			loci_emit_atomic_end(emit);
-			loci_emit_before(emit, instruction);
-			cursor = loci_emit_atomic(emit, cursor, at, ref, copying->copy);
-			at = 0;
-			i += ref->atomic == LOCI_CC_ATOMIC_MODIFY;
-			continue;
-		}
-		loci_emit_before(emit, instruction);
-		at += loci_emit_ref(emit, cursor, at, ref, copying->copy);
-	}
-	loci_emit_set_cursor(emit, cursor, at);
-}
-
 /* The function's start: tracing, if that is wanted; there is room and the function is known then.
  */
 static void enter(struct copying *copying)
@@ -377,8 +347,7 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 
 	loci_counts_make(emit, plan, flow, NULL);
 	loci_counts_make(emit, plan, flow, copying.copy);
-	for (size_t i = 0; i < plan->n_pieces; i++)
-		append_piece(&copying, &plan->piece[i]);
+	loci_words_make(emit, plan, flow, copying.copy);
 	loci_outside_make(emit, plan, copying.copy);
 	loci_runs_make_tracing(copying.runs);
 	enter(&copying);

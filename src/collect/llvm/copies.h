@@ -20,6 +20,10 @@ void loci_pieces_make(struct loci_emit *emit, const struct loci_plan *plan,
 void loci_counts_make(struct loci_emit *emit, const struct loci_plan *plan,
 	const struct loci_flow *flow, const struct loci_ir_copy *copy);
 
+/* Appends the words of all pieces in the tracing copy. */
+void loci_words_make(struct loci_emit *emit, const struct loci_plan *plan,
+	const struct loci_flow *flow, const struct loci_ir_copy *copy);
+
 /* The latter for a function that tests piece by piece, or of a single place: `store` before it. */
 void loci_syncs_make(struct loci_emit *emit, const struct loci_plan *plan);
 void loci_sync_make(struct loci_emit *emit, const struct loci_plan_sync *sync,

@@ -6,46 +6,20 @@
  * copy lowers it in memory. */
 #include "collect/llvm/copies.h"
 
-#include "collect/llvm/order.h"
+#include "collect/llvm/events.h"
 
 #include <stdlib.h>
-
-struct event {
-	const struct loci_plan_piece *piece; /* or .. */
-	const struct loci_plan_sync *sync;
-};
 
 struct counting {
 	struct loci_emit *emit;
 	const struct loci_plan *plan;
 	const struct loci_flow *flow;
 	const struct loci_ir_copy *copy; /* NULL: the counting copy's */
-	struct event *event;             /* by sequence */
-	uint32_t *first;                 /* event of each basic block; first[i + 1] ends it */
+	struct loci_events events;
 	/* At the end of each basic block: */
 	uint32_t *pending;
 	bool *is_dirty;
-	bool *is_gate;
 };
-
-static void collect_events(struct counting *counting)
-{
-	const struct loci_plan *plan = counting->plan;
-	size_t n_blocks = counting->flow->n_blocks;
-	counting->event = loci_zeroed(plan->n_sequence, sizeof(*counting->event));
-	counting->first = loci_zeroed(n_blocks + 1, sizeof(*counting->first));
-	for (size_t i = 0; i < plan->n_pieces; i++) {
-		counting->event[plan->piece[i].sequence].piece = &plan->piece[i];
-		counting->first[plan->piece[i].home + 1]++;
-	}
-	for (size_t i = 0; i < plan->n_syncs; i++) {
-		counting->event[plan->sync[i].sequence].sync = &plan->sync[i];
-		counting->first[plan->sync[i].home + 1]++;
-	}
-	/* Basic blocks took their numbers of the sequence in their order. */
-	for (size_t i = 0; i < n_blocks; i++)
-		counting->first[i + 1] += counting->first[i];
-}
 
 static LLVMValueRef end_of(const struct counting *counting, uint32_t block)
 {
@@ -72,11 +46,6 @@ static void count_at_end(struct counting *counting, uint32_t block, uint32_t lef
 	counting->is_dirty[block] = true;
 }
 
-static bool is_joined(const struct counting *counting, uint32_t block)
-{
-	return counting->flow->block[block].n_predecessors > 1;
-}
-
 /* What is pending when a basic block begins. */
 static uint32_t pending_before(struct counting *counting, uint32_t number)
 {
@@ -100,7 +69,7 @@ static bool dirty_before(const struct counting *counting, uint32_t number)
 	bool is_dirty = false;
 	for (uint32_t i = 0; i < block->n_predecessors; i++) {
 		uint32_t from = block->predecessor[i];
-		is_dirty |= from < number ? counting->is_dirty[from] : counting->is_gate[from];
+		is_dirty |= from < number ? counting->is_dirty[from] : counting->events.is_gate[from];
 	}
 	return is_dirty;
 }
@@ -125,21 +94,6 @@ static void take_sync(struct counting *counting, const struct loci_plan_sync *sy
 	*is_dirty = false;
 }
 
-/* The marker of a loop's block is appended, perhaps after a check, where its basic block ends. */
-static bool is_checked_at_end(const struct counting *counting, uint32_t block)
-{
-	const struct loci_flow_block *at = &counting->flow->block[block];
-	if (!counting->copy)
-		return false;
-	for (uint32_t i = 0; i < at->n_successors; i++) {
-		uint32_t hoisted = loci_order_hoisted(counting->plan, at->successor[i]);
-		if (at->successor[i] > block && hoisted != LOCI_PLAN_NONE &&
-			counting->plan->piece[hoisted].is_hoist_checked)
-			return true;
-	}
-	return false;
-}
-
 static bool leaves_bound(const struct counting *counting, uint32_t block)
 {
 	const struct loci_flow_block *at = &counting->flow->block[block];
@@ -157,29 +111,18 @@ static bool ends_plain(const struct counting *counting, uint32_t block)
 {
 	if (!counting->copy && leaves_bound(counting, block))
 		return true;
-	for (size_t i = 0; i < counting->plan->n_runs; i++)
-		if (counting->plan->run[i].exiting == block)
-			return true;
-	return false;
+	return loci_events_ends_run(&counting->events, block);
 }
 
 static void finish_block(struct counting *counting, uint32_t number)
 {
-	const struct loci_flow_block *block = &counting->flow->block[number];
-	bool all = counting->is_gate[number] || ends_plain(counting, number);
-	if (block->n_successors > 1)
-		for (uint32_t i = 0; i < block->n_successors; i++)
-			all |= is_joined(counting, block->successor[i]);
-	if (all || is_checked_at_end(counting, number))
+	const struct loci_events *events = &counting->events;
+	/* The marker of a loop's block is appended, perhaps after a check, where its basic block
+	 * ends. */
+	bool is_checked = counting->copy && loci_events_is_hoisted_to(events, number, true);
+	if (events->is_gate[number] || ends_plain(counting, number) ||
+		loci_events_is_last_place(events, number) || is_checked)
 		count_at_end(counting, number, 0);
-}
-
-static void find_gates(struct counting *counting)
-{
-	uint32_t gate;
-	for (uint32_t i = 1; i < counting->flow->n_blocks; i++)
-		if (loci_order_crosses(counting->plan, counting->flow, i, &gate))
-			counting->is_gate[gate] = true;
 }
 
 void loci_counts_make(struct loci_emit *emit, const struct loci_plan *plan,
@@ -188,14 +131,12 @@ void loci_counts_make(struct loci_emit *emit, const struct loci_plan *plan,
 	struct counting counting = { .emit = emit, .plan = plan, .flow = flow, .copy = copy };
 	counting.pending = loci_zeroed(flow->n_blocks, sizeof(*counting.pending));
 	counting.is_dirty = loci_zeroed(flow->n_blocks, sizeof(*counting.is_dirty));
-	counting.is_gate = loci_zeroed(flow->n_blocks, sizeof(*counting.is_gate));
-	collect_events(&counting);
-	find_gates(&counting);
+	loci_events_init(&counting.events, plan, flow);
 	for (uint32_t i = 1; i < flow->n_blocks; i++) {
 		uint32_t pending = pending_before(&counting, i);
 		bool is_dirty = dirty_before(&counting, i);
-		for (uint32_t k = counting.first[i]; k < counting.first[i + 1]; k++) {
-			const struct event *event = &counting.event[k];
+		for (uint32_t k = counting.events.first[i]; k < counting.events.first[i + 1]; k++) {
+			const struct loci_event *event = &counting.events.event[k];
 			if (event->piece)
 				take_piece(&counting, event->piece, &pending);
 			else
@@ -205,9 +146,7 @@ void loci_counts_make(struct loci_emit *emit, const struct loci_plan *plan,
 		counting.is_dirty[i] = is_dirty;
 		finish_block(&counting, i);
 	}
-	free(counting.event);
-	free(counting.first);
+	loci_events_fini(&counting.events);
 	free(counting.pending);
 	free(counting.is_dirty);
-	free(counting.is_gate);
 }

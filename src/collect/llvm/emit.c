@@ -353,6 +353,14 @@ void loci_emit_set_cursor(struct loci_emit *emit, LLVMValueRef cursor, uint32_t 
 	loci_emit_store_word(emit, word, slot_value(emit, emit->pointer, emit->state));
 }
 
+void loci_emit_move_cursor_in_memory(struct loci_emit *emit, uint32_t n_words)
+{
+	LLVMValueRef at = slot_value(emit, emit->pointer, emit->state);
+	LLVMValueRef bytes = loci_emit_number(emit, (uint64_t)n_words * sizeof(uint64_t));
+	LLVMValueRef value = loci_emit_load_word(emit, at);
+	loci_emit_store_word(emit, LLVMBuildAdd(emit->builder, value, bytes, ""), at);
+}
+
 void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint64_t beyond)
 {
 	LLVMValueRef base = base_of(emit, emit->record);

@@ -6,6 +6,12 @@
 #include "collect/llvm/ir.h"
 #include "collect/llvm/plan.h"
 
+/* An address of the tracing copy that stands in a register, for its word and its access. */
+struct loci_emit_shared {
+	LLVMValueRef address, value;
+};
+#define LOCI_EMIT_SHARED 8
+
 /* Of a module. */
 struct loci_emit {
 	LLVMModuleRef module;
@@ -24,6 +30,9 @@ struct loci_emit {
 	LLVMValueRef *counter;         /* by callee of the plan */
 	LLVMValueRef budget, cursor, state; /* slots, until they are promoted */
 	LLVMMetadataRef budget_variable;    /* budget_variable.h */
+	/* Of the basic block at hand, since control was elsewhere: */
+	struct loci_emit_shared shared[LOCI_EMIT_SHARED];
+	unsigned n_shared; /* so far, of which the last are there */
 };
 
 void loci_emit_init(struct loci_emit *emit, LLVMModuleRef module);
@@ -88,12 +97,16 @@ LLVMValueRef loci_emit_thread_field(struct loci_emit *emit, unsigned number);
 LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit);
 /* The new end: in the slot and in memory. */
 void loci_emit_set_cursor(struct loci_emit *emit, LLVMValueRef cursor, uint32_t n_words);
+/* The new end in memory alone, where memory has what is in the slot. */
+void loci_emit_move_cursor_in_memory(struct loci_emit *emit, uint32_t n_words);
 /* The marker of the function's first block, and so much more. */
 void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint64_t beyond);
 /* Appends a reference's one or two words and returns how many. `copy` says where the values are,
  * NULL: where the plan has them. */
 uint32_t loci_emit_ref(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at,
 	const struct loci_plan_ref *ref, const struct loci_ir_copy *copy);
+/* Before another basic block, and where control goes elsewhere. */
+void loci_emit_forget_shared(struct loci_emit *emit);
 
 /* Appends the words of an atomic operation, both references of one that modifies, and returns the
  * new end, which is in memory. */
