@@ -182,7 +182,7 @@ static LLVMValueRef shared_of(struct loci_emit *emit, LLVMValueRef address)
 			return emit->shared[i].value;
 	LLVMTypeRef pointer = LLVMTypeOf(address);
 	LLVMTypeRef type = LLVMFunctionType(pointer, &pointer, 1, 0);
-	LLVMValueRef opaque = loci_ir_assembly(type, "", "=r,0");
+	LLVMValueRef opaque = loci_ir_assembly(type, "", "=r,0", LOCI_ASSEMBLY_PURE);
 	LLVMValueRef value = LLVMBuildCall2(emit->builder, type, opaque, &address, 1, "");
 	emit->shared[emit->n_shared++ % LOCI_EMIT_SHARED] =
 		(struct loci_emit_shared){ .address = address, .value = value };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/llvm/emit.h"
 
+#include "collect/llvm/asking.h"
 #include "collect/runtime/cc_abi.h"
 #include "stream/stream.h"
 
@@ -125,74 +126,6 @@ static LLVMValueRef thread_state(struct loci_emit *emit)
 	return to_pointer(emit, loci_emit_load_word(emit, loci_emit_thread_field(emit, 1)));
 }
 
-/* In assembly, since LLVM 14 to 19 at the least may pop into a register that preserve_most keeps.
- * These keep all but flags and r11; `ready` returns in rax. */
-static const char ready_code[] = "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
-				 "movq %fs:8(%rax), %r11\n\t"
-				 "movq (%r11), %rax\n\t"
-				 "cmpq 8(%r11), %rax\n\t"
-				 "ja 1f\n\t"
-				 "retq\n"
-				 "1:\n\t"
-				 "pushq %rbp\n\t"
-				 "movq %rsp, %rbp\n\t"
-				 "callq *__loci_room@GOTPCREL(%rip)\n\t"
-				 "popq %rbp\n\t"
-				 "movq __loci_thread@GOTTPOFF(%rip), %rax\n\t"
-				 "movq %fs:8(%rax), %rax\n\t"
-				 "movq (%rax), %rax\n\t"
-				 "retq";
-static const char cross_code[] = "movq __loci_thread@GOTTPOFF(%rip), %r11\n\t"
-				 "movq %fs:8(%r11), %r11\n\t"
-				 "pushq %rax\n\t"
-				 "movq (%r11), %rax\n\t"
-				 "cmpq 8(%r11), %rax\n\t"
-				 "popq %rax\n\t"
-				 "ja 1f\n\t"
-				 "cmpq $$0, (%rdi)\n\t"
-				 "je 2f\n\t"
-				 "retq\n"
-				 "1:\n\t"
-				 "pushq %rbp\n\t"
-				 "movq %rsp, %rbp\n\t"
-				 "callq *__loci_room@GOTPCREL(%rip)\n\t"
-				 "popq %rbp\n\t"
-				 "cmpq $$0, (%rdi)\n\t"
-				 "je 2f\n\t"
-				 "retq\n"
-				 "2:\n\t"
-				 "pushq %rbp\n\t"
-				 "movq %rsp, %rbp\n\t"
-				 "callq *__loci_define@GOTPCREL(%rip)\n\t"
-				 "popq %rbp\n\t"
-				 "retq";
-
-/* Functions of the module's own for what is done in many places: small where they are called. */
-static LLVMValueRef own_function(
-	struct loci_emit *emit, const char *name, LLVMTypeRef type, const char *code)
-{
-	LLVMTypeRef nothing = LLVMFunctionType(LLVMVoidTypeInContext(emit->context), NULL, 0, 0);
-	LLVMValueRef function = LLVMAddFunction(emit->module, name, type);
-	LLVMSetLinkage(function, LLVMInternalLinkage);
-	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
-	add_attribute(emit->context, function, "naked");
-	add_attribute(emit->context, function, "nounwind");
-	add_attribute(emit->context, function, "noinline");
-	loci_emit_at_end(emit, LLVMAppendBasicBlockInContext(emit->context, function, ""));
-	LLVMBuildCall2(emit->builder, nothing, loci_ir_assembly(nothing, code, ""), NULL, 0, "");
-	LLVMBuildUnreachable(emit->builder);
-	return function;
-}
-
-static void make_own_functions(struct loci_emit *emit)
-{
-	emit->ready_type = LLVMFunctionType(emit->word, NULL, 0, 0);
-	emit->ready = own_function(emit, "loci.ready", emit->ready_type, ready_code);
-	emit->cross_type =
-		LLVMFunctionType(LLVMVoidTypeInContext(emit->context), &emit->pointer, 1, 0);
-	emit->cross = own_function(emit, "loci.cross", emit->cross_type, cross_code);
-}
-
 void loci_emit_init(struct loci_emit *emit, LLVMModuleRef module)
 {
 	*emit = (struct loci_emit){ .module = module, .context = LLVMGetModuleContext(module) };
@@ -206,7 +139,7 @@ void loci_emit_init(struct loci_emit *emit, LLVMModuleRef module)
 		emit->thread = LLVMAddGlobal(module, emit->members, "__loci_thread");
 	LLVMSetThreadLocalMode(emit->thread, LLVMInitialExecTLSModel);
 	LLVMSetAlignment(emit->thread, 8);
-	make_own_functions(emit);
+	loci_asking_init(emit);
 }
 
 void loci_emit_fini(struct loci_emit *emit)
@@ -327,17 +260,8 @@ void loci_emit_cross(struct loci_emit *emit)
 
 void loci_emit_enter(struct loci_emit *emit)
 {
-	LLVMValueRef record = LLVMBuildPointerCast(emit->builder, emit->record, emit->pointer, "");
-	call(emit, emit->cross, emit->cross_type, &record, 1);
+	loci_asking_cross(emit);
 	loci_emit_load_budget(emit);
-	loci_emit_load_cursor(emit);
-}
-
-void loci_emit_ready(struct loci_emit *emit)
-{
-	LLVMValueRef cursor = call(emit, emit->ready, emit->ready_type, NULL, 0);
-	LLVMBuildStore(emit->builder, to_pointer(emit, cursor), emit->cursor);
-	LLVMBuildStore(emit->builder, thread_state(emit), emit->state);
 }
 
 LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit)

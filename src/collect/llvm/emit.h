@@ -19,10 +19,7 @@ struct loci_emit {
 	LLVMBuilderRef builder;
 	LLVMTypeRef word, pointer, members; /* i64, i64 *, struct loci_cc_thread */
 	LLVMValueRef thread;                /* __loci_thread */
-	LLVMValueRef cross;                 /* makes room unless there is, and the function known */
-	LLVMTypeRef cross_type;
-	LLVMValueRef ready; /* makes room unless there is, and returns the cursor */
-	LLVMTypeRef ready_type;
+	LLVMValueRef cross, ready;          /* functions: asking.h */
 	unsigned weights; /* kind of metadata */
 	/* Of the function at hand: */
 	LLVMValueRef function, record; /* its struct loci_cc_function */

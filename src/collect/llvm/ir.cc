@@ -110,9 +110,11 @@ bool loci_ir_has_asm_label(LLVMValueRef call)
 	return false;
 }
 
-LLVMValueRef loci_ir_assembly(LLVMTypeRef type, const char *code, const char *constraints)
+LLVMValueRef loci_ir_assembly(
+	LLVMTypeRef type, const char *code, const char *constraints, enum loci_ir_assembly_kind kind)
 {
-	return wrap(InlineAsm::get(unwrap<FunctionType>(type), code, constraints, *code != 0));
+	return wrap(InlineAsm::get(unwrap<FunctionType>(type), code, constraints,
+		kind != LOCI_ASSEMBLY_PURE, kind == LOCI_ASSEMBLY_CALLS));
 }
 
 bool loci_ir_asm_mentions(LLVMValueRef call, const char *text)

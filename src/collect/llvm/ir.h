@@ -38,8 +38,13 @@ bool loci_ir_is_musttail(LLVMValueRef call);
 /* An asm statement that gives a symbol a place: it cannot stand twice. */
 bool loci_ir_has_asm_label(LLVMValueRef call);
 bool loci_ir_asm_mentions(LLVMValueRef call, const char *text);
-/* Assembly that takes and gives nothing. */
-LLVMValueRef loci_ir_assembly(LLVMTypeRef type, const char *code, const char *constraints);
+enum loci_ir_assembly_kind {
+	LOCI_ASSEMBLY_PURE, /* does nothing but make its value of its arguments */
+	LOCI_ASSEMBLY_ACTS,
+	LOCI_ASSEMBLY_CALLS, /* .. and needs a stack that is aligned, and none of it in use below */
+};
+LLVMValueRef loci_ir_assembly(LLVMTypeRef type, const char *code, const char *constraints,
+	enum loci_ir_assembly_kind kind);
 bool loci_ir_is_token(LLVMValueRef value);
 /* Stands in the way of copying by its meaning (token, noduplicate, ..), itself or its callee. */
 bool loci_ir_call_has(LLVMValueRef call, const char *attribute);

@@ -106,8 +106,8 @@ static void count(struct loci_emit *emit, LLVMValueRef counter)
 {
 	LLVMTypeRef type =
 		LLVMFunctionType(LLVMVoidTypeInContext(emit->context), &emit->pointer, 1, 0);
-	LLVMValueRef code = loci_ir_assembly(
-		type, count_code, "r,~{r11},~{memory},~{dirflag},~{fpsr},~{flags}");
+	LLVMValueRef code = loci_ir_assembly(type, count_code,
+		"r,~{r11},~{memory},~{dirflag},~{fpsr},~{flags}", LOCI_ASSEMBLY_ACTS);
 	LLVMBuildCall2(emit->builder, type, code, &counter, 1, "");
 }
 

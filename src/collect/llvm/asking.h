@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How the runtime is asked for room, and made to know a function: by functions of the module's own,
+ * which are small where they are called and ask only if they must. */
+#ifndef LOCI_COLLECT_LLVM_ASKING_H
+#define LOCI_COLLECT_LLVM_ASKING_H
+
+#include "collect/llvm/emit.h"
+
+void loci_asking_init(struct loci_emit *emit);
+/* Makes room unless there is, and the function at hand known; cursor and state are in their slots
+ * then. */
+void loci_asking_cross(struct loci_emit *emit);
+
+#endif
