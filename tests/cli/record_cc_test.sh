@@ -93,10 +93,10 @@ expect 127 loci record -o none.loci ./moved 1
 has err "needs libloci-rt.so, which the dynamic linker most likely did not find"
 
 # Built by a loci cc of another version (the definitions' version follows their magic).
-LC_ALL=C sed 's/LCFC\x01\x00/LCFC\x63\x00/g' stores >other
+LC_ALL=C sed 's/LCFC\x02\x00/LCFC\x63\x00/g' stores >other
 chmod +x other
 expect 1 loci record --collector cc -o none.loci ./other 1
-has err "(its definitions have version 99, this loci reads 1)"
+has err "(its definitions have version 99, this loci reads 2)"
 # Allocations that nothing touches count if others by the same call are touched, though it was in
 # another process; the profile that this replaces need not be sound.
 expect 0 cc "$major" -g -O1 -o untouched "$SRC/tests/workloads/untouched.c"

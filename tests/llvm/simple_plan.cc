@@ -149,7 +149,7 @@ struct simple_plan_pass : PassInfoMixin<simple_plan_pass> {
 			plan.n_loops = from.loops.size();
 			plan.callee = from.callees.data();
 			plan.n_callees = from.callees.size();
-			Value *described = unwrap(loci_describe(&plan, nullptr, nullptr));
+			Value *described = unwrap(loci_describe(&plan, nullptr, nullptr, nullptr));
 			IRBuilder<> builder(&*function->getEntryBlock().getFirstInsertionPt());
 			Type *word = builder.getInt64Ty();
 

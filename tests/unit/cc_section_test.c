@@ -123,7 +123,7 @@ static void check_fields(void)
 	       loops = scopes + 3 * 24, ops = loops + 2 * 16 + 8;
 
 	check_refused("magic", 0, 0x12345678, 4);
-	check_refused("version", HEADER(version), 2, 2);
+	check_refused("version", HEADER(version), LOCI_CC_VERSION + 1, 2);
 	check_refused("bytes, too few", HEADER(bytes), 64, 4);
 	check_refused("bytes, beyond the end", HEADER(bytes), 1 << 20, 4);
 	check_refused("blocks", HEADER(n_blocks), UINT32_MAX, 4);

@@ -12,7 +12,7 @@ static LLVMValueRef mapped(const struct loci_ir_copy *copy, LLVMValueRef value)
 	return copy ? loci_ir_copy_of(copy, value) : value;
 }
 
-static LLVMValueRef frame_address(struct loci_emit *emit)
+LLVMValueRef loci_emit_frame_address(struct loci_emit *emit)
 {
 	static const char name[] = "llvm.addressofreturnaddress";
 	unsigned id = LLVMLookupIntrinsicID(name, sizeof(name) - 1);
@@ -137,11 +137,11 @@ static LLVMValueRef address_of(
 	struct loci_emit *emit, const struct loci_plan_ref *ref, const struct loci_ir_copy *copy)
 {
 	if (ref->op == LOCI_OP_FRAME)
-		return to_word(emit, frame_address(emit));
+		return to_word(emit, loci_emit_frame_address(emit));
 	if (ref->op == LOCI_OP_CALLER)
 		return loci_emit_load_word(emit,
 			LLVMBuildPointerCast(
-				emit->builder, frame_address(emit), emit->pointer, ""));
+				emit->builder, loci_emit_frame_address(emit), emit->pointer, ""));
 	if (ref->op == LOCI_OP_TURN)
 		return loci_emit_number(emit, 0);
 	LLVMValueRef address = mapped(copy, ref->address);

@@ -10,5 +10,7 @@ void loci_asking_init(struct loci_emit *emit);
 /* Makes room unless there is, and the function at hand known; cursor and state are in their slots
  * then. */
 void loci_asking_cross(struct loci_emit *emit);
+/* The same where the function begins, whose marker, FRAME and CALLER stand at the cursor then. */
+void loci_asking_enter(struct loci_emit *emit);
 
 #endif

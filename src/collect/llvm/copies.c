@@ -4,6 +4,7 @@
  * promotion for all of them, the budget and the cursor. */
 #include "collect/llvm/copies.h"
 
+#include "collect/llvm/asking.h"
 #include "collect/llvm/bounds.h"
 #include "collect/llvm/budget_variable.h"
 #include "collect/llvm/executions.h"
@@ -98,7 +99,8 @@ static void enter(struct copying *copying)
 	loci_emit_load_budget(emit);
 	loci_emit_branch_copy(emit, wanted, counting);
 	loci_emit_at_end(emit, wanted);
-	loci_emit_enter(emit);
+	loci_asking_enter(emit);
+	loci_emit_load_budget(emit);
 	loci_emit_branch_unlikely(emit, LLVMBuildNot(emit->builder, loci_emit_is_tracing(emit), ""),
 		counting, tracing);
 }

@@ -69,7 +69,8 @@ static bool dirty_before(const struct counting *counting, uint32_t number)
 	bool is_dirty = false;
 	for (uint32_t i = 0; i < block->n_predecessors; i++) {
 		uint32_t from = block->predecessor[i];
-		is_dirty |= from < number ? counting->is_dirty[from] : counting->events.is_gate[from];
+		is_dirty |=
+			from < number ? counting->is_dirty[from] : counting->events.is_gate[from];
 	}
 	return is_dirty;
 }

@@ -136,7 +136,7 @@ static int fill(struct tables *to, const struct loci_plan *plan, const LLVMValue
 }
 
 static void add_header(struct loci_blob *to, const struct tables *tables,
-	const struct loci_plan *plan, LLVMValueRef code)
+	const struct loci_plan *plan, LLVMValueRef code, LLVMValueRef markers)
 {
 	struct loci_debug_text unit = loci_debug_producer(plan->module, tables->scopes.subprogram);
 	const struct loci_ops_tables *ops = &tables->ops;
@@ -167,6 +167,8 @@ static void add_header(struct loci_blob *to, const struct tables *tables,
 		loci_symbol_text(plan->module, plan->function));
 	loci_blob_refer(to, offsetof(struct loci_cc_definition, unit),
 		loci_text(plan->module, unit.text, unit.n));
+	if (markers)
+		loci_blob_refer(to, offsetof(struct loci_cc_definition, markers), markers);
 }
 
 /* The name of a part of the function's, for those who read the code of the compiler. */
@@ -213,8 +215,8 @@ static LLVMValueRef add_alias(const struct loci_plan *plan)
 	return alias;
 }
 
-static LLVMValueRef add_definition(
-	const struct loci_plan *plan, const struct tables *tables, LLVMValueRef code)
+static LLVMValueRef add_definition(const struct loci_plan *plan, const struct tables *tables,
+	LLVMValueRef code, LLVMValueRef markers)
 {
 	char *name = part_name("loci.def.", plan->function);
 	LLVMValueRef result = NULL;
@@ -222,7 +224,7 @@ static LLVMValueRef add_definition(
 
 	if (!name)
 		return NULL;
-	add_header(&all, tables, plan, code);
+	add_header(&all, tables, plan, code, markers);
 	loci_blob_join(&all, &tables->blocks);
 	loci_blob_join(&all, &tables->sites);
 	loci_blob_join(&all, &tables->scopes.table);
@@ -241,6 +243,22 @@ static LLVMValueRef add_definition(
 		return NULL;
 	LLVMSetGlobalConstant(result, 1);
 	belong(plan, result);
+	return result;
+}
+
+static LLVMValueRef add_variable(
+	const struct loci_plan *plan, const char *prefix, LLVMValueRef initial)
+{
+	char *name = part_name(prefix, plan->function);
+	LLVMValueRef result;
+
+	if (!name)
+		return NULL;
+	result = LLVMAddGlobal(plan->module, LLVMTypeOf(initial), name);
+	LLVMSetInitializer(result, initial);
+	LLVMSetLinkage(result, LLVMPrivateLinkage);
+	LLVMSetAlignment(result, 8);
+	free(name);
 	return result;
 }
 
@@ -272,30 +290,38 @@ static LLVMValueRef add_function(
 LLVMValueRef loci_describe_counters(const struct loci_plan *plan)
 {
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(LLVMGetModuleContext(plan->module));
-	char *name = part_name("loci.count.", plan->function);
-	LLVMValueRef result;
+	LLVMValueRef result =
+		add_variable(plan, "loci.count.", LLVMConstInt(i64, LOCI_CC_COUNTERS_UNKNOWN, 0));
 
-	if (!name)
-		return NULL;
-	result = LLVMAddGlobal(plan->module, i64, name);
-	LLVMSetInitializer(result, LLVMConstInt(i64, LOCI_CC_COUNTERS_UNKNOWN, 0));
-	LLVMSetLinkage(result, LLVMPrivateLinkage);
-	LLVMSetSection(result, LOCI_CC_COUNTERS);
-	LLVMSetAlignment(result, 8);
-	belong(plan, result);
-	free(name);
+	if (result) {
+		LLVMSetSection(result, LOCI_CC_COUNTERS);
+		belong(plan, result);
+	}
+	return result;
+}
+
+/* Where all zeros are: those who refer to it keep it, or do not. */
+LLVMValueRef loci_describe_markers(const struct loci_plan *plan)
+{
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(LLVMGetModuleContext(plan->module));
+	LLVMComdatRef comdat = LLVMGetComdat(plan->function);
+	LLVMValueRef result = add_variable(
+		plan, "loci.markers.", LLVMConstNull(LLVMArrayType(i64, (unsigned)plan->n_blocks)));
+
+	if (result && comdat)
+		LLVMSetComdat(result, comdat);
 	return result;
 }
 
 LLVMValueRef loci_describe(const struct loci_plan *plan, const LLVMValueRef *counter,
-	const struct loci_executions *executions)
+	LLVMValueRef markers, const struct loci_executions *executions)
 {
 	LLVMValueRef code, definition = NULL, result = NULL;
 	struct tables tables = { 0 };
 
 	code = add_alias(plan);
 	if (code && fill(&tables, plan, counter, executions) == 0)
-		definition = add_definition(plan, &tables, code);
+		definition = add_definition(plan, &tables, code, markers);
 	if (definition)
 		result = add_function(plan, code, definition);
 	loci_blob_fini(&tables.blocks);

@@ -285,7 +285,15 @@ void loci_emit_move_cursor_in_memory(struct loci_emit *emit, uint32_t n_words)
 	loci_emit_store_word(emit, LLVMBuildAdd(emit->builder, value, bytes, ""), at);
 }
 
-void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint64_t beyond)
+void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint32_t block)
+{
+	LLVMValueRef first = LLVMBuildPointerCast(emit->builder, emit->markers, emit->pointer, "");
+	LLVMValueRef marker = loci_emit_load_word(emit, loci_emit_away(emit, first, block));
+	loci_emit_store_word(emit, marker, loci_emit_away(emit, cursor, at));
+}
+
+void loci_emit_marker_beyond(
+	struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint64_t beyond)
 {
 	LLVMValueRef base = base_of(emit, emit->record);
 	LLVMValueRef marker = LLVMBuildAdd(emit->builder, base, loci_emit_number(emit, beyond), "");

@@ -19,10 +19,11 @@ struct loci_emit {
 	LLVMBuilderRef builder;
 	LLVMTypeRef word, pointer, members; /* i64, i64 *, struct loci_cc_thread */
 	LLVMValueRef thread;                /* __loci_thread */
-	LLVMValueRef cross, ready;          /* functions: asking.h */
-	unsigned weights; /* kind of metadata */
+	LLVMValueRef cross, enter, ready;   /* functions: asking.h */
+	unsigned weights;                   /* kind of metadata */
 	/* Of the function at hand: */
 	LLVMValueRef function, record; /* its struct loci_cc_function */
+	LLVMValueRef markers;          /* of its blocks: see struct loci_cc_definition */
 	LLVMValueRef counters;         /* where its executions are counted: see __loci_counters */
 	LLVMValueRef *counter;         /* by callee of the plan */
 	LLVMValueRef budget, cursor, state; /* slots, until they are promoted */
@@ -76,6 +77,8 @@ void loci_emit_enter(struct loci_emit *emit);
  * the cursor come from memory anyway. */
 void loci_emit_ready(struct loci_emit *emit);
 
+/* Where the return address stands. */
+LLVMValueRef loci_emit_frame_address(struct loci_emit *emit);
 /* For words: numbers, memory, functions of the runtime. */
 LLVMValueRef loci_emit_number(const struct loci_emit *emit, uint64_t value);
 LLVMValueRef loci_emit_away(struct loci_emit *emit, LLVMValueRef base, uint32_t n_words);
@@ -96,8 +99,10 @@ LLVMValueRef loci_emit_get_cursor(struct loci_emit *emit);
 void loci_emit_set_cursor(struct loci_emit *emit, LLVMValueRef cursor, uint32_t n_words);
 /* The new end in memory alone, where memory has what is in the slot. */
 void loci_emit_move_cursor_in_memory(struct loci_emit *emit, uint32_t n_words);
+void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint32_t block);
 /* The marker of the function's first block, and so much more. */
-void loci_emit_marker(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint64_t beyond);
+void loci_emit_marker_beyond(
+	struct loci_emit *emit, LLVMValueRef cursor, uint32_t at, uint64_t beyond);
 /* Appends a reference's one or two words and returns how many. `copy` says where the values are,
  * NULL: where the plan has them. */
 uint32_t loci_emit_ref(struct loci_emit *emit, LLVMValueRef cursor, uint32_t at,

@@ -110,8 +110,8 @@ bool loci_ir_has_asm_label(LLVMValueRef call)
 	return false;
 }
 
-LLVMValueRef loci_ir_assembly(
-	LLVMTypeRef type, const char *code, const char *constraints, enum loci_ir_assembly_kind kind)
+LLVMValueRef loci_ir_assembly(LLVMTypeRef type, const char *code, const char *constraints,
+	enum loci_ir_assembly_kind kind)
 {
 	return wrap(InlineAsm::get(unwrap<FunctionType>(type), code, constraints,
 		kind != LOCI_ASSEMBLY_PURE, kind == LOCI_ASSEMBLY_CALLS));

@@ -54,7 +54,9 @@ static void instrument(struct loci_emit *emit, LLVMValueRef function, bool has_o
 		emit->counters = loci_describe_counters(&plan);
 	}
 	emit->counter = loci_outside_counters(&plan);
-	emit->record = loci_describe(&plan, emit->counter, has_ops ? &executions : NULL);
+	emit->markers = loci_describe_markers(&plan);
+	emit->record =
+		loci_describe(&plan, emit->counter, emit->markers, has_ops ? &executions : NULL);
 	if (has_ops)
 		loci_ops_unmark(function);
 	loci_ir_forget_memory(function);

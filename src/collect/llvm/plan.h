@@ -158,12 +158,14 @@ void loci_plan_fini(struct loci_plan *plan);
 
 /* Writes the definition of a function into its sections and returns its struct loci_cc_function, a
  * global variable of the module. counter[i] is the variable that counts calls of callee[i], may be
- * NULL; executions NULL: operations are not counted. Nothing of the function is changed, and it has
- * not been changed since the plan was made. */
+ * NULL; markers may be, too; executions NULL: operations are not counted. Nothing of the function
+ * is changed, and it has not been changed since the plan was made. */
 struct loci_executions;
 LLVMValueRef loci_describe(const struct loci_plan *plan, const LLVMValueRef *counter,
-	const struct loci_executions *executions);
+	LLVMValueRef markers, const struct loci_executions *executions);
 /* The variable that says where the counters of its executions are: see __loci_counters. */
 LLVMValueRef loci_describe_counters(const struct loci_plan *plan);
+/* The variable that has the markers of its blocks: see struct loci_cc_definition. */
+LLVMValueRef loci_describe_markers(const struct loci_plan *plan);
 
 #endif

@@ -177,7 +177,7 @@ static void append(struct loci_runs *runs, const struct run *run, const struct s
 	uint64_t beyond = loci_mark_word(LOCI_MARK_RUN, n_raw, run->plan->block) -
 		loci_mark_word(LOCI_MARK_BLOCK, 0, 0);
 
-	loci_emit_marker(emit, cursor, at++, beyond);
+	loci_emit_marker_beyond(emit, cursor, at++, beyond);
 	LLVMValueRef times = copy_of(side->copy, run->times);
 	loci_emit_store_word(emit, times, loci_emit_away(emit, cursor, at++));
 	loci_emit_store_word(emit, loci_emit_number(emit, 0), loci_emit_away(emit, cursor, at++));

@@ -21,8 +21,10 @@
  *calls and back edges it may be behind. Where a function has debug information, DWARF's variable
  *LOCI_CC_BUDGET says where a counting copy has it.
  *
- * The cursor lives in a register of the tracing copy and is stored to loci_cc_state.cursor at the
- * end of every piece of a basic block that appended. The state is found anew (from
+ * The cursor lives in a register of the tracing copy and is stored to loci_cc_state.cursor where
+ * control goes elsewhere, the runtime may be asked, loops go round, and ways join on which not as
+ * many words were appended; between these it may be behind, and so may what a signal handler finds
+ * there. The state is found anew (from
  * loci_cc_thread.state) at the entry and after every call. Before a block's marker is appended a
  * tracing copy makes sure that cursor <= limit, which is room for LOCI_CC_ROOM_WORDS words; there
  *is one check on every way that appends no more than that. If there is no room it calls __loci_room
@@ -33,7 +35,8 @@
  *__loci_room, wanted or not. The check of an entry or a back edge is also how a thread comes to the
  *runtime for the first time: unless words are wanted, cursor > limit.
  *
- * Words. A block's marker is loci_cc_function.base + its number in the function, so that ids of a
+ * Words. A block's marker is loci_cc_function.base + its number in the function
+ * (loci_cc_definition.markers has them all), so that ids of a
  * function's blocks follow one another, the first of them that of its ENTRY; blocks without
  * references have no number, unless operations are counted. If base is 0 when a function is entered
  *(tracing copy), __loci_define is called first. A function's first block is flagged ENTRY, exists
@@ -71,7 +74,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOCI_CC_VERSION    1
+#define LOCI_CC_VERSION    2
 #define LOCI_CC_ROOM_WORDS 256
 #define LOCI_CC_RUN_TIMES  (1u << 24)
 
@@ -123,7 +126,10 @@ struct loci_cc_definition {
 	/* 0 in what was compiled before there were any: */
 	uint32_t n_ops, n_invocations;
 	uint32_t n_counters, n_terms; /* of the counting copy: see struct loci_cc_term */
-	uint32_t reserved;
+	/* n_blocks uint64_t, writable, zeros that take no place in the file, less the address of
+	 * this field; 0: none. They have the marker words of the function's blocks once its base is
+	 * not 0, so that code need not add up any. */
+	int32_t markers;
 };
 _Static_assert(sizeof(struct loci_cc_definition) == 64, "layout is fixed");
 

@@ -170,10 +170,20 @@ uint64_t rt_take_block_ids(uint32_t n)
 	return first;
 }
 
+/* The code takes them from there once base is not 0. */
+static void put_markers(const struct loci_cc_definition *definition, uint64_t base)
+{
+	uint64_t *marker = (uint64_t *)((uintptr_t)&definition->markers +
+		(uintptr_t)(intptr_t)definition->markers);
+
+	for (uint32_t i = 0; definition->markers && i < definition->n_blocks; i++)
+		marker[i] = base + i;
+}
+
 bool rt_define_now(struct loci_cc_function *function)
 {
 	const struct loci_cc_definition *definition = rt_definition_of(function);
-	uint64_t first;
+	uint64_t first, base;
 
 	if (__atomic_load_n(&function->base, __ATOMIC_ACQUIRE))
 		return true;
@@ -185,8 +195,9 @@ bool rt_define_now(struct loci_cc_function *function)
 		return false;
 	}
 	tell(function, first);
-	__atomic_store_n(
-		&function->base, loci_mark_word(LOCI_MARK_BLOCK, 0, first), __ATOMIC_RELEASE);
+	base = loci_mark_word(LOCI_MARK_BLOCK, 0, first);
+	put_markers(definition, base);
+	__atomic_store_n(&function->base, base, __ATOMIC_RELEASE);
 	return true;
 }
 

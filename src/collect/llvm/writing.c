@@ -7,11 +7,14 @@
 #include "collect/llvm/events.h"
 
 #include "collect/runtime/cc_abi.h"
+#include "stream/stream.h"
 
 #include <stdlib.h>
 
 /* So many are reached with a displacement of a byte. */
-#define NEAR_WORDS 16
+#define NEAR_WORDS  16
+/* A function's marker, FRAME and CALLER, which it has from loci_asking_enter(). */
+#define ENTRY_WORDS 3
 
 struct writing {
 	struct loci_emit *emit;
@@ -73,6 +76,13 @@ static LLVMValueRef append_atomic(struct writing *writing, const struct loci_pla
 	return loci_emit_atomic(emit, cursor, at, ref, writing->copy);
 }
 
+/* How many of its references are there since the function was entered, and their marker. */
+static uint32_t entered(const struct writing *writing, const struct loci_plan_piece *piece)
+{
+	bool is_first = piece->n_refs && writing->plan->ref[piece->first_ref].op == LOCI_OP_FRAME;
+	return is_first ? ENTRY_WORDS - 1 : 0;
+}
+
 /* Appends a piece and returns how many words are pending. */
 static uint32_t append(
 	struct writing *writing, const struct loci_plan_piece *piece, uint32_t pending)
@@ -93,9 +103,10 @@ static uint32_t append(
 	if (piece->is_checked)
 		loci_emit_ready(emit);
 	cursor = loci_emit_get_cursor(emit);
-	if (piece->is_marked && !piece->is_hoisted)
+	uint32_t n_entered = entered(writing, piece);
+	if (piece->is_marked && !piece->is_hoisted && !n_entered)
 		loci_emit_marker(emit, cursor, at++, piece->block);
-	for (uint32_t i = 0; i < piece->n_refs; i++) {
+	for (uint32_t i = n_entered; i < piece->n_refs; i++) {
 		const struct loci_plan_ref *ref = &plan->ref[piece->first_ref + i];
 		LLVMValueRef instruction = loci_ir_copy_of(writing->copy, ref->instruction);
 		if (ref->atomic) {
@@ -111,15 +122,13 @@ static uint32_t append(
 	return at;
 }
 
-static void take_event(
-	struct writing *writing, const struct loci_event *event, uint32_t *pending)
+static void take_event(struct writing *writing, const struct loci_event *event, uint32_t *pending)
 {
 	if (event->piece) {
 		*pending = append(writing, event->piece, *pending);
 		return;
 	}
-	move_in_memory(
-		writing, loci_ir_copy_of(writing->copy, event->sync->instruction), *pending);
+	move_in_memory(writing, loci_ir_copy_of(writing->copy, event->sync->instruction), *pending);
 	*pending = 0;
 	loci_emit_forget_shared(writing->emit);
 }
@@ -130,6 +139,7 @@ void loci_words_make(struct loci_emit *emit, const struct loci_plan *plan,
 	struct writing writing = { .emit = emit, .plan = plan, .flow = flow, .copy = copy };
 	loci_events_init(&writing.events, plan, flow);
 	writing.pending = loci_zeroed(flow->n_blocks, sizeof(*writing.pending));
+	writing.pending[0] = ENTRY_WORDS;
 	const struct loci_events *events = &writing.events;
 	for (uint32_t i = 1; i < flow->n_blocks; i++) {
 		uint32_t pending = pending_before(&writing, i);
