@@ -423,7 +423,8 @@ int loci_between_find(struct loci_between *between, const struct loci_weigh_resu
 		one->outcome = i;
 		n_sought++;
 	}
-	qsort(between->sample, between->n_samples, sizeof(*between->sample), by_place);
+	if (between->n_samples)
+		qsort(between->sample, between->n_samples, sizeof(*between->sample), by_place);
 	qsort(sought, n_sought, sizeof(*sought), by_pool);
 	for (size_t from = 0, to; from < n_sought; from = to) {
 		for (to = from + 1; to < n_sought; to++)

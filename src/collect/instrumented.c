@@ -179,7 +179,7 @@ int loci_instrumented_look(const char *path, struct loci_instrumented *ret, stru
 	ret->by_gcc = !ret->found &&
 		((ret->needs_runtime && calls) || find_section(&file, LOCI_CC_RUNTIME));
 	ret->found |= ret->by_gcc;
-	if (ret->version && ret->version != LOCI_CC_VERSION)
+	if (ret->version && !loci_cc_is_known(ret->version))
 		return loci_err_set(err, EPROTO,
 			"%s: was built by a loci cc of another version (its definitions have "
 			"version "

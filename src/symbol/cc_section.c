@@ -122,7 +122,7 @@ static bool accept(
 	struct loci_cc_definition *header = &known->header;
 
 	memcpy(header, bytes, sizeof(*header));
-	if (header->version != LOCI_CC_VERSION || header->bytes > room || !header->n_scopes ||
+	if (!loci_cc_is_known(header->version) || header->bytes > room || !header->n_scopes ||
 		header->bytes != tables_bytes(header, TABLES) + loci_cc_ops_bytes(header))
 		return false;
 	known->bytes = bytes;

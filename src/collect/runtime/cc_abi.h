@@ -74,7 +74,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOCI_CC_VERSION    2
+#define LOCI_CC_VERSION    2 /* 1 has no markers, and is read all the same */
 #define LOCI_CC_ROOM_WORDS 256
 #define LOCI_CC_RUN_TIMES  (1u << 24)
 
@@ -132,6 +132,11 @@ struct loci_cc_definition {
 	int32_t markers;
 };
 _Static_assert(sizeof(struct loci_cc_definition) == 64, "layout is fixed");
+
+static inline int loci_cc_is_known(unsigned version)
+{
+	return version == 1 || version == LOCI_CC_VERSION;
+}
 
 /* Section LOCI_CC_RUNTIME is in a static program that has the runtime in it. Code of gcc's is not
  * instrumented by the pass, has no definitions, and calls LOCI_CC_ENTRY and its like. */

@@ -35,7 +35,7 @@ const struct loci_cc_definition *rt_definition_of(const struct loci_cc_function 
 		(const void *)((uintptr_t)&function->definition +
 			(uintptr_t)(intptr_t)function->definition);
 
-	if (definition->magic != LOCI_CC_DEFINITION_MAGIC || definition->version != LOCI_CC_VERSION)
+	if (definition->magic != LOCI_CC_DEFINITION_MAGIC || !loci_cc_is_known(definition->version))
 		return NULL;
 	return definition;
 }
