@@ -350,14 +350,17 @@ __attribute__((visibility("hidden"))) void log_define(struct loci_cc_function *f
 		(const void *)((char *)&function->definition + function->definition);
 	pthread_mutex_lock(&lock);
 	if (!function->base) {
-		uint64_t first = n_known;
+		uint64_t first = n_known, base = loci_mark_word(LOCI_MARK_BLOCK, 0, first);
+		uint64_t *marker = (uint64_t *)((uintptr_t)&definition->markers +
+			(uintptr_t)(intptr_t)definition->markers);
 		if (definition->magic != LOCI_CC_DEFINITION_MAGIC ||
 			first + definition->n_blocks > BLOCKS)
 			abort();
-		for (uint32_t i = 0; i < definition->n_blocks; i++)
+		for (uint32_t i = 0; i < definition->n_blocks; i++) {
 			known[n_known++] = (struct block){ definition, blocks_of(definition) + i };
-		__atomic_store_n(&function->base, loci_mark_word(LOCI_MARK_BLOCK, 0, first),
-			__ATOMIC_RELEASE);
+			marker[i] = base + i;
+		}
+		__atomic_store_n(&function->base, base, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&lock);
 }

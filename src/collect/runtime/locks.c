@@ -21,9 +21,15 @@ static int taken(struct rt_thread *thread, const volatile void *lock, int result
 }
 
 /* In turn: it is free, or this thread is parked until it has been given back. One that was given
- * back by who is not known here, as a timed wait at a condition does, is found by looking. */
+ * back by who is not known here is found by looking: at once where that may well be. */
 #define LOOK_NS 10000000u
+#define LOOKS   100 /* a second */
 typedef int try_function(void *lock);
+
+static bool is_found(struct rt_thread *thread, const void *lock, unsigned looks)
+{
+	return looks % LOOKS == 0 || rt_turn_is_given(thread, lock);
+}
 
 static int take_turns(struct rt_thread *thread, void *lock, try_function *try, int is_busy)
 {
@@ -33,10 +39,11 @@ static int take_turns(struct rt_thread *thread, void *lock, try_function *try, i
 	while (r == is_busy && in_turn) {
 		rt_sync_parked(thread);
 		rt_turn_park(thread, lock);
-		while (r == is_busy && rt_mode() == RT_TRACE) {
+		for (unsigned looks = 1; r == is_busy && rt_mode() == RT_TRACE; looks++) {
 			if (rt_turn_is_woken(thread, LOOK_NS))
 				break;
-			r = try(lock);
+			if (is_found(thread, lock, looks))
+				r = try(lock);
 		}
 		rt_turn_unpark(thread);
 		rt_sync_running(thread);

@@ -107,6 +107,7 @@ void rt_turn_made(struct rt_thread *parent, struct rt_thread *child)
 
 	__atomic_store_n(&turn->counter, NULL, __ATOMIC_RELAXED);
 	__atomic_store_n(&turn->tid, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&turn->at, NULL, __ATOMIC_RELAXED);
 	__atomic_store_n(&turn->added, parent ? own_clock(parent) : 0, __ATOMIC_RELAXED);
 	rt_turn_waits(child, false);
 	__atomic_store_n(&turn->patience, RUNS_NAPS, __ATOMIC_RELAXED);
@@ -306,6 +307,27 @@ void rt_turn_park(struct rt_thread *thread, const volatile void *at)
 	__atomic_store_n(&thread->turn.state, PARKED, __ATOMIC_SEQ_CST);
 }
 
+void rt_turn_gives(struct rt_thread *thread, const volatile void *at)
+{
+	if (rt.turn_shift && !thread->depth)
+		__atomic_store_n(&thread->turn.at, at, __ATOMIC_RELAXED);
+}
+
+bool rt_turn_is_given(const struct rt_thread *thread, const volatile void *at)
+{
+	bool is_alone = true;
+
+	for (struct rt_thread *other = rt_threads(); other; other = other->next) {
+		if (other == thread || !__atomic_load_n(&other->in_use, __ATOMIC_RELAXED))
+			continue;
+		if (state_of(other) == OUT &&
+			__atomic_load_n(&other->turn.at, __ATOMIC_RELAXED) == at)
+			return true;
+		is_alone &= !is_in(other);
+	}
+	return is_alone;
+}
+
 bool rt_turn_is_woken(struct rt_thread *thread, uint32_t ns)
 {
 	uint32_t state = state_of(thread);
@@ -331,6 +353,7 @@ void rt_turn_unpark(struct rt_thread *thread)
 		come_back(thread);
 	while (state_of(thread) == RAISING)
 		__builtin_ia32_pause();
+	__atomic_store_n(&thread->turn.at, NULL, __ATOMIC_RELAXED);
 	rt_turn_waits(thread, false);
 }
 

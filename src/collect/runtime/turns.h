@@ -44,6 +44,10 @@ void rt_turn_park_for_another(
 /* Waits for that so long: false, it is still parked, and may look for itself, and go on without. */
 bool rt_turn_is_woken(struct rt_thread *thread, uint32_t ns);
 void rt_turn_unpark(struct rt_thread *thread);
+/* What a wait that is left to the library gives back meanwhile; NULL: over. */
+void rt_turn_gives(struct rt_thread *thread, const volatile void *at);
+/* It may have been given back in that way, or nobody is in who could. */
+bool rt_turn_is_given(const struct rt_thread *thread, const volatile void *at);
 /* Those that were parked there first, by this thread or one that is not known (NULL). */
 #define RT_TURN_ALL UINT32_MAX
 void rt_turn_wake(struct rt_thread *thread, const volatile void *at, uint32_t n);

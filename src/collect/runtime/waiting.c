@@ -22,11 +22,13 @@ static struct wait begin(struct rt_thread *thread, const void *at, const void *m
 	if (mutex)
 		rt_sync(thread, rt_stripe(mutex), LOCI_SYNC_RELEASE);
 	rt_sync_blocked(thread);
+	rt_turn_gives(thread, mutex);
 	return wait;
 }
 
 static void end(const struct wait *wait)
 {
+	rt_turn_gives(wait->thread, NULL);
 	rt_sync_running(wait->thread);
 	if (wait->mutex)
 		rt_sync(wait->thread, rt_stripe(wait->mutex), LOCI_SYNC_ACQUIRE);
