@@ -60,6 +60,7 @@ if [ -n "$fixed" ]; then
 	repeats stencil column 4 160 3
 	repeats stencil row 4 160 3
 	repeats lu static 4 8 1
+	repeats lu dynamic 4 8 1
 	repeats histogram packed 4 20000 3
 	# who comes first is decided by turns: mutexes and conditions, flags, compare and exchange, readers and writers
 	repeats pipeline single 4 256 2
@@ -75,6 +76,14 @@ if [ -n "$fixed" ]; then
 	expect 0 $fixed loci record -q -o a.loci ./handed_on
 	expect 0 $fixed loci record -q -o b.loci ./handed_on
 	agree "handed on"
+	# pieces of work of OpenMP, by libomp and libgomp
+	for compiler in "cc --loci-clang=$major" gcc; do
+		loci $compiler -fopenmp -g -O1 -o omp_teams "$SRC/tests/runtime/omp_teams.c" >err 2>&1 ||
+			{ echo "loci $compiler: no OpenMP here: $(head -n 1 err)"; continue; }
+		expect 0 $fixed loci record -q --pairs none -o a.loci ./omp_teams
+		expect 0 $fixed loci record -q --pairs none -o b.loci ./omp_teams
+		agree "teams, loci $compiler"
+	done
 else
 	echo "setarch -R does not work here: repeated runs are not compared"
 fi

@@ -16,7 +16,7 @@ if [ -z "$list" ] || [ "$archive" != "$list" ]; then
 fi
 # What only the shared one can be in front of: the loader, C++, OpenMP, what a static exit ends in; and what gcc
 # calls.
-extra='^(__cxa_guard_[a-z]*|GOMP_[a-z_]*|__kmpc_[a-z_]*|omp_[a-z_]*|ompt_start_tool|dlclose|quick_exit|bsd_signal|_Zn[wa]m.*|__loci_[a-z_]*|__tsan_[a-z0-9_]*|__wrap_[a-z_]*)$'
+extra='^(__cxa_guard_[a-z]*|GOMP_[a-z_]*|__kmpc_[a-z0-9_]*|omp_[a-z_]*|ompt_start_tool|dlclose|quick_exit|bsd_signal|_Zn[wa]m.*|__loci_[a-z_]*|__tsan_[a-z0-9_]*|__wrap_[a-z_]*)$'
 others=$("$1" -D --defined-only "$2/libloci-rt.so" | awk '{ print $3 }' | grep -vE "$extra" | sort -u)
 if [ "$others" != "$list" ]; then
 	echo "libloci-rt.so: has [$others], wrapped.txt [$list]" >&2

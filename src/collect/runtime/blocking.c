@@ -109,7 +109,7 @@ BLOCKS_WITH_MASK(sigsuspend, (mask), const sigset_t *mask)
 #define YIELDS(result, name)                                 \
 	RT_WRAP(result, name, void)                          \
 	{                                                    \
-		struct rt_thread *thread = rt_sync_thread(); \
+		struct rt_thread *thread = rt_sync_caller(); \
                                                              \
 		if (thread)                                  \
 			rt_turn_yield(thread);               \

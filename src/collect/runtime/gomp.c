@@ -16,6 +16,7 @@ uint64_t rt_omp_region(void)
 }
 
 typedef void region_function(void *data);
+extern int omp_get_num_threads(void) __attribute__((weak));
 
 struct region {
 	region_function *run;
@@ -34,12 +35,15 @@ static void run_region(void *data)
 		thread->omp_place = region.place;
 		rt_task_begin(thread);
 	}
+	if (omp_get_num_threads)
+		rt_team_begin(thread, region.place, (unsigned)omp_get_num_threads());
 	region.run(region.data);
 	thread = rt_sync_thread();
 	if (!thread)
 		return;
 	thread->omp_place = outer;
 	rt_sync(thread, rt_join_stripe(region.place), LOCI_SYNC_BARRIER_ARRIVE);
+	rt_turn_reach(thread, rt_team_clock(region.place));
 	rt_sync_blocked(thread);
 }
 
@@ -51,7 +55,7 @@ struct joining {
 static void join_region(const struct joining *joining)
 {
 	if (joining->thread)
-		rt_barrier_leave(joining->thread, rt_join_stripe(joining->place));
+		rt_join_leave(joining->thread, joining->place);
 }
 
 #define REGION(result, name, arguments, ...)                                     \
@@ -64,6 +68,7 @@ static void join_region(const struct joining *joining)
                                                                                  \
 		if (joining.thread) {                                            \
 			rt_team_release(joining.thread, LOCI_SYNC_RELEASE);      \
+			rt_team_fork(joining.thread, region.place);              \
 			run = run_region;                                        \
 			data = &region;                                          \
 		}                                                                \
@@ -92,8 +97,10 @@ LOOP_OF_RUNTIME(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
 static void leave(struct rt_thread *const *thread)
 {
-	if (*thread)
-		rt_barrier_leave(*thread, rt_barrier_stripe((*thread)->omp_place++));
+	if (!*thread)
+		return;
+	rt_omp_wake(*thread, (*thread)->omp_place);
+	rt_barrier_leave(*thread, rt_barrier_stripe((*thread)->omp_place++));
 }
 
 static struct rt_thread *arrive(void)
@@ -103,7 +110,7 @@ static struct rt_thread *arrive(void)
 	if (!thread)
 		return NULL;
 	rt_sync(thread, rt_barrier_stripe(thread->omp_place), LOCI_SYNC_BARRIER_ARRIVE);
-	rt_sync_blocked(thread);
+	rt_omp_park(thread, thread->omp_place);
 	return thread;
 }
 
@@ -122,6 +129,34 @@ BARRIER(bool, GOMP_loop_end_cancel, (), void)
 BARRIER(void, GOMP_sections_end, (), void)
 BARRIER(bool, GOMP_sections_end_cancel, (), void)
 BARRIER(void, GOMP_workshare_task_reduction_unregister, (cancelled), bool cancelled)
+
+/* Pieces of loops and sections, the first of them and the others. */
+#define BOUNDS(type)      type start, type end, type step
+#define PIECE             void *from, void *to
+#define OF_LOOP(name, as) as(GOMP_loop_##name, GOMP_loop_ull_##name)
+#define NEXT(name, ull)                                   \
+	RT_OMP_NEXT(bool, name##_next, (from, to), PIECE) \
+	RT_OMP_NEXT(bool, ull##_next, (from, to), PIECE)
+#define START(name, ull)                                                                   \
+	RT_OMP_NEXT(bool, name##_start, (start, end, step, chunk, from, to), BOUNDS(long), \
+		long chunk, PIECE)                                                         \
+	RT_OMP_NEXT(bool, ull##_start, (up, start, end, step, chunk, from, to), bool up,   \
+		BOUNDS(unsigned long long), unsigned long long chunk, PIECE)
+#define START_OF_RUNTIME(name, ull)                                                        \
+	RT_OMP_NEXT(bool, name##_start, (start, end, step, from, to), BOUNDS(long), PIECE) \
+	RT_OMP_NEXT(bool, ull##_start, (up, start, end, step, from, to), bool up,          \
+		BOUNDS(unsigned long long), PIECE)
+#define PIECES(name, start) OF_LOOP(name, start) OF_LOOP(name, NEXT)
+PIECES(dynamic, START)
+PIECES(guided, START)
+PIECES(nonmonotonic_dynamic, START)
+PIECES(nonmonotonic_guided, START)
+PIECES(runtime, START_OF_RUNTIME)
+PIECES(nonmonotonic_runtime, START_OF_RUNTIME)
+PIECES(maybe_nonmonotonic_runtime, START_OF_RUNTIME)
+RT_OMP_NEXT(unsigned, GOMP_sections_start, (count), unsigned count)
+RT_OMP_NEXT(unsigned, GOMP_sections_next, (), void)
+RT_OMP_NEXT(bool, GOMP_single_start, (), void)
 
 static void go_on(struct rt_thread *const *thread)
 {

@@ -17,6 +17,40 @@ RT_OMP_GIVE(__kmpc_end_ordered, &ordered, (where, number), WHERE)
 RT_OMP_TAKE(__kmpc_doacross_wait, &ordered, (where, number, at), WHERE, const int64_t *at)
 RT_OMP_GIVE(__kmpc_doacross_post, &ordered, (where, number, at), WHERE, const int64_t *at)
 
+#define NEXT(name)                                                                                \
+	RT_OMP_NEXT(int, name, (where, number, is_last, from, to, step), WHERE, int32_t *is_last, \
+		void *from, void *to, void *step)
+NEXT(__kmpc_dispatch_next_4)
+NEXT(__kmpc_dispatch_next_4u)
+NEXT(__kmpc_dispatch_next_8)
+NEXT(__kmpc_dispatch_next_8u)
+RT_OMP_NEXT(int32_t, __kmpc_single, (where, number), WHERE)
+
+/* Not the end of a region, which libomp may tell as the same kind of barrier. */
+#define BARRIER(result, name)                                                        \
+	RT_WRAP(result, name, WHERE)                                                 \
+	{                                                                            \
+		struct rt_thread *thread = rt_sync_thread();                         \
+		__attribute__((cleanup(leave), unused)) struct stay stay = { thread, \
+			thread && thread->omp_is_within };                           \
+                                                                                     \
+		if (thread)                                                          \
+			thread->omp_is_within = true;                                \
+		return RT_REAL(name)(where, number);                                 \
+	}
+struct stay {
+	struct rt_thread *thread;
+	bool was_within;
+};
+
+static void leave(const struct stay *stay)
+{
+	if (stay->thread)
+		stay->thread->omp_is_within = stay->was_within;
+}
+BARRIER(void, __kmpc_barrier)
+BARRIER(int32_t, __kmpc_cancel_barrier)
+
 /* A reduction is done under a lock, or by the library, which calls the program's function for what
  * two threads have. */
 typedef void reduce_function(void *to, void *from);

@@ -74,7 +74,7 @@ static bool is_plain_rwlock(const struct rt_thread *thread, const pthread_rwlock
 #define LOCK(name, try, is_busy, is_plain, arguments, ...)                                        \
 	RT_WRAP(int, name, __VA_ARGS__)                                                           \
 	{                                                                                         \
-		struct rt_thread *thread = rt_sync_thread();                                      \
+		struct rt_thread *thread = rt_sync_caller();                                      \
 		int r;                                                                            \
                                                                                                   \
 		if (!thread)                                                                      \
@@ -92,7 +92,7 @@ static bool is_plain_rwlock(const struct rt_thread *thread, const pthread_rwlock
 #define TRY(name, ...)                                           \
 	RT_WRAP(int, name, __VA_ARGS__)                          \
 	{                                                        \
-		struct rt_thread *thread = rt_sync_thread();     \
+		struct rt_thread *thread = rt_sync_caller();     \
                                                                  \
 		if (!thread)                                     \
 			return RT_REAL(name)(lock);              \
@@ -102,7 +102,7 @@ static bool is_plain_rwlock(const struct rt_thread *thread, const pthread_rwlock
 #define UNLOCK(name, wakes, ...)                                             \
 	RT_WRAP(int, name, __VA_ARGS__)                                      \
 	{                                                                    \
-		struct rt_thread *thread = rt_sync_thread();                 \
+		struct rt_thread *thread = rt_sync_caller();                 \
 		int r;                                                       \
                                                                              \
 		if (thread) {                                                \

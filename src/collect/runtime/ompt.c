@@ -11,6 +11,7 @@ typedef union {
 } data_t;
 
 enum {
+	ON_THREAD_BEGIN = 1,
 	ON_PARALLEL_BEGIN = 3,
 	ON_PARALLEL_END = 4,
 	ON_TASK_CREATE = 5,
@@ -20,6 +21,8 @@ enum {
 	ON_SYNC_REGION = 23,
 };
 
+enum { WORKER = 2 };       /* thread */
+enum { INITIAL_TASK = 1 }; /* flag */
 enum { SCOPE_BEGIN = 1 };
 enum { WAITS_FOR_TASKS = 5, WAITS_FOR_GROUP = 6, REDUCTION = 7 }; /* the others are barriers */
 enum { TASK_YIELD = 2, TASK_SWITCH = 7 }; /* why it is left: it has not ended */
@@ -28,6 +31,15 @@ typedef void callback(void);
 typedef callback *lookup_function(const char *name);
 typedef int set_callback_function(int event, callback *function);
 
+static void on_thread_begin(int kind, data_t *data)
+{
+	struct rt_thread *thread = kind == WORKER ? rt_sync_thread() : NULL;
+
+	(void)data;
+	if (thread)
+		rt_omp_idle(thread);
+}
+
 static void on_parallel_begin(data_t *task, const void *frame, data_t *parallel, unsigned requested,
 	int flags, const void *from)
 {
@@ -35,8 +47,12 @@ static void on_parallel_begin(data_t *task, const void *frame, data_t *parallel,
 
 	(void)task, (void)frame, (void)requested, (void)flags, (void)from;
 	parallel->value = rt_omp_region();
-	if (thread)
-		rt_team_release(thread, LOCI_SYNC_RELEASE);
+	if (!thread)
+		return;
+	rt_turn_take(thread);
+	rt_team_release(thread, LOCI_SYNC_RELEASE);
+	rt_team_fork(thread, parallel->value);
+	thread->omp_is_idle = true; /* it is waited for, but has no turns until it begins */
 }
 
 static void on_parallel_end(data_t *parallel, data_t *task, int flags, const void *from)
@@ -45,19 +61,28 @@ static void on_parallel_end(data_t *parallel, data_t *task, int flags, const voi
 
 	(void)task, (void)flags, (void)from;
 	if (thread)
-		rt_barrier_leave(thread, rt_join_stripe(parallel->value));
+		rt_join_leave(thread, parallel->value);
 }
 
 static void on_implicit_task(
 	int endpoint, data_t *parallel, data_t *task, unsigned n, unsigned index, int flags)
 {
-	struct rt_thread *thread = endpoint == SCOPE_BEGIN ? rt_sync_thread() : NULL;
+	struct rt_thread *thread = rt_sync_thread();
 
-	(void)n, (void)index, (void)flags;
-	if (endpoint == SCOPE_BEGIN && task)
+	(void)index;
+	if (endpoint != SCOPE_BEGIN) {
+		if (thread && !(flags & INITIAL_TASK))
+			rt_omp_idle(thread); /* until the region has ended, or another begins */
+		return;
+	}
+	if (task)
 		task->value = parallel ? parallel->value : 0;
-	if (thread)
+	if (thread) {
 		rt_task_begin(thread);
+		thread->omp_is_idle = false;
+	}
+	if (parallel)
+		rt_team_begin(thread, parallel->value, n);
 }
 
 static bool is_barrier(int kind)
@@ -70,6 +95,7 @@ static void arrive(struct rt_thread *thread, uint64_t place)
 {
 	rt_sync(thread, rt_barrier_stripe(place), LOCI_SYNC_BARRIER_ARRIVE);
 	rt_sync(thread, rt_join_stripe(place), LOCI_SYNC_BARRIER_ARRIVE);
+	rt_turn_reach(thread, rt_team_clock(place));
 }
 
 static void on_sync_region(int kind, int endpoint, data_t *parallel, data_t *task, const void *from)
@@ -94,15 +120,21 @@ static void on_sync_region_wait(
 	int kind, int endpoint, data_t *parallel, data_t *task, const void *from)
 {
 	struct rt_thread *thread = rt_sync_thread();
+	uint64_t place = task ? task->value : 0;
 
-	(void)kind, (void)parallel, (void)task, (void)from;
+	(void)kind, (void)parallel, (void)from;
 	if (!thread)
 		return;
 	if (endpoint == SCOPE_BEGIN) {
 		thread->omp_waits++;
-		rt_sync_blocked(thread);
+		if (thread->omp_is_within)
+			rt_omp_park(thread, place);
+		else
+			rt_omp_idle(thread);
 	} else {
 		thread->omp_waits -= thread->omp_waits > 0;
+		if (thread->omp_is_within)
+			rt_omp_wake(thread, place);
 		rt_sync_running(thread);
 	}
 }
@@ -136,6 +168,7 @@ static int initialize(lookup_function *lookup, int device, data_t *data)
 	(void)device, (void)data;
 	if (!set)
 		return 0;
+	set(ON_THREAD_BEGIN, (callback *)on_thread_begin);
 	set(ON_PARALLEL_BEGIN, (callback *)on_parallel_begin);
 	set(ON_PARALLEL_END, (callback *)on_parallel_end);
 	set(ON_TASK_CREATE, (callback *)on_task_create);

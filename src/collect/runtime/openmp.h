@@ -10,6 +10,7 @@
 #define LOCI_COLLECT_RUNTIME_OPENMP_H
 
 #include "collect/runtime/sync.h"
+#include "collect/runtime/teams.h"
 #include "collect/runtime/wrap.h"
 
 /* Their addresses are the objects. */
@@ -54,12 +55,39 @@ static inline void rt_team_acquire(struct rt_thread *thread)
 	rt_sync(thread, rt_stripe(&rt_omp.team), LOCI_SYNC_ACQUIRE);
 }
 
+/* Waits for the team: nobody waits for it meanwhile. */
+static inline void rt_omp_idle(struct rt_thread *thread)
+{
+	rt_sync_blocked(thread);
+	thread->omp_is_idle = thread->is_blocked;
+}
+
+/* The same at a barrier that all leave: who is first wakes the others. */
+static inline void rt_omp_park(struct rt_thread *thread, uint64_t place)
+{
+	rt_sync_parked(thread);
+	rt_turn_park_for(thread, rt_team_barrier(place), rt_team_clock(place));
+	thread->omp_is_idle = thread->is_blocked;
+}
+
+static inline void rt_omp_wake(struct rt_thread *thread, uint64_t place)
+{
+	rt_turn_wake_at(thread, rt_team_barrier(place), rt_team_clock(place));
+}
+
 /* Those that wait may run tasks meanwhile. */
 static inline void rt_barrier_leave(struct rt_thread *thread, struct rt_stripe *stripe)
 {
 	rt_sync_running(thread);
 	rt_sync(thread, stripe, LOCI_SYNC_BARRIER_LEAVE);
 	rt_team_acquire(thread);
+}
+
+/* Who forked a region goes on after it. */
+static inline void rt_join_leave(struct rt_thread *thread, uint64_t place)
+{
+	rt_barrier_leave(thread, rt_join_stripe(place));
+	rt_team_end(thread, place);
 }
 
 /* A task begins, perhaps where its thread waits, and ends; what the first returns is for the
@@ -78,6 +106,17 @@ static inline void rt_task_end(struct rt_thread *thread, bool waits)
 	if (waits)
 		rt_sync_blocked(thread);
 }
+
+/* Who comes first where a library hands something out is decided in turn. */
+#define RT_OMP_NEXT(result, name, arguments, ...)            \
+	RT_WRAP(result, name, __VA_ARGS__)                   \
+	{                                                    \
+		struct rt_thread *thread = rt_sync_thread(); \
+                                                             \
+		if (thread)                                  \
+			rt_turn_take(thread);                \
+		return RT_REAL(name) arguments;              \
+	}
 
 /* The beginning and the end of what only one at a time does. Wrapped functions that return nothing.
  */

@@ -77,6 +77,8 @@ struct rt_turn {
 	const volatile void *at;              /* where it is parked .. */
 	uint64_t ticket;                      /* .. and who was before */
 	struct rt_thread *woken_next;         /* of those that are woken together */
+	uint64_t team;      /* whose others may not have begun yet (teams.h); 0: none .. */
+	uint32_t team_size; /* .. and how many these are */
 };
 
 /* A thread. These are never given back, only used again. */
@@ -92,6 +94,8 @@ struct rt_thread {
 	bool is_told;     /* its maker has written CREATE */
 	uint32_t blocked_depth;
 	uint32_t omp_waits; /* of OpenMP that it is in */
+	bool omp_is_idle;   /* the library waits, or is about to begin something */
+	bool omp_is_within; /* a barrier that is not its region's end */
 	uint64_t omp_place; /* of libgomp's regions: openmp.h */
 	bool is_blocked;    /* BLOCKED was written */
 	uint32_t busy;      /* signals are to wait (deferring.h) */

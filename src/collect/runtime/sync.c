@@ -147,7 +147,7 @@ void rt_sync_running(struct rt_thread *thread)
 	if (!thread->is_blocked || thread->depth > thread->blocked_depth || thread != rt_self ||
 		!begin(thread, 3))
 		return;
-	thread->is_blocked = false;
+	thread->is_blocked = thread->omp_is_idle = false;
 	rt_turn_enter(thread);
 	rt_mark(thread, LOCI_MARK_RUNNING, 0, 0, NULL);
 	rt_sync_time(thread);

@@ -57,6 +57,15 @@ static inline struct rt_thread *rt_sync_thread(void)
 	return rt_sync_thread_now();
 }
 
+/* The same of who comes from the program: the locks by which an OpenMP library waits are its own.
+ */
+static inline struct rt_thread *rt_sync_caller(void)
+{
+	struct rt_thread *thread = rt_sync_thread();
+
+	return thread && thread->omp_is_idle && !thread->depth ? NULL : thread;
+}
+
 /* Room for so many SYNCs; signals wait from here to rt_sync_end. False: there is none, nothing is
  * to be told, and signals do not wait. */
 bool rt_sync_begin(struct rt_thread *thread, unsigned n);

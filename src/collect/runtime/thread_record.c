@@ -70,6 +70,7 @@ struct rt_thread *rt_thread_take(uint32_t parent)
 	thread->unheard = 0;
 	rt_thread_set_recording(thread, false);
 	thread->has_jumped = thread->is_told = thread->is_blocked = false;
+	thread->omp_is_idle = thread->omp_is_within = false;
 	thread->busy = 0;
 	thread->put_off = 0;
 	thread->omp_waits = 0;
@@ -244,6 +245,7 @@ void rt_thread_again(struct rt_thread *thread)
 	thread->parent = 0;
 	thread->unheard = 0;
 	thread->has_jumped = thread->is_told = thread->is_blocked = false;
+	thread->omp_is_idle = thread->omp_is_within = false;
 	rt_counters_clear(thread);
 	rt_thread_begin(thread);
 }

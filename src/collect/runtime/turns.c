@@ -110,6 +110,7 @@ void rt_turn_made(struct rt_thread *parent, struct rt_thread *child)
 	__atomic_store_n(&turn->at, NULL, __ATOMIC_RELAXED);
 	__atomic_store_n(&turn->added, parent ? own_clock(parent) : 0, __ATOMIC_RELAXED);
 	rt_turn_waits(child, false);
+	turn->team = 0;
 	__atomic_store_n(&turn->patience, RUNS_NAPS, __ATOMIC_RELAXED);
 	__atomic_store_n(&turn->state, OUT, __ATOMIC_RELAXED);
 	if (parent && rt.turn_shift)
@@ -262,6 +263,11 @@ bool rt_turn_take_now(struct rt_thread *thread)
 
 	if (state_of(thread) != IN || __atomic_load_n(&thread->turn.is_lost, __ATOMIC_RELAXED))
 		rt_turn_enter(thread);
+	if (thread->turn.team) {
+		rt_turn_waits(thread, true);
+		rt_team_gather(thread);
+		rt_turn_waits(thread, false);
+	}
 	key = key_of(thread, own_clock(thread));
 	if (key < thread->turn.until &&
 		thread->turn.changes == __atomic_load_n(&changes, __ATOMIC_RELAXED))
@@ -270,6 +276,18 @@ bool rt_turn_take_now(struct rt_thread *thread)
 	wait_for_all(thread, key);
 	rt_turn_waits(thread, false);
 	return rt_mode() == RT_TRACE;
+}
+
+uint64_t rt_turn_clock(const struct rt_thread *thread)
+{
+	return own_clock(thread);
+}
+
+void rt_turn_set(struct rt_thread *thread, uint64_t clock)
+{
+	if (rt.turn_shift && !thread->depth)
+		__atomic_store_n(
+			&thread->turn.added, clock - rt_thread_count(thread), __ATOMIC_RELAXED);
 }
 
 void rt_turn_yield(struct rt_thread *thread)

@@ -57,6 +57,12 @@ void rt_turn_reach(const struct rt_thread *thread, uint64_t *clock);
 void rt_turn_park_for(struct rt_thread *thread, const volatile void *at, uint64_t *clock);
 void rt_turn_wake_at(struct rt_thread *thread, const volatile void *at, const uint64_t *clock);
 
+/* Its clock, and another one for it. */
+uint64_t rt_turn_clock(const struct rt_thread *thread);
+void rt_turn_set(struct rt_thread *thread, uint64_t clock);
+/* teams.c: waits for those that have yet to begin a region. */
+void rt_team_gather(struct rt_thread *thread);
+
 /* Around what the runtime itself waits for. */
 static inline void rt_turn_waits(struct rt_thread *thread, bool waits)
 {

@@ -89,7 +89,7 @@ static int wait_parked(struct rt_thread *thread, pthread_cond_t *condition, pthr
 #define PARKED_WAIT(name, ...)                                                        \
 	RT_WRAP(int, name, __VA_ARGS__)                                               \
 	{                                                                             \
-		struct rt_thread *thread = rt_sync_thread();                          \
+		struct rt_thread *thread = rt_sync_caller();                          \
                                                                                       \
 		if (thread && can_park(thread, (void *)condition, (void *)mutex))     \
 			return wait_parked(thread, (void *)condition, (void *)mutex); \
@@ -103,7 +103,7 @@ static int wait_parked(struct rt_thread *thread, pthread_cond_t *condition, pthr
 #define CONDITION_WAIT(name, arguments, ...)                         \
 	RT_WRAP(int, name, __VA_ARGS__)                              \
 	{                                                            \
-		struct rt_thread *thread = rt_sync_thread();         \
+		struct rt_thread *thread = rt_sync_caller();         \
                                                                      \
 		if (thread) {                                        \
 			WAIT wait = begin(thread, condition, mutex); \
@@ -115,7 +115,7 @@ static int wait_parked(struct rt_thread *thread, pthread_cond_t *condition, pthr
 #define WAKE(name, wakes, ...)                                                    \
 	RT_WRAP(int, name, __VA_ARGS__)                                           \
 	{                                                                         \
-		struct rt_thread *thread = rt_sync_thread();                      \
+		struct rt_thread *thread = rt_sync_caller();                      \
                                                                                   \
 		if (thread) {                                                     \
 			rt_turn_take(thread);                                     \
