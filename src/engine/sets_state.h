@@ -32,7 +32,7 @@
 	64 /* no less than the ways: what is not in the top is absent from a single set \
 	    */
 #define SETS_NOBODY    SETS_TOP /* no place */
-#define SETS_VISITS    1024     /* touches at once */
+#define SETS_VISITS    1025     /* touches at once: one, and the others by 64 */
 #define SETS_BATCH     128 /* of those without repetitions, up to which writes are not counted */
 #define SETS_HINT_BITS 12
 
