@@ -25,6 +25,11 @@ static void trace(struct loci_control *control)
 	(void)control;
 }
 
+static void turns(struct loci_control *control)
+{
+	control->turn_shift = 9;
+}
+
 static void windows(struct loci_control *control)
 {
 	control->windows = 1;
@@ -147,6 +152,8 @@ int main(int argc, char **argv)
 	setenv("TSAN_OPTIONS", "halt_on_error=1 exitcode=66 report_thread_leaks=0", 1);
 	check("threads", trace, nothing, 100000, 50);
 	check("forks", trace, nothing, 100000, 50);
+	check("threads", turns, nothing, 100000, 50);
+	check("forks", turns, nothing, 100000, 50);
 	check("exits", trace, nothing, 10000, 50);
 	check("threads", windows, open_and_shut, 1000, 50);
 	check("threads", count, nothing, 100, 10);

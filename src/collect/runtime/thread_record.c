@@ -62,8 +62,9 @@ struct rt_thread *rt_thread_take(uint32_t parent)
 		thread = make();
 	if (!thread)
 		return NULL;
-	thread->id = __atomic_add_fetch(&rt.n_rings, 1, __ATOMIC_SEQ_CST);
-	if (thread->id > 1) /* of the first, a handler may have come before */
+	__atomic_store_n(&thread->id, __atomic_add_fetch(&rt.n_rings, 1, __ATOMIC_SEQ_CST),
+		__ATOMIC_RELAXED); /* others may look at one that is used again (turns.h) */
+	if (thread->id > 1)        /* of the first, a handler may have come before */
 		rt_sync_go();
 	thread->parent = parent;
 	thread->depth = thread->rounds = 0;
@@ -148,7 +149,7 @@ static void be_off(void)
 	off.limit = NULL;
 	__loci_thread.state = &off;
 	if (__loci_thread.budget < 0)
-		__loci_thread.budget = RT_ENDLESS;
+		__atomic_store_n(&__loci_thread.budget, RT_ENDLESS, __ATOMIC_RELAXED);
 }
 
 static struct rt_thread *adopt(void)

@@ -59,7 +59,8 @@ static uint64_t clock_of(struct rt_thread *self, struct rt_thread *other)
 
 static uint64_t key_of(const struct rt_thread *thread, uint64_t clock)
 {
-	return clock >> rt.turn_shift << ID_BITS | (thread->id & ((1u << ID_BITS) - 1));
+	return clock >> rt.turn_shift << ID_BITS |
+		(__atomic_load_n(&thread->id, __ATOMIC_RELAXED) & ((1u << ID_BITS) - 1));
 }
 
 static bool is_in(const struct rt_thread *other)
