@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/watch_events.h"
 
+#include "analyse/donors.h"
 #include "analyse/grow.h"
 
 int loci_watch_events_init(
@@ -245,6 +246,7 @@ int loci_watch_events_finish(
 	loci_touch_clock_settle(&watched->clock);
 	if (watched->failed ||
 		loci_weigh_finish(watched->weigh, &watched->clock, result, err) < 0 ||
+		loci_donors_fill(result) < 0 ||
 		loci_between_find(watched->between, result) < 0)
 		return loci_err_nomem(err);
 	for (size_t i = 0; i < watched->n_threads; i++) {

@@ -42,6 +42,8 @@ static const char help[] =
 	"      --watch-by HOW    watch: by registers, the processor's (default), or pages, which\n"
 	"                        are protected, for blocks of more than 8 bytes (-b)\n"
 	"      --burst N         watch: references that a sample is followed before (4096)\n"
+	"      --far SHARE       watch: of all references, those that samples may be followed for\n"
+	"                        until reuses that are far away (default: as time allows)\n"
 	"      --replace HOW     watch: which watch gives way to a new sample: reservoir\n"
 	"                        (default), rdx, oldest, coin or never\n"
 	"      --weights HOW     watch: what makes up for those that gave way: inverse (default),\n"
@@ -206,6 +208,7 @@ enum {
 	OPT_WATCHES,
 	OPT_WATCH_BY,
 	OPT_BURST,
+	OPT_FAR,
 	OPT_REPLACE,
 	OPT_WEIGHTS
 };
@@ -243,6 +246,7 @@ static const struct option long_options[] = {
 	{ "watches", required_argument, NULL, OPT_WATCHES },
 	{ "watch-by", required_argument, NULL, OPT_WATCH_BY },
 	{ "burst", required_argument, NULL, OPT_BURST },
+	{ "far", required_argument, NULL, OPT_FAR },
 	{ "replace", required_argument, NULL, OPT_REPLACE },
 	{ "weights", required_argument, NULL, OPT_WEIGHTS },
 	{ "help", no_argument, NULL, 'h' },
@@ -389,6 +393,7 @@ static int parse_watching(int option, struct loci_record_args *args, struct loci
 		{ OPT_WATCHES, LOCI_WATCH_RUN_NUMBER },
 		{ OPT_WATCH_BY, LOCI_WATCH_RUN_BY },
 		{ OPT_BURST, LOCI_WATCH_RUN_BURST },
+		{ OPT_FAR, LOCI_WATCH_RUN_FAR },
 		{ OPT_REPLACE, LOCI_WATCH_RUN_REPLACE },
 		{ OPT_WEIGHTS, LOCI_WATCH_RUN_WEIGHTS },
 	};

@@ -17,7 +17,7 @@
 #define AT_ONCE        4     /* samples that are followed, on average */
 #define PAGE_BYTES     4096
 
-static int parse_overhead(const char *text, double *ret, struct loci_err *err)
+static bool parse_share(const char *text, double *ret)
 {
 	char *end;
 
@@ -26,8 +26,21 @@ static int parse_overhead(const char *text, double *ret, struct loci_err *err)
 		*ret /= 100;
 		end++;
 	}
-	if (end == text || *end || !(*ret >= 0.001) || *ret > 1)
+	return end != text && !*end && *ret >= 0 && *ret <= 1;
+}
+
+static int parse_overhead(const char *text, double *ret, struct loci_err *err)
+{
+	if (!parse_share(text, ret) || *ret < 0.001)
 		return loci_err_set(err, EINVAL, "--overhead %s: from 0.1%% to 100%%", text);
+	return 0;
+}
+
+static int parse_far(const char *text, struct loci_watch_run_args *args, struct loci_err *err)
+{
+	args->has_far = true;
+	if (!parse_share(text, &args->far))
+		return loci_err_set(err, EINVAL, "--far %s: from 0%% to 100%%", text);
 	return 0;
 }
 
@@ -52,6 +65,7 @@ int loci_watch_run_parse(struct loci_watch_run_args *args, enum loci_watch_run_o
 		[LOCI_WATCH_RUN_REPLACE] = { "--replace", LOCI_WATCH_REPLACE },
 		[LOCI_WATCH_RUN_WEIGHTS] = { "--weights", LOCI_WATCH_WEIGHTS },
 		[LOCI_WATCH_RUN_BURST] = { "--burst", LOCI_WATCH_BURST_REFS },
+		[LOCI_WATCH_RUN_FAR] = { "--far", 0 },
 		[LOCI_WATCH_RUN_OVERHEAD] = { "--overhead", 0 },
 		[LOCI_WATCH_RUN_BY] = { "--watch-by", 0 },
 	};
@@ -59,6 +73,8 @@ int loci_watch_run_parse(struct loci_watch_run_args *args, enum loci_watch_run_o
 	args->option = all[option].name;
 	if (option == LOCI_WATCH_RUN_OVERHEAD)
 		return parse_overhead(text, &args->overhead, err);
+	if (option == LOCI_WATCH_RUN_FAR)
+		return parse_far(text, args, err);
 	if (option == LOCI_WATCH_RUN_BY)
 		return parse_by(text, args, err);
 	return loci_watch_parse(&args->watch, all[option].is, text, err);
@@ -143,6 +159,8 @@ static void fill(struct loci_record_args *args)
 	watch->run.writes_only = asked->writes_only;
 	watch->run.burst_refs = (uint32_t)asked->burst_refs;
 	watch->run.overhead = args->sample.period ? 0 : (uint32_t)(overhead * OVERHEAD_UNITS + 0.5);
+	watch->run.far =
+		watch->has_far ? (uint32_t)(watch->far * OVERHEAD_UNITS + 0.5) : LOCI_CONTROL_FAR;
 	watch->watch.analyse.period = watch->run.period;
 	watch->watch.analyse.seed = watch->run.seed;
 	watch->watch.analyse.writes_only = watch->run.writes_only;

@@ -12,6 +12,8 @@ struct loci_watch_run_args {
 	bool wanted;        /* -m watch, or --light */
 	const char *option; /* some other of these that was given, or NULL */
 	double overhead;    /* a share; 0: not given */
+	double far;         /* a share of the references */
+	bool has_far;
 	bool has_by;
 	bool lacks_registers; /* and so it is by pages */
 	enum loci_control_watch by;
@@ -29,6 +31,7 @@ enum loci_watch_run_option {
 	LOCI_WATCH_RUN_REPLACE,
 	LOCI_WATCH_RUN_WEIGHTS,
 	LOCI_WATCH_RUN_BURST,
+	LOCI_WATCH_RUN_FAR,
 	LOCI_WATCH_RUN_OVERHEAD,
 	LOCI_WATCH_RUN_BY,
 };

@@ -64,6 +64,7 @@ static void set_watching(struct loci_control *control, const struct loci_run_wat
 		.block_shift = watching->block_shift,
 		.burst_refs = watching->burst_refs,
 		.overhead = watching->overhead,
+		.far = watching->far,
 		.last_period = watching->period,
 	};
 }

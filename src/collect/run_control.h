@@ -44,6 +44,8 @@ enum loci_control_watch {
 	LOCI_CONTROL_PAGES = 1,     /* pages are taken away: blocks of any size within one */
 };
 
+#define LOCI_CONTROL_FAR UINT32_MAX
+
 /* Of LOCI_CONTROL_WATCH. The first ones are the recorder's, the others are what all processes had
  * to do, added up with atomic operations. */
 struct loci_control_watching {
@@ -56,6 +58,9 @@ struct loci_control_watching {
 	uint32_t overhead;   /* share of the time, in 1/10000, that the period is to keep to; 0: it
 				is fixed */
 	uint32_t failed; /* by the collector: -errno of why a process has no watches; 0: it has */
+	uint32_t far;    /* share of the references, in 1/10000, for which samples are followed to
+			    far reuses; LOCI_CONTROL_FAR: as time allows */
+	uint32_t none;
 	uint64_t traps;  /* signals of watches that met their block */
 	uint64_t false_faults, steps, syscalls; /* of pages: beside the block; single steps; calls
 						   of the kernel that had to be led past them */
@@ -83,7 +88,7 @@ struct loci_control {
 				references where they meet; 0: none */
 	struct loci_control_samples slot[LOCI_CONTROL_SLOTS];
 	struct loci_control_watching watching;
-	uint32_t reserved[472];
+	uint32_t reserved[470];
 };
 _Static_assert(sizeof(struct loci_control) == 4096, "the size is fixed");
 

@@ -16,6 +16,8 @@ has err "give -m watch, too"
 expect 2 loci record -m watch -c 20000 --overhead 5% ./watched short
 expect 2 loci record -m watch -c 1000 ./watched short
 has err "--burst"
+expect 2 loci record -m watch --far 101% ./watched short
+has err "--far"
 expect 2 loci record -m watch --delay 1 ./watched short
 expect 2 loci record -m watch --error 5% ./watched short
 expect 2 loci record -m watch -b 8,64 ./watched short

@@ -7,6 +7,7 @@
  * It is code as `loci cc` would have built it, by hand; what it is linked with is the runtime, as
  *the thread sanitizer watches it or as it is. Exits with 0, or the line of what went wrong. */
 #define _GNU_SOURCE
+#include "collect/runtime/openmp.h"
 #include "runtime/by_hand.h"
 
 #include <errno.h>
@@ -30,6 +31,8 @@
 #define FUNCTIONS    6u
 #define FORKS        24u /* rounds between them */
 #define FOR_EVER     UINT32_MAX
+#define REGIONS      40u
+#define BARRIERS     3u /* of a region */
 
 static struct totals *totals;
 static uint64_t cell[CELLS];
@@ -227,6 +230,87 @@ static void *run(void *data)
 	return NULL;
 }
 
+/* Regions of a team, as libgomp has them (gomp.c), which the sanitizer could not look into: threads
+ * wait for the next one, and for each other, in ways that order nothing for it. */
+const struct rt_omp_objects rt_omp;
+
+static struct region {
+	uint64_t place;
+	uint32_t arrived[BARRIERS], ended;
+} region[REGIONS];
+static uint32_t n_forked;
+
+static void wait_for(const uint32_t *n, uint32_t most)
+{
+	while (__atomic_load_n(n, __ATOMIC_RELAXED) < most)
+		sched_yield();
+}
+
+static void barrier(struct rt_thread *self, uint32_t *arrived)
+{
+	struct rt_stripe *stripe = rt_barrier_stripe(self->omp_place);
+
+	rt_sync(self, stripe, LOCI_SYNC_BARRIER_ARRIVE);
+	rt_omp_park(self, self->omp_place);
+	__atomic_fetch_add(arrived, 1, __ATOMIC_RELAXED);
+	wait_for(arrived, THREADS);
+	rt_omp_wake(self, self->omp_place++);
+	rt_barrier_leave(self, stripe);
+}
+
+static void be_in(struct region *of, unsigned me)
+{
+	struct rt_thread *self = rt_sync_thread();
+
+	MUST(self);
+	self->omp_place = of->place;
+	rt_task_begin(self);
+	rt_team_begin(self, of->place, THREADS);
+	for (unsigned i = 0; i < BARRIERS; i++) {
+		for (unsigned piece = 0; piece < 4; piece++) {
+			rt_turn_take(self);
+			work[(i + me) % FUNCTIONS](totals, tag, 20 + 100 * me);
+			add_atomically(&cell[piece]);
+		}
+		barrier(self, &of->arrived[i]);
+	}
+	self->omp_place = 0;
+	rt_sync(self, rt_join_stripe(of->place), LOCI_SYNC_BARRIER_ARRIVE);
+	rt_turn_reach(self, rt_team_clock(of->place));
+	rt_sync_blocked(self);
+	__atomic_fetch_add(&of->ended, 1, __ATOMIC_RELAXED);
+}
+
+static void fork_region(struct region *of)
+{
+	struct rt_thread *self = rt_openmp_thread();
+
+	MUST(self);
+	of->place = (uint64_t)(of - region + 1) << 32;
+	rt_team_release(self, LOCI_SYNC_RELEASE);
+	rt_team_fork(self, of->place);
+	__atomic_fetch_add(&n_forked, 1, __ATOMIC_RELAXED);
+	be_in(of, 0);
+	wait_for(&of->ended, THREADS);
+	rt_join_leave(self, of->place);
+}
+
+static void *be_of_team(void *data)
+{
+	unsigned me = (unsigned)(uintptr_t)data;
+
+	take_tag();
+	for (uint32_t i = 0; i < REGIONS; i++) {
+		if (me) {
+			wait_for(&n_forked, i + 1);
+			be_in(&region[i], me);
+		} else {
+			fork_region(&region[i]);
+		}
+	}
+	return NULL;
+}
+
 static void link_all(void)
 {
 	struct {
@@ -245,7 +329,7 @@ static void link_all(void)
 	(void)touching;
 }
 
-static void begin(void)
+static void begin(void *(*run)(void *))
 {
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
@@ -276,7 +360,7 @@ int main(int argc, char **argv)
 	forks = !strcmp(argv[1], "forks");
 	if (!strcmp(argv[1], "exits")) /* while threads are at it */
 		rounds = FOR_EVER;
-	begin();
+	begin(strcmp(argv[1], "teams") == 0 ? be_of_team : run);
 	if (rounds == FOR_EVER)
 		usleep(300000);
 	else

@@ -154,6 +154,8 @@ int main(int argc, char **argv)
 	check("forks", trace, nothing, 100000, 50);
 	check("threads", turns, nothing, 100000, 50);
 	check("forks", turns, nothing, 100000, 50);
+	check("teams", turns, nothing, 100000, 50);
+	check("teams", trace, nothing, 100000, 50);
 	check("exits", trace, nothing, 10000, 50);
 	check("threads", windows, open_and_shut, 1000, 50);
 	check("threads", count, nothing, 100, 10);

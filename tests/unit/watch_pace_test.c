@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How often a thread samples, on a clock of the test's own: whatever a sample costs, by its burst,
  * its trap or faults beside its block, samples take the share that was asked for; what system calls
- * take comes off that, down to half. */
+ * take comes off that, down to half, and so does what it takes to follow samples to far reuses, a
+ * quarter at most. */
 #include "check.h"
 #include "collect/runtime/watch.h"
 #include "collect/runtime/watching.h"
@@ -10,6 +11,7 @@
 
 #define SHARE  500 /* of 10000 */
 #define REF_NS 2
+#define FAR_NS 15
 
 struct rt_image rt;
 __thread struct rt_thread *rt_self;
@@ -37,6 +39,7 @@ struct costs {
 	uint64_t burst_ns, trap_ns; /* 0: no trap */
 	unsigned faults;            /* beside the block */
 	uint64_t led_refs;          /* one system call in so many references; 0: none */
+	uint64_t far_refs;          /* samples are followed for, as often as they may be */
 };
 
 #define HANDLER_NS 2000
@@ -71,22 +74,28 @@ static void run(uint64_t refs, const struct costs *costs)
 /* The share that samples take, once their period has settled. */
 static double share_of_samples(const struct costs *costs)
 {
-	uint64_t spent = 0, from = 0;
+	uint64_t spent = 0, from = 0, far_ns = 0;
 
 	now_ns = count = since = 0;
 	rt_pace_begin(rt_self);
 	for (unsigned i = 0; i < 2000; i++) {
 		uint64_t period = rt_pace_period(rt_self), begun;
+		bool is_far;
 
 		if (i == 1000) {
-			spent = 0;
+			spent = far_ns = 0;
 			from = now_ns;
 		}
 		run(period, costs);
 		begun = now_ns;
 		rt_pace_burst(rt_self);
 		now_ns += costs->burst_ns;
-		rt_pace_burst_over(rt_self);
+		is_far = costs->far_refs && rt_pace_may_follow(rt_self, costs->far_refs);
+		if (is_far) {
+			now_ns += costs->far_refs * FAR_NS;
+			far_ns += costs->far_refs * FAR_NS;
+		}
+		rt_pace_burst_over(rt_self, is_far ? costs->far_refs : 0);
 		for (unsigned k = 0; k < costs->faults; k++)
 			work(RT_WATCH_BESIDE);
 		if (costs->trap_ns) {
@@ -96,6 +105,8 @@ static double share_of_samples(const struct costs *costs)
 		}
 		spent += now_ns - begun;
 	}
+	if (costs->far_refs)
+		CHECK_NEAR((double)far_ns / (double)(now_ns - from), SHARE / 10000.0 / 4, 0.002);
 	return (double)spent / (double)(now_ns - from);
 }
 
@@ -127,6 +138,8 @@ int main(void)
 		0.8 * share);
 	check_share(
 		"many calls", &(struct costs){ .burst_ns = 50000, .led_refs = 10000 }, share / 2);
+	rt.control->watching.far = LOCI_CONTROL_FAR;
+	check_share("far reuses", &(struct costs){ .burst_ns = 50000, .far_refs = 200000 }, share);
 	CHECK(rt.control->watching.page_ns > 0 && rt.control->watching.trap_ns > 0);
 	/* in the child of a fork, whose own time begins anew */
 	rt.control->watching.page_ns = 0;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/runtime/burst.h"
+#include "collect/runtime/watch_far.h"
 #include "collect/runtime/watching.h"
+#include "stream/ring_x86_64.h"
+
+#define SYS_MADVISE      28
+#define MADV_DONTNEED_NR 4
 
 static unsigned shift(void)
 {
@@ -35,7 +40,17 @@ static uint64_t distinct_until(
 {
 	if (touch - sample->passed + 1 != sample->touches)
 		return 0;
+	if (sample->far_refs)
+		return burst->far->n + 1;
 	return loci_passed_distinct(&burst->passed, sample->passed, touch, sample->block);
+}
+
+/* Blocks that were touched since the sample that is followed for long. */
+static void pass_far(
+	struct rt_burst *burst, struct rt_burst_sample *sample, uint64_t first, uint64_t n)
+{
+	if (sample->far_refs && !loci_far_add(burst->far, first, n))
+		rt_burst_far_over(burst, sample);
 }
 
 /* before: touches that were passed before this reference. */
@@ -49,15 +64,44 @@ static void follow(struct rt_burst *burst, struct rt_burst_sample *sample,
 		return;
 	if (!touches || (rt.control->watching.writes_only && !is_write(ref))) {
 		sample->touches += blocks_of(ref);
+		pass_far(burst, sample, first, blocks_of(ref));
 		return;
 	}
 	sample->touches += sample->block - first + 1;
+	pass_far(burst, sample, first, sample->block - first);
 	sample->reuse_distinct = distinct_until(burst, sample, before + sample->block - first);
 	sample->has_reuse = true;
 	sample->reuse = *ref;
 	sample->reuse_count = burst->count;
 	sample->reuse_frame = frame_of(burst);
 	sample->n_reuse_back = rt_call_stack_list(&burst->calls, sample->reuse_back);
+}
+
+void rt_burst_far_over(struct rt_burst *burst, struct rt_burst_sample *sample)
+{
+	burst->far_refs += burst->count - sample->count;
+	burst->has_far = false;
+	sample->far_refs = 0;
+}
+
+/* It may be followed for long, one at a time. */
+static void follow_far(struct rt_thread *thread, struct rt_burst_sample *sample)
+{
+	struct rt_burst *burst = thread->burst;
+	bool is_asked = !burst->has_far && !rt.control->watching.writes_only;
+	uint64_t refs = is_asked ? rt_far_refs(thread, sample->site) : 0;
+
+	if (refs <= rt.control->watching.burst_refs)
+		return;
+	if (!burst->far)
+		burst->far = loci_sys_map(sizeof(*burst->far), -1);
+	else if (burst->far->n_slots)
+		loci_syscall3(SYS_MADVISE, (long)burst->far, sizeof(*burst->far), MADV_DONTNEED_NR);
+	if (!burst->far)
+		return;
+	burst->has_far = true;
+	sample->far_refs = refs;
+	pass_far(burst, sample, sample->block + 1, sample->touches);
 }
 
 /* From its touches on. */
@@ -93,6 +137,7 @@ static void take(struct rt_thread *thread, const struct rt_burst_ref *ref)
 	sample->address = chosen ? sample->block << shift() : ref->address;
 	sample->n_back = rt_call_stack_list(&burst->calls, sample->back);
 	loci_around_share_out(&burst->around, &sample->around);
+	follow_far(thread, sample);
 	burst->n_followed++;
 }
 

@@ -13,6 +13,7 @@
 
 #include "collect/runtime/around.h"
 #include "collect/runtime/call_stack.h"
+#include "collect/runtime/far_blocks.h"
 #include "collect/runtime/passed.h"
 
 #include <stdbool.h>
@@ -38,6 +39,7 @@ struct rt_burst_sample {
 	struct rt_burst_ref reuse;
 	uint64_t reuse_count, reuse_frame;
 	uint64_t reuse_distinct; /* its stack distance, and 1; 0: not known */
+	uint64_t far_refs;       /* it is followed for; 0: as usual (watch_far.h) */
 	struct loci_around_shares around;
 	unsigned n_back, n_reuse_back;
 	uint64_t back[RT_CALLS], reuse_back[RT_CALLS];
@@ -60,6 +62,9 @@ struct rt_burst {
 	bool is_senseless;
 	struct loci_around around; /* references since it began */
 	struct loci_passed passed; /* touches while samples are followed */
+	struct loci_far_blocks *far; /* of the one that is followed for long; NULL: none was yet */
+	bool has_far;                /* one is, .. */
+	uint64_t far_refs;           /* .. or was in this burst, for so many references */
 	unsigned n_followed;
 	struct rt_burst_sample followed[RT_BURST_FOLLOWED];
 	struct rt_call_stack calls;
@@ -71,6 +76,8 @@ struct rt_thread;
 /* Reads what was appended: takes samples that are due, and notes reuses. Lock held. False: it made
  * no sense, and what was followed is lost. */
 bool rt_burst_read(struct rt_thread *thread);
+/* A sample that was followed for long is followed no more, or as usual. */
+void rt_burst_far_over(struct rt_burst *burst, struct rt_burst_sample *sample);
 /* A reference that stands in no words, read after them. */
 void rt_burst_refer(struct rt_thread *thread, const struct rt_burst_ref *ref);
 

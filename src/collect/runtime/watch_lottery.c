@@ -2,6 +2,7 @@
 #include "collect/runtime/watch_lottery.h"
 #include "collect/runtime/reservoir.h"
 #include "collect/runtime/watch.h"
+#include "collect/runtime/watch_far.h"
 
 /* While one of its samples is watched a thread looks after so many references, or this part of the
  * sample's age: by that the count in memory may be behind, and time is the judge in between. */
@@ -17,7 +18,7 @@
 
 /* A sample that has a watch. */
 struct armed {
-	uint64_t id, count, block;
+	uint64_t id, count, block, site;
 	const struct rt_thread *thread;        /* whose it is; NULL: free */
 	const struct loci_cc_thread *counting; /* NULL: the thread has ended .. */
 	uint64_t ended;                        /* .. with this count */
@@ -28,6 +29,7 @@ struct armed {
  * shared out by time. */
 struct met {
 	const struct rt_thread *thread; /* of the sample; NULL: none */
+	uint64_t site, count;           /* of the sample */
 	uint64_t id, raw[LOCI_FIRE_MEMORY + MEMORY_WORDS];
 	unsigned n_raw;
 	uint64_t since_ns; /* from the last look to the touch */
@@ -127,6 +129,7 @@ static void tell_met(struct met *met, uint64_t count, uint64_t off)
 {
 	met->raw[1] = count;
 	met->raw[7] = off;
+	rt_far_met(met->site, count - met->count);
 	rt_process_mark(
 		LOCI_MARK_SAMPLE_FIRE, met->id, off ? met->n_raw : LOCI_FIRE_EMPTY, met->raw);
 	tell_stack(met->back, met->n_back);
@@ -247,6 +250,7 @@ void rt_lottery_enter(struct rt_thread *thread, const struct rt_burst_sample *sa
 	armed = &lottery.armed[watch];
 	armed->id = id;
 	armed->block = sample->block;
+	armed->site = sample->site;
 	armed->counting = thread->counting;
 	armed->ended = 0;
 	__atomic_store_n(&armed->count, sample->count, __ATOMIC_RELAXED);
@@ -375,7 +379,11 @@ static void meet(unsigned watch, uintptr_t address, const greg_t *gregs, uint64_
 	uintptr_t site = (uintptr_t)gregs[REG_RIP];
 	static struct rt_call_stack calls;
 
-	*met = (struct met){ .thread = armed->thread, .id = armed->id, .n_raw = LOCI_FIRE_EMPTY };
+	*met = (struct met){ .thread = armed->thread,
+		.id = armed->id,
+		.site = armed->site,
+		.count = armed->count,
+		.n_raw = LOCI_FIRE_EMPTY };
 	met->raw[0] = address;
 	met->raw[1] = count_of(armed, &met->raw[7]);
 	met->raw[2] = behind(site);

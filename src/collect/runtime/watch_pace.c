@@ -6,7 +6,9 @@
  *
  * Where pages are watched, faults beside the block and single steps are part of that. System calls,
  * all of which are led then, are not: what they take comes off the share, of which samples keep
- * half whatever it is. */
+ * half whatever it is. So is what it takes to follow samples to far reuses (watch_far.h), unless
+ * that has a share of the references: at most a quarter of the share, or if samples have a fixed
+ * period as much as these take. */
 #include "collect/runtime/watch.h"
 #include "collect/runtime/watching.h"
 
@@ -16,6 +18,8 @@
 #define KEPT_SAMPLES 64           /* of late */
 #define SLOWER_NS    1
 #define LOOK_NS      100
+#define FAR_NS       20 /* a reference, about */
+#define FAR_PART     4
 
 /* As measured on a virtual machine; rt_watch_room measures anew. */
 struct rt_pace_kernel rt_pace_kernel = { 6000, 3000 };
@@ -52,6 +56,7 @@ void rt_pace_begin(struct rt_thread *thread)
 {
 	thread->pace = (struct rt_pace){ .period = rt.control->period,
 		.last_ns = rt_own_ns(),
+		.begun_ns = rt_own_ns(),
 		.last_refs = rt_thread_count(thread) };
 	look_from_here(thread);
 }
@@ -74,13 +79,30 @@ void rt_pace_burst(struct rt_thread *thread)
 	pace->last_refs = refs;
 }
 
-void rt_pace_burst_over(struct rt_thread *thread)
+void rt_pace_burst_over(struct rt_thread *thread, uint64_t far_refs)
 {
-	uint64_t ns = rt_own_ns() - thread->pace.burst_ns;
+	struct rt_pace *pace = &thread->pace;
+	uint64_t ns = rt_own_ns() - pace->burst_ns;
 
 	add(&rt.control->watching.burst_ns, ns);
-	add(&thread->pace.spent_ns, ns);
+	add(far_refs ? &pace->led_ns : &pace->spent_ns, ns);
+	pace->far_ns += far_refs ? ns : 0;
+	pace->far_refs += far_refs;
 	look_from_here(thread);
+}
+
+bool rt_pace_may_follow(const struct rt_thread *thread, uint64_t refs)
+{
+	const struct rt_pace *pace = &thread->pace;
+	const struct loci_control_watching *control = &rt.control->watching;
+	uint64_t own_ns = pace->burst_ns - pace->begun_ns, may_ns = pace->spent_ns;
+
+	if (control->far != LOCI_CONTROL_FAR)
+		return pace->far_refs + refs <=
+			rt_thread_count(thread) / SHARE_UNITS * control->far;
+	if (control->overhead)
+		may_ns = own_ns / SHARE_UNITS * control->overhead / FAR_PART;
+	return pace->far_ns + refs * FAR_NS <= may_ns;
 }
 
 void rt_pace_trap(struct rt_thread *thread, uint64_t ns)

@@ -4,16 +4,19 @@
 #ifndef LOCI_COLLECT_RUNTIME_WATCH_PACE_H
 #define LOCI_COLLECT_RUNTIME_WATCH_PACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rt_pace {
 	uint64_t period;
 	/* Of late, for sums are halved now and then: */
 	uint64_t samples, spent_ns; /* for these, their looks and traps */
-	uint64_t led_ns;            /* for what does not depend on them */
+	uint64_t led_ns;            /* for what does not depend on them, and far reuses */
 	uint64_t own_ns, refs;      /* the thread's own time, and what it did in that */
 	uint64_t last_ns, last_refs;
 	uint64_t burst_ns; /* when its burst began: of its own time */
+	uint64_t begun_ns; /* of its own time, when it began */
+	uint64_t far_ns, far_refs; /* following samples to far reuses, since then */
 	/* When it was last seen. */
 	uint64_t since_ns, since_refs;
 	uint64_t traps_ns; /* in handlers since then */
@@ -31,7 +34,9 @@ struct rt_thread;
 void rt_pace_begin(struct rt_thread *thread);
 /* Around a burst. */
 void rt_pace_burst(struct rt_thread *thread);
-void rt_pace_burst_over(struct rt_thread *thread);
+void rt_pace_burst_over(struct rt_thread *thread, uint64_t far_refs); /* see watch_far.h */
+/* Whether time allows to follow a sample for so many references. */
+bool rt_pace_may_follow(const struct rt_thread *thread, uint64_t refs);
 /* It comes without a sample. words: that it has appended since it was seen, to nobody. */
 void rt_pace_rest(struct rt_thread *thread, uint64_t words);
 void rt_pace_trap(struct rt_thread *thread, uint64_t ns); /* in its handler */

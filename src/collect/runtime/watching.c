@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/runtime/watching.h"
 #include "collect/runtime/level.h"
+#include "collect/runtime/watch_far.h"
 #include "collect/runtime/watch_lottery.h"
 #include "stream/ring_x86_64.h"
 
@@ -54,6 +55,7 @@ void rt_watch_thread_begin(struct rt_thread *thread)
 	if (rt_lottery_begin()) {
 		watching.n_near = 0;
 		watching.unloading = 0;
+		rt_far_begin();
 	}
 	rt_unlock();
 	if (!thread->burst)
@@ -84,6 +86,20 @@ void rt_watch_unloading(bool begins)
 	watching.generation++;
 }
 
+/* For so long that it is watched if its reuse has not come. */
+static bool is_followed(const struct rt_burst *burst, const struct rt_burst_sample *sample)
+{
+	return burst->count - sample->count <
+		(sample->far_refs ? sample->far_refs : shared()->burst_refs);
+}
+
+static void see_reuse(struct rt_thread *thread, struct rt_burst_sample *sample, uint64_t unseen)
+{
+	if (sample->reuse_distinct)
+		rt_far_seen(sample->site, sample->reuse_count - sample->count);
+	rt_lottery_reused(thread, sample, unseen);
+}
+
 /* Samples whose reuse was seen, and those that were followed for long enough. */
 static void settle(struct rt_thread *thread, uint64_t unseen, bool all)
 {
@@ -93,15 +109,18 @@ static void settle(struct rt_thread *thread, uint64_t unseen, bool all)
 	for (unsigned i = 0; i < burst->n_followed; i++) {
 		struct rt_burst_sample *sample = &burst->followed[i];
 
-		if (sample->has_reuse) {
-			rt_lottery_reused(thread, sample, unseen);
-		} else if (all || burst->count - sample->count >= shared()->burst_refs) {
-			rt_lottery_enter(thread, sample);
-		} else {
+		if (!sample->has_reuse && !all && is_followed(burst, sample)) {
 			if (i != n)
 				burst->followed[n] = *sample;
 			n++;
+			continue;
 		}
+		if (sample->far_refs)
+			rt_burst_far_over(burst, sample);
+		if (sample->has_reuse)
+			see_reuse(thread, sample, unseen);
+		else
+			rt_lottery_enter(thread, sample);
 	}
 	burst->n_followed = n;
 }
@@ -146,6 +165,7 @@ static void read_words(struct rt_thread *thread, bool all)
 	if (!is_sound) {
 		rt_watch_lose(burst->n_followed);
 		burst->n_followed = 0;
+		burst->has_far = false;
 		burst->is_senseless = false;
 		burst->function = NULL;
 		burst->n_sites = 0;
@@ -195,6 +215,8 @@ static void begin_burst(struct rt_thread *thread, uintptr_t pointer)
 	burst->count = rt_thread_count(thread);
 	burst->function = NULL;
 	burst->n_sites = burst->n_followed = 0;
+	burst->has_far = false;
+	burst->far_refs = 0;
 	burst->around.n = 0;
 	burst->is_senseless = false;
 	find_calls(&burst->calls, pointer);
@@ -206,7 +228,7 @@ static void begin_burst(struct rt_thread *thread, uintptr_t pointer)
 
 static void end_burst(struct rt_thread *thread)
 {
-	rt_pace_burst_over(thread);
+	rt_pace_burst_over(thread, thread->burst->far_refs);
 	__atomic_store_n(&thread->burst->is_on, false, __ATOMIC_RELAXED);
 }
 
@@ -335,12 +357,23 @@ static void go_on(struct rt_thread *thread, uintptr_t pointer)
 		give_room(burst);
 }
 
+/* It was in its tracing copy since it came last, so that its count was in memory all the time. Who
+ * comes with some budget left is in the tracing copy, but may have come there where what is left
+ * does not last for a loop that is counted as a whole, and no words tell of what it did before. */
+static bool was_tracing(const struct rt_thread *thread)
+{
+	uint64_t told = refs_told(thread->sink, thread->sink + rested_words(thread));
+
+	return __loci_thread.budget >= 0 && thread->is_near &&
+		told >= rt_thread_count(thread) - thread->rested;
+}
+
 /* With signals blocked. */
 static void look_back(struct rt_thread *thread)
 {
 	rt_lock();
 	if (rt_mode() != RT_OFF)
-		rt_lottery_look_back(thread, __loci_thread.budget >= 0 && thread->is_near);
+		rt_lottery_look_back(thread, was_tracing(thread));
 	rt_unlock();
 }
 

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/donors.h"
+
+#include "base/cleanup.h"
+#include "hist/hist.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Equally far: within a bin, or where the count is time's within what that may be off. */
+#define PARTS       128
+#define ROUGH_PARTS 8
+/* Others tell by their share, if two of them that are not much nearer or farther agree. */
+#define NEAR        2
+#define AGREE_PARTS 32
+
+struct donor {
+	uint64_t context, refs;
+	size_t outcome;
+};
+
+struct donors {
+	const struct loci_weigh_outcome *outcome;
+	struct donor *donor; /* sorted */
+	size_t n;
+};
+
+static int by_refs(const void *left, const void *right)
+{
+	const struct donor *a = left, *b = right;
+
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	if (a->refs != b->refs)
+		return a->refs < b->refs ? -1 : 1;
+	return (a->outcome > b->outcome) - (a->outcome < b->outcome);
+}
+
+static bool is_donor(const struct loci_weigh_outcome *outcome)
+{
+	return outcome->in_burst && outcome->distinct && outcome->to > outcome->from;
+}
+
+static bool is_sought(const struct loci_weigh_outcome *outcome)
+{
+	return outcome->distance != LOCI_INFINITE && !outcome->distinct && !outcome->remote &&
+		outcome->to > outcome->from;
+}
+
+/* How many come before these references of the context. */
+static size_t before(const struct donors *donors, uint64_t context, uint64_t refs)
+{
+	const struct donor sought = { context, refs, 0 };
+	size_t low = 0, high = donors->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (by_refs(&donors->donor[middle], &sought) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* References of two that differ by so much, of the larger. */
+static bool is_within(uint64_t a, uint64_t b, uint64_t parts)
+{
+	return a < b ? (b - a) <= b / parts : (a - b) <= a / parts;
+}
+
+static void put(struct loci_weigh_outcome *sought, double distance, double distinct)
+{
+	sought->distance = (uint64_t)llround(fmax(distance, 1));
+	sought->distinct = (uint64_t)llround(fmax(fmin(distinct, (double)sought->distance), 1));
+}
+
+/* Takes what the one that is nearest has, of those that are equally near the turn-th. */
+static void copy(const struct donors *donors, size_t at, struct loci_weigh_outcome *sought, size_t turn)
+{
+	const struct donor *donor = &donors->donor[at];
+	size_t first = before(donors, donor->context, donor->refs);
+	size_t next = before(donors, donor->context, donor->refs + 1);
+	const struct loci_weigh_outcome *like =
+		&donors->outcome[donors->donor[first + turn % (next - first)].outcome];
+
+	sought->distance = like->distance;
+	sought->distinct = like->distinct;
+}
+
+/* Between two that have about the same share of distinct blocks: in proportion. */
+static void interpolate(
+	const struct donors *donors, size_t low, size_t high, struct loci_weigh_outcome *sought)
+{
+	const struct donor *a = &donors->donor[low], *b = &donors->donor[high];
+	const struct loci_weigh_outcome *of_a = &donors->outcome[a->outcome];
+	const struct loci_weigh_outcome *of_b = &donors->outcome[b->outcome];
+	double refs = (double)(sought->to - sought->from);
+	double distinct_a = (double)of_a->distinct / (double)a->refs;
+	double distinct_b = (double)of_b->distinct / (double)b->refs;
+	double distance_a = (double)of_a->distance / (double)a->refs;
+	double distance_b = (double)of_b->distance / (double)b->refs;
+	double part = (refs - (double)a->refs) / (double)(b->refs - a->refs);
+
+	if (fabs(distinct_a - distinct_b) * AGREE_PARTS > fmax(distinct_a, distinct_b))
+		return;
+	part = fmin(fmax(part, 0), 1);
+	put(sought, refs * (distance_a + part * (distance_b - distance_a)),
+		refs * (distinct_a + part * (distinct_b - distinct_a)));
+}
+
+static void fill(const struct donors *donors, struct loci_weigh_outcome *sought, size_t turn)
+{
+	uint64_t refs = sought->to - sought->from;
+	uint64_t parts = sought->is_rough ? ROUGH_PARTS : PARTS;
+	size_t first = before(donors, sought->context, refs / NEAR);
+	size_t next = before(donors, sought->context, refs), end = next, at = next;
+
+	while (end < donors->n && donors->donor[end].context == sought->context &&
+		donors->donor[end].refs / NEAR <= refs)
+		end++;
+	if (first == end)
+		return;
+	if (next == end ||
+		(next > first && refs - donors->donor[next - 1].refs < donors->donor[next].refs - refs))
+		at = next - 1;
+	if (is_within(donors->donor[at].refs, refs, parts))
+		copy(donors, at, sought, turn);
+	else if (next > first && next < end)
+		interpolate(donors, next - 1, next, sought);
+	else if (donors->donor[first].refs < donors->donor[end - 1].refs)
+		interpolate(donors, first, end - 1, sought);
+}
+
+int loci_donors_fill(const struct loci_weigh_result *result)
+{
+	loci_autofree struct donor *donor = calloc(result->n + 1, sizeof(*donor));
+	struct donors donors = { .outcome = result->outcome, .donor = donor };
+
+	if (!donor)
+		return -ENOMEM;
+	for (size_t i = 0; i < result->n; i++) {
+		const struct loci_weigh_outcome *outcome = &result->outcome[i];
+
+		if (is_donor(outcome))
+			donor[donors.n++] = (struct donor){ outcome->context,
+				outcome->to - outcome->from, i };
+	}
+	qsort(donor, donors.n, sizeof(*donor), by_refs);
+	for (size_t i = 0; donors.n && i < result->n; i++)
+		if (is_sought(&result->outcome[i]))
+			fill(&donors, &result->outcome[i], i);
+	return 0;
+}

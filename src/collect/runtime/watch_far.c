@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "collect/runtime/watch_far.h"
+#include "collect/runtime/runtime.h"
+
+#define SITES    1024 /* a power of two */
+#define SHORTEST 12   /* powers of two of references .. */
+#define LONGEST  26
+#define LENGTHS  (LONGEST - SHORTEST)
+#define ENOUGH   8  /* reuses of a length */
+#define TRIES    32 /* a site may seldom have them */
+
+struct length {
+	uint32_t most; /* references until a reuse that was met; 0: none was */
+	uint8_t tries, seen;
+};
+
+struct site {
+	uint64_t site; /* 0: free */
+	struct length length[LENGTHS];
+};
+
+static struct site sites[SITES];
+
+void rt_far_begin(void)
+{
+	for (unsigned i = 0; i < SITES; i++)
+		sites[i] = (struct site){ 0 };
+}
+
+/* NULL: there is none, and no room. */
+static struct site *find(uint64_t site)
+{
+	uint64_t at = site * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
+	for (unsigned i = 0; i < 16; i++) {
+		struct site *found = &sites[(at + i) % SITES];
+
+		if (found->site == site || !found->site)
+			return found;
+	}
+	return NULL;
+}
+
+/* NULL: it is not followed for so long. */
+static struct length *length_of(struct site *site, uint64_t refs)
+{
+	unsigned log2 = 63 - (unsigned)__builtin_clzll(refs | 1);
+
+	return log2 >= SHORTEST && log2 < LONGEST ? &site->length[log2 - SHORTEST] : NULL;
+}
+
+void rt_far_met(uint64_t site, uint64_t refs)
+{
+	struct site *found = find(site);
+	struct length *length = found ? length_of(found, refs) : NULL;
+
+	if (!length)
+		return;
+	found->site = site;
+	if (length->most < refs)
+		length->most = (uint32_t)refs;
+}
+
+void rt_far_seen(uint64_t site, uint64_t refs)
+{
+	struct site *found = find(site);
+	struct length *length = found && found->site ? length_of(found, refs) : NULL;
+
+	if (length && length->seen < ENOUGH)
+		length->seen++;
+}
+
+uint64_t rt_far_refs(const struct rt_thread *thread, uint64_t site)
+{
+	struct site *found = find(site);
+	struct length *chosen = NULL;
+	uint64_t refs;
+
+	for (unsigned i = 0; found && found->site && i < LENGTHS; i++) {
+		struct length *length = &found->length[i];
+
+		if (length->most && length->seen < ENOUGH && length->tries < TRIES &&
+			(!chosen || length->tries < chosen->tries))
+			chosen = length;
+	}
+	if (!chosen || !rt.control->watching.burst_refs)
+		return 0;
+	refs = chosen->most + chosen->most / 8;
+	if (!rt_pace_may_follow(thread, refs))
+		return 0;
+	chosen->tries++;
+	return refs;
+}
