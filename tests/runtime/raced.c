@@ -329,7 +329,7 @@ static void link_all(void)
 	(void)touching;
 }
 
-static void begin(void *(*run)(void *))
+static void begin(void *(*what)(void *))
 {
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
@@ -338,7 +338,7 @@ static void begin(void *(*run)(void *))
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	MUST(shared_words != MAP_FAILED);
 	for (uintptr_t i = 0; i < THREADS; i++) /* before the first of them runs: it waits */
-		MUST(pthread_create(&thread[i], NULL, run, (void *)i) == 0);
+		MUST(pthread_create(&thread[i], NULL, what, (void *)i) == 0);
 }
 
 static void join(void)
