@@ -25,9 +25,9 @@ def samples(m):
 
 
 def memory(m):
-    """MiB of program and recorder together, more than native."""
+    """MiB of program and recorder, at the same time, more than native."""
     run = m["runs"]["watched"]
-    return run["memory"] + run["recorder"] - m["runs"]["native"]["own"]
+    return run["both"] - m["runs"]["native"]["own"]
 
 
 def solve(rows, values):

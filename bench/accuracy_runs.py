@@ -48,12 +48,14 @@ class Store:
         return value
 
 
-def peak_kib(pid):
+def memory_kib(pid):
+    """The most that it has had, and what it has."""
     try:
         with open("/proc/%d/status" % pid) as file:
-            return next((int(line.split()[1]) for line in file if line.startswith("VmHWM:")), 0)
+            found = {line.split()[0]: int(line.split()[1]) for line in file if line.startswith(("VmHWM:", "VmRSS:"))}
+        return found.get("VmHWM:", 0), found.get("VmRSS:", 0)
     except (OSError, ValueError):
-        return 0
+        return 0, 0
 
 
 def children(pid):
@@ -65,19 +67,22 @@ def children(pid):
 
 
 class Peaks(threading.Thread):
-    """The most memory that a process and its child have had, looked at until it ends. The last look counts: before it runs
-    a program of its own a process has its parent's."""
+    """The most memory that a process and its child have had, looked at until it ends, each by itself and both at the same
+    time. Of each the last look counts: before it runs a program of its own a process has its parent's."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)
-        self.pid, self.own, self.child, self.done = pid, 0, 0, threading.Event()
+        self.pid, self.own, self.child, self.both, self.done = pid, 0, 0, 0, threading.Event()
         self.start()
 
     def run(self):
         pause = 0.005
         while not self.done.wait(pause):
-            self.own = peak_kib(self.pid) or self.own
-            self.child = max([peak_kib(c) for c in children(self.pid)], default=0) or self.child
+            own, own_now = memory_kib(self.pid)
+            child, child_now = max([memory_kib(c) for c in children(self.pid)], default=(0, 0))
+            self.own, self.child = own or self.own, child or self.child
+            if pause > 0.02:  # they run their own programs by then
+                self.both = max(self.both, own_now + child_now)
             pause = min(0.1, pause * 1.2)
 
 
@@ -101,7 +106,7 @@ def run(command, text=None):
     if status:
         raise Failure("%s: status %d: %s" % (" ".join(command), status, complaint.strip()))
     return {"wall": time.monotonic() - begun, "cpu_all": usage.ru_utime + usage.ru_stime, "output": output, "complaint": complaint,
-            "own": peaks.own / 1024, "child": peaks.child / 1024}
+            "own": peaks.own / 1024, "child": peaks.child / 1024, "both": peaks.both / 1024}
 
 
 class Kernel:
