@@ -48,14 +48,17 @@ class Store:
         return value
 
 
-def memory_kib(pid):
-    """The most that it has had, and what it has."""
+def kib_of(path, field):
     try:
-        with open("/proc/%d/status" % pid) as file:
-            found = {line.split()[0]: int(line.split()[1]) for line in file if line.startswith(("VmHWM:", "VmRSS:"))}
-        return found.get("VmHWM:", 0), found.get("VmRSS:", 0)
+        with open(path) as file:
+            return next((int(line.split()[1]) for line in file if line.startswith(field)), 0)
     except (OSError, ValueError):
-        return 0, 0
+        return 0
+
+
+def memory_kib(pid):
+    """The most that it has had, and what it has, its share of what it has in common with others."""
+    return kib_of("/proc/%d/status" % pid, "VmHWM:"), kib_of("/proc/%d/smaps_rollup" % pid, "Pss:")
 
 
 def children(pid):
@@ -68,7 +71,7 @@ def children(pid):
 
 class Peaks(threading.Thread):
     """The most memory that a process and its child have had, looked at until it ends, each by itself and both at the same
-    time. Of each the last look counts: before it runs a program of its own a process has its parent's."""
+    time, where what they share counts once. Of each the last look counts: before it runs a program of its own a process has its parent's."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)

@@ -58,7 +58,7 @@ for want, of in {"": one(good, good), "off by one bin": one(good, (0.5, 0.95)), 
 assert tables.cause(one((0.0, 0.5), good)) == "off by one bin"
 
 def measured(subject, way, native, cc, watched, samples, traps, round=0, s=0.98, more=5):
-    plain = lambda cpu: {"cpu": cpu, "seconds": cpu, "cpu_all": cpu, "own": 30.0, "result": "r"}
+    plain = lambda cpu: {"cpu": cpu, "seconds": cpu, "cpu_all": cpu, "own": 30.0, "both": 30.0, "result": "r"}
     run = dict(plain(watched), memory=30.0 + more, recorder=2.0, both=32.0 + more, sampling={
         "samples": samples, "traps": traps, "false_faults": 0, "steps": 0, "burst_ns": samples * 1e4, "trap_ns": traps * 2e4})
     return dict(one((s, 0.99), (s, 0.99)), subject=subject, way=way, round=round, period=1000000,

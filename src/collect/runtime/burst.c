@@ -77,11 +77,19 @@ static void follow(struct rt_burst *burst, struct rt_burst_sample *sample,
 	sample->n_reuse_back = rt_call_stack_list(&burst->calls, sample->reuse_back);
 }
 
+/* Its memory is given back. */
+static void forget_far(struct loci_far_blocks *far)
+{
+	if (far->n_slots)
+		loci_syscall3(SYS_MADVISE, (long)far, sizeof(*far), MADV_DONTNEED_NR);
+}
+
 void rt_burst_far_over(struct rt_burst *burst, struct rt_burst_sample *sample)
 {
 	burst->far_refs += burst->count - sample->count;
 	burst->has_far = false;
 	sample->far_refs = 0;
+	forget_far(burst->far);
 }
 
 /* It may be followed for long, one at a time. */
@@ -95,10 +103,9 @@ static void follow_far(struct rt_thread *thread, struct rt_burst_sample *sample)
 		return;
 	if (!burst->far)
 		burst->far = loci_sys_map(sizeof(*burst->far), -1);
-	else if (burst->far->n_slots)
-		loci_syscall3(SYS_MADVISE, (long)burst->far, sizeof(*burst->far), MADV_DONTNEED_NR);
 	if (!burst->far)
 		return;
+	forget_far(burst->far); /* of one that was lost */
 	burst->has_far = true;
 	sample->far_refs = refs;
 	pass_far(burst, sample, sample->block + 1, sample->touches);

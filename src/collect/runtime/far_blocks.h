@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LOCI_FAR_SLOTS    (1u << 18) /* 4 MiB, of which what is used is there */
+#define LOCI_FAR_SLOTS    (1u << 17) /* 2 MiB, of which what is used is there */
 #define LOCI_FAR_TOGETHER 16         /* slots of neighbours that are neighbours, too */
 
 struct loci_far_slot {
