@@ -78,7 +78,8 @@ static void put(struct loci_weigh_outcome *sought, double distance, double disti
 }
 
 /* Takes what the one that is nearest has, of those that are equally near the turn-th. */
-static void copy(const struct donors *donors, size_t at, struct loci_weigh_outcome *sought, size_t turn)
+static void copy(
+	const struct donors *donors, size_t at, struct loci_weigh_outcome *sought, size_t turn)
 {
 	const struct donor *donor = &donors->donor[at];
 	size_t first = before(donors, donor->context, donor->refs);
@@ -124,7 +125,8 @@ static void fill(const struct donors *donors, struct loci_weigh_outcome *sought,
 	if (first == end)
 		return;
 	if (next == end ||
-		(next > first && refs - donors->donor[next - 1].refs < donors->donor[next].refs - refs))
+		(next > first &&
+			refs - donors->donor[next - 1].refs < donors->donor[next].refs - refs))
 		at = next - 1;
 	if (is_within(donors->donor[at].refs, refs, parts))
 		copy(donors, at, sought, turn);
@@ -145,8 +147,8 @@ int loci_donors_fill(const struct loci_weigh_result *result)
 		const struct loci_weigh_outcome *outcome = &result->outcome[i];
 
 		if (is_donor(outcome))
-			donor[donors.n++] = (struct donor){ outcome->context,
-				outcome->to - outcome->from, i };
+			donor[donors.n++] =
+				(struct donor){ outcome->context, outcome->to - outcome->from, i };
 	}
 	qsort(donor, donors.n, sizeof(*donor), by_refs);
 	for (size_t i = 0; donors.n && i < result->n; i++)

@@ -246,8 +246,7 @@ int loci_watch_events_finish(
 	loci_touch_clock_settle(&watched->clock);
 	if (watched->failed ||
 		loci_weigh_finish(watched->weigh, &watched->clock, result, err) < 0 ||
-		loci_donors_fill(result) < 0 ||
-		loci_between_find(watched->between, result) < 0)
+		loci_donors_fill(result) < 0 || loci_between_find(watched->between, result) < 0)
 		return loci_err_nomem(err);
 	for (size_t i = 0; i < watched->n_threads; i++) {
 		struct loci_watch_thread *thread = &watched->thread[i];

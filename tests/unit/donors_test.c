@@ -44,24 +44,19 @@ int main(void)
 		met(7, 12901, false), /* not */
 		met(7, 12901, true),  /* by time alone */
 		met(8, 12800, false), /* another site's */
-		seen(8, 50000, 60000, 301),
-		seen(8, 50000, 60000, 302),
-		seen(8, 50100, 60000, 400),
+		seen(8, 50000, 60000, 301), seen(8, 50000, 60000, 302), seen(8, 50100, 60000, 400),
 		met(8, 50000, false), /* of two that are equally near each in turn */
-		met(8, 49990, false),
-		met(8, 50090, false),
-		met(6, 12800, false), /* before all */
-		met(9, 50000, false), /* behind all */
-		seen(5, 10000, 30000, 5001),
-		seen(5, 16000, 48000, 8001),
+		met(8, 49990, false), met(8, 50090, false), met(6, 12800, false), /* before all */
+		met(9, 50000, false),                                             /* behind all */
+		seen(5, 10000, 30000, 5001), seen(5, 16000, 48000, 8001),
 		met(5, 12000, false), /* in between: a half of the references */
 		met(5, 18000, false), /* not far behind */
 		met(5, 33000, false), /* far behind */
-		seen(4, 10000, 30000, 5001),
-		seen(4, 16000, 48000, 12001),
+		seen(4, 10000, 30000, 5001), seen(4, 16000, 48000, 12001),
 		met(4, 12000, false), /* they do not agree */
 	};
-	const struct loci_weigh_result result = { .outcome = outcome, .n = LOCI_ARRAY_SIZE(outcome) };
+	const struct loci_weigh_result result = { .outcome = outcome,
+		.n = LOCI_ARRAY_SIZE(outcome) };
 	struct loci_weigh_outcome never = met(7, 12800, false), remote = never;
 	struct loci_weigh_outcome others[] = { outcome[0], never, remote };
 
@@ -83,7 +78,9 @@ int main(void)
 	/* what is never reused, and by another thread */
 	others[1].distance = LOCI_INFINITE;
 	others[2].remote = true;
-	CHECK_U64((uint64_t)-loci_donors_fill(&(struct loci_weigh_result){ .outcome = others, .n = 3 }), 0);
+	CHECK_U64((uint64_t)-loci_donors_fill(
+			  &(struct loci_weigh_result){ .outcome = others, .n = 3 }),
+		0);
 	check_one(&others[1], LOCI_INFINITE, 0);
 	check_one(&others[2], 2 * 12800, 0);
 	return check_status();

@@ -60,8 +60,8 @@ struct rt_burst {
 	uint64_t address; /* of a range */
 	uint64_t frame;   /* of an entry */
 	bool is_senseless;
-	struct loci_around around; /* references since it began */
-	struct loci_passed passed; /* touches while samples are followed */
+	struct loci_around around;   /* references since it began */
+	struct loci_passed passed;   /* touches while samples are followed */
 	struct loci_far_blocks *far; /* of the one that is followed for long; NULL: none was yet */
 	bool has_far;                /* one is, .. */
 	uint64_t far_refs;           /* .. or was in this burst, for so many references */

@@ -14,8 +14,8 @@ struct rt_pace {
 	uint64_t led_ns;            /* for what does not depend on them, and far reuses */
 	uint64_t own_ns, refs;      /* the thread's own time, and what it did in that */
 	uint64_t last_ns, last_refs;
-	uint64_t burst_ns; /* when its burst began: of its own time */
-	uint64_t begun_ns; /* of its own time, when it began */
+	uint64_t burst_ns;         /* when its burst began: of its own time */
+	uint64_t begun_ns;         /* of its own time, when it began */
 	uint64_t far_ns, far_refs; /* following samples to far reuses, since then */
 	/* When it was last seen. */
 	uint64_t since_ns, since_refs;
