@@ -14,6 +14,7 @@
 /* Others tell by their share, if two of them that are not much nearer or farther agree. */
 #define NEAR        2
 #define AGREE_PARTS 32
+#define MOST_REFS   (UINT64_C(1) << 48) /* or it is senseless */
 
 struct donor {
 	uint64_t context, refs;
@@ -39,13 +40,14 @@ static int by_refs(const void *left, const void *right)
 
 static bool is_donor(const struct loci_weigh_outcome *outcome)
 {
-	return outcome->in_burst && outcome->distinct && outcome->to > outcome->from;
+	return outcome->in_burst && outcome->distinct && outcome->distinct <= outcome->distance &&
+		outcome->distance < MOST_REFS && outcome->to > outcome->from;
 }
 
 static bool is_sought(const struct loci_weigh_outcome *outcome)
 {
 	return outcome->distance != LOCI_INFINITE && !outcome->distinct && !outcome->remote &&
-		outcome->to > outcome->from;
+		outcome->to > outcome->from && outcome->to - outcome->from < MOST_REFS;
 }
 
 /* How many come before these references of the context. */
@@ -73,7 +75,7 @@ static bool is_within(uint64_t a, uint64_t b, uint64_t parts)
 
 static void put(struct loci_weigh_outcome *sought, double distance, double distinct)
 {
-	sought->distance = (uint64_t)llround(fmax(distance, 1));
+	sought->distance = (uint64_t)llround(fmin(fmax(distance, 1), (double)MOST_REFS));
 	sought->distinct = (uint64_t)llround(fmax(fmin(distinct, (double)sought->distance), 1));
 }
 
@@ -117,11 +119,9 @@ static void fill(const struct donors *donors, struct loci_weigh_outcome *sought,
 	uint64_t refs = sought->to - sought->from;
 	uint64_t parts = sought->is_rough ? ROUGH_PARTS : PARTS;
 	size_t first = before(donors, sought->context, refs / NEAR);
-	size_t next = before(donors, sought->context, refs), end = next, at = next;
+	size_t next = before(donors, sought->context, refs), at = next;
+	size_t end = before(donors, sought->context, NEAR * refs + 1);
 
-	while (end < donors->n && donors->donor[end].context == sought->context &&
-		donors->donor[end].refs / NEAR <= refs)
-		end++;
 	if (first == end)
 		return;
 	if (next == end ||

@@ -20,11 +20,13 @@ struct site {
 };
 
 static struct site sites[SITES];
+static bool is_used;
 
 void rt_far_begin(void)
 {
-	for (unsigned i = 0; i < SITES; i++)
+	for (unsigned i = 0; is_used && i < SITES; i++)
 		sites[i] = (struct site){ 0 };
+	is_used = false;
 }
 
 /* NULL: there is none, and no room. */
@@ -57,6 +59,7 @@ void rt_far_met(uint64_t site, uint64_t refs)
 	if (!length)
 		return;
 	found->site = site;
+	is_used = true;
 	if (length->most < refs)
 		length->most = (uint32_t)refs;
 }
