@@ -86,12 +86,36 @@ static double touches_of(const struct loci_weigh_share *share, size_t n)
 	return sum;
 }
 
+static bool is_part(const struct loci_event *event)
+{
+	return loci_ref_word_flags(event->raw[3]) & LOCI_REF_PARTS;
+}
+
+/* References that a sample stands for: of parts of a large one that is little of it. */
+static double gap_of(const struct loci_event *event, uint64_t blocks)
+{
+	double mean = (double)word(event, 6, 1);
+
+	return is_part(event) ? mean / (double)blocks : mean;
+}
+
+/* Touches of large references are counted one by one, beside the others. */
+static int tick(struct loci_watch_events *watched, const struct loci_event *event,
+	const struct loci_watch_sample *sample, double rate)
+{
+	if (is_part(event))
+		return 0;
+	return loci_touch_clock_add(
+		&watched->clock, sample->thread, event->raw[1], sample->gap, rate);
+}
+
 static int open_sample(struct loci_watch_events *watched, const struct loci_event *event)
 {
+	uint64_t blocks = word(event, 8, 1);
 	const struct loci_watch_sample sample = {
 		.thread = event->n_raw > 7 ? (uint32_t)event->raw[7] : event->thread,
-		.gap = (double)word(event, 6, 1),
-		.blocks = word(event, 8, 1),
+		.gap = gap_of(event, blocks),
+		.blocks = blocks,
 		.is_write = loci_ref_word_op(event->raw[3]) == LOCI_OP_STORE,
 		.is_bulk = loci_ref_word_flags(event->raw[3]) & LOCI_REF_BULK
 	};
@@ -115,8 +139,7 @@ static int open_sample(struct loci_watch_events *watched, const struct loci_even
 	if (loci_grow(&watched->sample, &watched->sample_cap, watched->n_samples + 1,
 		    sizeof(*watched->sample)) < 0 ||
 		count(watched, sample.thread, event->raw[1]) < 0 ||
-		loci_touch_clock_add(
-			&watched->clock, sample.thread, event->raw[1], sample.gap, rate) < 0 ||
+		tick(watched, event, &sample, rate) < 0 ||
 		loci_between_add(watched->between, &weighed) < 0)
 		return -ENOMEM;
 	watched->sample[watched->n_samples++] = sample;
@@ -125,8 +148,10 @@ static int open_sample(struct loci_watch_events *watched, const struct loci_even
 
 static int fire(struct loci_watch_events *watched, const struct loci_event *event)
 {
+	bool is_counted = event->raw[3] && !is_part(event); /* by the touch */
 	const struct loci_weigh_reuse reuse = { .count = event->raw[1],
-		.touches = word(event, 6, 0),
+		.touches = is_counted ? word(event, 6, 0) : 0,
+		.in_parts = is_counted ? 0 : word(event, 6, 0),
 		.distinct =
 			event->n_raw >= LOCI_FIRE_MEMORY ? 0 : word(event, LOCI_FIRE_DISTINCT, 0),
 		.thread = (uint32_t)event->raw[4],

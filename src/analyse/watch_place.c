@@ -57,7 +57,8 @@ static int ask_behind(struct loci_attribution *a, const struct loci_code_module 
 	const struct loci_watch_code *code, struct loci_site *site, struct loci_watch_site *known,
 	struct loci_err *err)
 {
-	struct loci_reference_hint hint = { .stores = code->writes_only };
+	struct loci_reference_hint hint = { .stores = site->op == LOCI_OP_STORE,
+		.is_bulk = site->flags & LOCI_REF_BULK };
 	struct loci_symbol_reference reference;
 	struct loci_object_info info;
 	int r = 0;
@@ -86,19 +87,19 @@ static int learn(struct loci_attribution *a, const struct loci_watch_code *code,
 	const struct loci_code_module *module;
 	struct loci_site site = { .module = LOCI_NO_MODULE,
 		.size_bytes = loci_ref_word_bytes(descriptor),
-		.flags = loci_ref_word_flags(descriptor),
+		.flags = loci_ref_word_flags(descriptor) & ~LOCI_REF_PARTS,
 		.op = loci_ref_word_op(descriptor) };
+	bool is_behind = !descriptor || loci_ref_word_flags(descriptor) & LOCI_REF_PARTS;
 	int r = 0;
 
-	if (!descriptor) {
-		known->address--;
+	known->address -= is_behind;
+	if (!descriptor)
 		site.op = code->writes_only ? LOCI_OP_STORE : LOCI_OP_LOAD;
-	}
 	module = loci_code_module_at(&a->code, known->address);
 	if (module) {
 		pthread_mutex_lock(a->symbols_lock);
-		r = descriptor ? ask_site(a, module, known, err)
-			       : ask_behind(a, module, code, &site, known, err);
+		r = is_behind ? ask_behind(a, module, code, &site, known, err)
+			      : ask_site(a, module, known, err);
 		pthread_mutex_unlock(a->symbols_lock);
 		site.module = module->symbol_module;
 		known->module = module->id;

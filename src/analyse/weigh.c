@@ -37,6 +37,7 @@ struct known {
 	double base;
 	uint32_t thread;
 	uint64_t from, to; /* references of the thread; of what is never reused nothing */
+	uint64_t in_parts; /* touches beside theirs */
 	bool given_up;
 };
 
@@ -132,6 +133,7 @@ static int know_outcome(struct loci_weigh *weigh, const struct watched *watched,
 	known->outcome.is_rough =
 		!reuse->touches && reuse->off > (reuse->count - known->from) / BIN_PARTS;
 	known->to = reuse->count;
+	known->in_parts = reuse->in_parts;
 	return 0;
 }
 
@@ -438,7 +440,8 @@ static int find_distances(struct loci_weigh *weigh, const struct loci_touch_cloc
 			refs = 1;
 		else if (clock)
 			refs *= loci_stretches_rate(&stretches, &stretch);
-		known->outcome.distance = (uint64_t)llround(fmax(refs, 1));
+		known->outcome.distance =
+			(uint64_t)llround(fmax(refs + (double)known->in_parts, 1));
 	}
 	return 0;
 }

@@ -68,7 +68,8 @@ int loci_weigh_open(
 
 struct loci_weigh_reuse {
 	uint64_t count;    /* references of the sample's thread so far */
-	uint64_t touches;  /* since the sample, itself included; 0: not known */
+	uint64_t touches;  /* since the sample, itself included; 0: not known, .. */
+	uint64_t in_parts; /* .. and these, by large references, are beside the others */
 	uint64_t distinct; /* its stack distance and 1; 0: not known */
 	uint32_t thread;   /* whose it is */
 	uint64_t reuse;    /* any number, for the caller */

@@ -159,14 +159,21 @@ enum loci_marker {
 	                                  last sequence number of the process so far, 12
 	                                  (LOCI_OPEN_AROUND): how many references up to it, itself
 	                                  the last, the rest is about: pairs of a site and how often
-	                                  these touch a block there. STACK may follow: return addresses of the calls that led there */
+	                                  these touch a block there. If the descriptor has
+	                                  LOCI_REF_PARTS, parts of a large reference are sampled by
+	                                  themselves: 6 is how many touches the sample stands for,
+	                                  and the site is an address of code, just behind it.
+	                                  STACK may follow: return addresses of the calls that led
+	                                  there */
 	LOCI_MARK_SAMPLE_EVICT = 0x33, /* sample id      0: references so far, 1: id of the sample that
 	                                  took its place */
 	LOCI_MARK_SAMPLE_FIRE = 0x34,  /* sample id      0: address, 1: references so far, 2: site,
 	                                  3: reference descriptor, 4: thread, 5: frame address. May
 	                                  have 6: touches of blocks since the sample, itself included,
-	                                  0: not known, 7: by how many references 1 may be off, and
-	                                  8: as 11 of OPEN. One that was seen while its sample was
+	                                  0: not known; without a descriptor, or if that has
+	                                  LOCI_REF_PARTS, those by large references alone, 7: by how
+	                                  many references 1 may be off, and 8: as 11 of OPEN. One
+	                                  that was seen while its sample was
 	                                  followed may have 9 (LOCI_FIRE_DISTINCT): its stack distance
 	                                  among the touches of its thread, and 1 more; 0: not known.
 	                                  References are those of the sample's thread. A site without
@@ -249,6 +256,7 @@ enum loci_ref_flag {
 	LOCI_REF_VECTOR = 16,
 	LOCI_REF_MODIFY = 32, /* load or store half of a read-modify-write */
 	LOCI_REF_PREFETCH = 64,
+	LOCI_REF_PARTS = 128, /* of SAMPLE_OPEN and SAMPLE_FIRE: see there */
 };
 
 /* A reference's descriptor: 0..31 size in bytes (0: a range), 32..39 enum loci_op, 40..55 flags,

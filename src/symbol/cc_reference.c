@@ -7,7 +7,8 @@
 
 #define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-enum { OP_LOAD = 0, OP_STORE = 1 }; /* of enum loci_op, which are fixed */
+/* Of enum loci_op and enum loci_ref_flag, which are fixed. */
+enum { OP_LOAD = 0, OP_STORE = 1, FLAG_BULK = 4 };
 
 static const struct loci_cc_known *defined_at(
 	const struct loci_symbol_module *module, uint64_t code)
@@ -65,7 +66,8 @@ static unsigned fitness(const struct loci_symbol_module *module, const struct lo
 		return 0;
 	if (is_variable && hint->variable && !is_it)
 		return 1;
-	return 2 + 4 * is_it + 2 * (at->column && site.column == at->column) +
+	return 2 + 8 * (hint->is_bulk && site.flags & FLAG_BULK) + 4 * is_it +
+		2 * (at->column && site.column == at->column) +
 		((site.op == OP_STORE) == hint->stores);
 }
 

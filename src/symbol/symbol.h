@@ -79,6 +79,7 @@ struct loci_symbol_reference {
 };
 struct loci_reference_hint {
 	bool stores;          /* are preferred; else loads */
+	bool is_bulk;         /* and whether it is a copy or a fill */
 	const char *variable; /* where the memory is; NULL: not known */
 };
 /* 1: found; 0: not, and *ret is all zero but code, which is 0 only where the function is not of

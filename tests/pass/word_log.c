@@ -451,6 +451,31 @@ void __loci_landed(struct loci_cc_state *state)
 		complain(own, "landed elsewhere", 0);
 }
 
+/* Only large ones come here, and with them the budget, which memory may be behind of. */
+static void check_large(size_t n, int64_t budget)
+{
+	if (own && (n < LOCI_CC_LARGE_BYTES || budget > __loci_thread.budget))
+		complain(own, "large", n);
+}
+
+void *__loci_memcpy(void *to, const void *from, size_t n, int64_t budget)
+{
+	check_large(n, budget);
+	return memcpy(to, from, n);
+}
+
+void *__loci_memmove(void *to, const void *from, size_t n, int64_t budget)
+{
+	check_large(n, budget);
+	return memmove(to, from, n);
+}
+
+void *__loci_memset(void *to, int value, size_t n, int64_t budget)
+{
+	check_large(n, budget);
+	return memset(to, value, n);
+}
+
 size_t __loci_span_string(const char *s)
 {
 	return strlen(s) + 1;

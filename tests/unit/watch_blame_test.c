@@ -121,12 +121,12 @@ static void check_reference(void)
 		struct loci_reference_hint hint;
 		unsigned site;
 	} all[] = {
-		{ { false, NULL }, LOAD_102 },
-		{ { true, NULL }, STORE_102 },
-		{ { false, "v" }, STORE_102 },
-		{ { true, "w" }, LOAD_102 },
-		{ { false, "vw" }, LOAD_102 },
-		{ { true, "x" }, STORE_102 },
+		{ { .stores = false, .variable = NULL }, LOAD_102 },
+		{ { .stores = true, .variable = NULL }, STORE_102 },
+		{ { .stores = false, .variable = "v" }, STORE_102 },
+		{ { .stores = true, .variable = "w" }, LOAD_102 },
+		{ { .stores = false, .variable = "vw" }, LOAD_102 },
+		{ { .stores = true, .variable = "x" }, STORE_102 },
 	};
 	struct loci_symbol_reference got;
 	struct loci_symbols *symbols = NULL;

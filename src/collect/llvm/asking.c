@@ -57,10 +57,11 @@ static void add_attribute(LLVMContextRef context, LLVMValueRef function, const c
 		function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
 }
 
-static LLVMValueRef own_function(struct loci_emit *emit, const char *name, const char *code)
+LLVMValueRef loci_asking_own(
+	struct loci_emit *emit, const char *name, LLVMTypeRef type, const char *code)
 {
 	LLVMTypeRef nothing = LLVMFunctionType(LLVMVoidTypeInContext(emit->context), NULL, 0, 0);
-	LLVMValueRef function = LLVMAddFunction(emit->module, name, nothing);
+	LLVMValueRef function = LLVMAddFunction(emit->module, name, type ? type : nothing);
 	LLVMSetLinkage(function, LLVMInternalLinkage);
 	add_attribute(emit->context, function, "naked");
 	add_attribute(emit->context, function, "nounwind");
@@ -74,9 +75,9 @@ static LLVMValueRef own_function(struct loci_emit *emit, const char *name, const
 
 void loci_asking_init(struct loci_emit *emit)
 {
-	emit->ready = own_function(emit, "loci.ready", ready_code);
-	emit->cross = own_function(emit, "loci.cross", cross_code);
-	emit->enter = own_function(emit, "loci.enter", enter_code);
+	emit->ready = loci_asking_own(emit, "loci.ready", NULL, ready_code);
+	emit->cross = loci_asking_own(emit, "loci.cross", NULL, cross_code);
+	emit->enter = loci_asking_own(emit, "loci.enter", NULL, enter_code);
 }
 
 /* A call that is assembly returns in registers which it does not keep anyway. That it has to do

@@ -7,6 +7,9 @@
 #include "collect/llvm/emit.h"
 
 void loci_asking_init(struct loci_emit *emit);
+/* A function of the module that is this assembly alone; NULL: it takes and returns nothing. */
+LLVMValueRef loci_asking_own(
+	struct loci_emit *emit, const char *name, LLVMTypeRef type, const char *code);
 /* Makes room unless there is, and the function at hand known; cursor and state are in their slots
  * then. */
 void loci_asking_cross(struct loci_emit *emit);

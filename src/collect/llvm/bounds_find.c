@@ -17,7 +17,7 @@ static bool is_run(const struct loci_plan *plan, uint32_t loop)
 	return false;
 }
 
-/* All references of the loop execute each turn; how many they are, or 0. */
+/* All references of the loop execute each turn, and none may be large; how many they are, or 0. */
 static uint32_t counted_each(
 	const struct loci_plan *plan, const struct loci_flow *flow, uint32_t loop)
 {
@@ -31,6 +31,9 @@ static uint32_t counted_each(
 		if (!loci_ir_loop_always(plan->evolution, flow->block[piece->home].block,
 			    flow->block[latch].block))
 			return 0;
+		for (uint32_t k = 0; k < piece->n_refs; k++)
+			if (plan->ref[piece->first_ref + k].may_be_large)
+				return 0;
 		each += piece->n_counted;
 	}
 	return each;

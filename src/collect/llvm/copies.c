@@ -7,6 +7,7 @@
 #include "collect/llvm/asking.h"
 #include "collect/llvm/bounds.h"
 #include "collect/llvm/budget_variable.h"
+#include "collect/llvm/bulk.h"
 #include "collect/llvm/executions.h"
 #include "collect/llvm/order.h"
 #include "collect/llvm/outside.h"
@@ -359,6 +360,7 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	if (increments)
 		count_executions(&copying);
 	keep_in_slots(&copying);
+	loci_bulk_make(emit, plan, copying.copy);
 	loci_ir_promote(plan->function, copying.slot, copying.n_slots);
 	loci_runs_describe_budget(copying.runs);
 	loci_bounds_describe_budget(copying.bounds);

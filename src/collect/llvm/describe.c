@@ -56,6 +56,7 @@ static void add_site(struct tables *to, const struct loci_plan *plan,
 	struct loci_cc_site row = {
 		.size_bytes = ref->size_bytes,
 		.op = ref->op,
+		.may_be_large = ref->may_be_large,
 		.flags = ref->flags,
 	};
 	size_t at = to->sites.n;

@@ -228,9 +228,14 @@ void loci_emit_take_in_memory(struct loci_emit *emit, LLVMValueRef n_refs)
 	loci_emit_store_word(emit, LLVMBuildSub(emit->builder, value, n_refs, ""), at);
 }
 
+LLVMValueRef loci_emit_budget_in_memory(struct loci_emit *emit)
+{
+	return loci_emit_load_word(emit, loci_emit_thread_field(emit, 0));
+}
+
 LLVMValueRef loci_emit_is_counting_in_memory(struct loci_emit *emit)
 {
-	LLVMValueRef value = loci_emit_load_word(emit, loci_emit_thread_field(emit, 0));
+	LLVMValueRef value = loci_emit_budget_in_memory(emit);
 	return LLVMBuildICmp(emit->builder, LLVMIntSGE, value, loci_emit_number(emit, 0), "");
 }
 

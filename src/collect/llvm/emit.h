@@ -11,6 +11,7 @@ struct loci_emit_shared {
 	LLVMValueRef address, value;
 };
 #define LOCI_EMIT_SHARED 8
+#define LOCI_EMIT_BULK   3
 
 /* Of a module. */
 struct loci_emit {
@@ -20,6 +21,7 @@ struct loci_emit {
 	LLVMTypeRef word, pointer, members; /* i64, i64 *, struct loci_cc_thread */
 	LLVMValueRef thread;                /* __loci_thread */
 	LLVMValueRef cross, enter, ready;   /* functions: asking.h */
+	LLVMValueRef bulk[LOCI_EMIT_BULK];  /* bulk.h; NULL: not needed yet */
 	unsigned weights;                   /* kind of metadata */
 	/* Of the function at hand: */
 	LLVMValueRef function, record; /* its struct loci_cc_function */
@@ -56,6 +58,7 @@ void loci_emit_leave(struct loci_emit *emit, LLVMValueRef left);
 /* The tracing copy has the budget in memory always: it needs the register for the cursor. */
 void loci_emit_count_in_memory(struct loci_emit *emit, uint32_t n_refs);
 void loci_emit_take_in_memory(struct loci_emit *emit, LLVMValueRef n_refs);
+LLVMValueRef loci_emit_budget_in_memory(struct loci_emit *emit);
 LLVMValueRef loci_emit_is_counting_in_memory(struct loci_emit *emit);
 /* Conditions. */
 LLVMValueRef loci_emit_is_tracing(struct loci_emit *emit);

@@ -4,6 +4,7 @@
  * addresses are there. No edge is split, so every kind of jump may be in the function. */
 #include "collect/llvm/copies.h"
 
+#include "collect/llvm/bulk.h"
 #include "collect/llvm/executions.h"
 #include "collect/llvm/outside.h"
 
@@ -136,6 +137,7 @@ void loci_pieces_make(struct loci_emit *emit, const struct loci_plan *plan,
 	loci_outside_make(emit, plan, NULL);
 	loci_emit_before(emit, LLVMGetBasicBlockTerminator(prologue));
 	loci_emit_load_budget(emit);
+	loci_bulk_make(emit, plan, NULL);
 	LLVMValueRef slot[] = { emit->budget, emit->cursor, emit->state };
 	loci_ir_promote(plan->function, slot, 3);
 	if (!increments)

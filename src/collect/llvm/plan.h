@@ -39,6 +39,7 @@ struct loci_plan_ref {
 	uint32_t size_bytes; /* 0: a range */
 	uint8_t op;          /* enum loci_op */
 	uint16_t flags;      /* enum loci_ref_flag */
+	bool may_be_large;   /* bulk.h */
 	uint8_t atomic;      /* enum loci_cc_atomic; 0: none, or the second half of one */
 	LLVMValueRef step;   /* of a run: what is added each turn; NULL: not known yet */
 };

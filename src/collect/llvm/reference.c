@@ -3,6 +3,7 @@
  * not seen, nor are address spaces other than 0 (segments of x86). */
 #include "collect/llvm/reference.h"
 
+#include "collect/llvm/bulk.h"
 #include "collect/llvm/callee.h"
 #include "collect/llvm/numbers.h"
 #include "collect/llvm/spans.h"
@@ -85,7 +86,8 @@ static void add_bulk(struct loci_references *references, LLVMValueRef call, unsi
 		.length_kind = LOCI_LENGTH_VALUE,
 		.length = LLVMGetOperand(call, length),
 		.op = op,
-		.flags = LOCI_REF_BULK };
+		.flags = LOCI_REF_BULK,
+		.may_be_large = loci_bulk_may_be_large(call) };
 	if (LLVMIsAConstantInt(ref.length)) {
 		uint64_t bytes = LLVMConstIntGetZExtValue(ref.length);
 		if (bytes == 0)

@@ -64,6 +64,7 @@ static void follow(struct rt_burst *burst, struct rt_burst_sample *sample,
 		return;
 	if (!touches || (rt.control->watching.writes_only && !is_write(ref))) {
 		sample->touches += blocks_of(ref);
+		sample->in_parts += ref->has_parts ? blocks_of(ref) : 0;
 		pass_far(burst, sample, first, blocks_of(ref));
 		return;
 	}
@@ -154,7 +155,7 @@ void rt_burst_refer(struct rt_thread *thread, const struct rt_burst_ref *ref)
 	uint64_t before;
 
 	burst->count++;
-	if (thread->next_sample - burst->count < LOCI_AROUND)
+	if (thread->next_sample - burst->count < LOCI_AROUND && !ref->has_parts)
 		loci_around_add(&burst->around, ref->site, blocks_of(ref));
 	before = burst->passed.n;
 	if (burst->n_followed)
@@ -162,7 +163,8 @@ void rt_burst_refer(struct rt_thread *thread, const struct rt_burst_ref *ref)
 	for (unsigned i = 0; i < burst->n_followed; i++)
 		follow(burst, &burst->followed[i], ref, before);
 	if (burst->count == thread->next_sample) {
-		take(thread, ref);
+		if (!ref->has_parts)
+			take(thread, ref);
 		rt_watch_draw(thread);
 	}
 }
@@ -212,6 +214,7 @@ static void value(struct rt_thread *thread, uint64_t word)
 		.bytes = burst->has_address ? word : site->size_bytes,
 		.site = (uintptr_t)site,
 		.descriptor = loci_ref_word(site->size_bytes, site->op, site->flags) };
+	ref.has_parts = site->may_be_large && ref.bytes >= LOCI_CC_LARGE_BYTES;
 	burst->has_address = false;
 	burst->n_left--;
 	burst->site++;

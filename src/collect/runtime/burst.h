@@ -25,6 +25,7 @@
 /* A reference. */
 struct rt_burst_ref {
 	uint64_t address, bytes, site, descriptor;
+	bool has_parts; /* that are sampled by themselves (watch_bulk.h) */
 };
 
 struct rt_burst_sample {
@@ -33,8 +34,10 @@ struct rt_burst_sample {
 	uint64_t count, mean;
 	uint64_t site, descriptor, frame;
 	uint64_t touches;  /* of blocks since .. */
-	uint64_t passed;   /* .. of which the first has this number */
+	uint64_t in_parts; /* .. of which so many were by references that have parts */
+	uint64_t passed;   /* the first has this number */
 	uint32_t n_blocks; /* that it touches */
+	bool is_part;      /* of it (watch_bulk.h) */
 	bool has_reuse;
 	struct rt_burst_ref reuse;
 	uint64_t reuse_count, reuse_frame;

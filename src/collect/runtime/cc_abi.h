@@ -74,9 +74,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOCI_CC_VERSION    2 /* 1 has no markers, and is read all the same */
-#define LOCI_CC_ROOM_WORDS 256
-#define LOCI_CC_RUN_TIMES  (1u << 24)
+#define LOCI_CC_VERSION     2 /* 1 has no markers, and is read all the same */
+#define LOCI_CC_ROOM_WORDS  256
+#define LOCI_CC_RUN_TIMES   (1u << 24)
+#define LOCI_CC_LARGE_BYTES 4096 /* in text, too: a plain number */
 
 /* Of a thread, or of the signal handler that interrupted it. */
 struct loci_cc_state {
@@ -158,11 +159,11 @@ struct loci_cc_block {
 _Static_assert(sizeof(struct loci_cc_block) == 16, "layout is fixed");
 
 struct loci_cc_site {
-	uint32_t size_bytes; /* 0: a range */
-	uint8_t op;          /* enum loci_op */
-	uint8_t reserved;
-	uint16_t flags; /* enum loci_ref_flag */
-	uint32_t line;  /* 0: not known */
+	uint32_t size_bytes;  /* 0: a range */
+	uint8_t op;           /* enum loci_op */
+	uint8_t may_be_large; /* LOCI_CC_LARGE_BYTES or more go by __loci_memcpy and its like */
+	uint16_t flags;       /* enum loci_ref_flag */
+	uint32_t line;        /* 0: not known */
 	uint16_t column;
 	uint16_t scope;   /* the innermost */
 	int32_t variable; /* text: what is referred to, as the code has it ("a", "node->next") */
@@ -374,6 +375,11 @@ size_t __loci_span_character(const char *s, int c);                /* strchr */
 size_t __loci_span_byte(const void *s, int c, size_t n);           /* memchr */
 size_t __loci_span_any(const char *s, const char *accept);         /* strpbrk, strcspn */
 size_t __loci_span_all(const char *s, const char *accept);         /* strspn */
+/* What the C library's functions of these names do, for LOCI_CC_LARGE_BYTES and more. The budget is
+ * what the code that calls has of it, in whichever copy. */
+void *__loci_memcpy(void *to, const void *from, size_t n, int64_t budget);
+void *__loci_memmove(void *to, const void *from, size_t n, int64_t budget);
+void *__loci_memset(void *to, int value, size_t n, int64_t budget);
 #ifdef __cplusplus
 }
 #endif

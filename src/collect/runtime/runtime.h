@@ -81,6 +81,21 @@ struct rt_turn {
 	uint32_t team_size; /* .. and how many these are */
 };
 
+/* Of its large references (watch_bulk.h). */
+struct rt_extent {
+	uintptr_t address;
+	size_t bytes;
+	uint32_t op;
+};
+struct rt_parts {
+	uint64_t ahead, mean;      /* until the next sample, and of the draw */
+	uint64_t touched;          /* blocks so far, by those that are over */
+	struct rt_extent range[2]; /* of the one that is on its way, in their order .. */
+	uintptr_t frame;           /* .. if the stack reaches below this, .. */
+	uintptr_t pointer,
+		back; /* .. called by the code with this frame pointer, from before there */
+};
+
 /* A thread. These are never given back, only used again. */
 struct rt_thread {
 	struct rt_thread *next;
@@ -121,6 +136,7 @@ struct rt_thread {
 	uint64_t sink[RT_SINK_MOST + LOCI_CC_ROOM_WORDS];
 	/* Watching: */
 	struct rt_burst *burst;                /* NULL: it takes no samples */
+	struct rt_parts parts;                 /* watch_bulk.h */
 	const struct loci_cc_thread *counting; /* its __loci_thread */
 	struct rt_pace pace;
 	uint64_t run_refs;  /* of loops told by RUNs between two comings, at most, of late .. */

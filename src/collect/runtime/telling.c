@@ -57,7 +57,11 @@ static void refer(struct rt_thread *thread, uint64_t site, uint64_t address, uin
 	}
 	__atomic_fetch_add(&thread->offset, 1, __ATOMIC_RELAXED); /* it counts, recorded or not */
 	if (rt.watches)
-		rt_watch_told(thread, &(struct rt_burst_ref){ address, bytes, site, descriptor });
+		rt_watch_told(thread,
+			&(struct rt_burst_ref){ .address = address,
+				.bytes = bytes,
+				.site = site,
+				.descriptor = descriptor });
 	if (rt_mode() != RT_TRACE || !thread->recording)
 		return;
 	id = loci_marking_block_known(&marking, site, descriptor);

@@ -2,6 +2,7 @@
 #include "collect/runtime/watch_lottery.h"
 #include "collect/runtime/reservoir.h"
 #include "collect/runtime/watch.h"
+#include "collect/runtime/watch_bulk.h"
 #include "collect/runtime/watch_far.h"
 
 /* While one of its samples is watched a thread looks after so many references, or this part of the
@@ -19,9 +20,10 @@
 /* A sample that has a watch. */
 struct armed {
 	uint64_t id, count, block, site;
+	uint64_t in_parts;                     /* touches by the thread's large references then */
 	const struct rt_thread *thread;        /* whose it is; NULL: free */
 	const struct loci_cc_thread *counting; /* NULL: the thread has ended .. */
-	uint64_t ended;                        /* .. with this count */
+	uint64_t ended, ended_in_parts;        /* .. with this count, and these */
 };
 
 /* A sample whose watch has met its block, until it is known better when that was: the count in
@@ -118,6 +120,16 @@ static uint64_t count_of(const struct armed *armed, uint64_t *ret_behind)
 	return armed->count;
 }
 
+/* Touches by large references since the sample. */
+static uint64_t in_parts_since(const struct armed *armed, uint64_t more)
+{
+	uint64_t now = armed->counting
+		? __atomic_load_n(&armed->thread->parts.touched, __ATOMIC_RELAXED)
+		: armed->ended_in_parts;
+
+	return now + more - armed->in_parts;
+}
+
 static void tell_stack(const uint64_t *back, unsigned n)
 {
 	if (n)
@@ -191,11 +203,11 @@ static uint64_t last_sequence(void)
 static void tell_open(const struct rt_thread *thread, const struct rt_burst_sample *sample,
 	uint64_t id, uint32_t watch)
 {
+	uint64_t until = sample->has_reuse ? sample->reuse_count : thread->burst->count;
 	uint64_t raw[LOCI_OPEN_AROUND + LOCI_AROUND_WORDS] = { sample->address, sample->count,
 		sample->site, sample->descriptor, watch, sample->frame, sample->mean, thread->id,
-		sample->n_blocks,
-		(sample->has_reuse ? sample->reuse_count : thread->burst->count) - sample->count,
-		sample->touches, last_sequence() };
+		sample->n_blocks, sample->is_part ? 0 : until - sample->count,
+		sample->touches - sample->in_parts, last_sequence() };
 	unsigned n = LOCI_OPEN_AROUND + loci_around_put(&sample->around, raw + LOCI_OPEN_AROUND);
 
 	rt_process_mark(LOCI_MARK_SAMPLE_OPEN, id, n, raw);
@@ -251,6 +263,7 @@ void rt_lottery_enter(struct rt_thread *thread, const struct rt_burst_sample *sa
 	armed->id = id;
 	armed->block = sample->block;
 	armed->site = sample->site;
+	armed->in_parts = thread->parts.touched - sample->in_parts;
 	armed->counting = thread->counting;
 	armed->ended = 0;
 	__atomic_store_n(&armed->count, sample->count, __ATOMIC_RELAXED);
@@ -266,6 +279,7 @@ void rt_lottery_thread_end(const struct rt_thread *thread)
 		if (lottery.armed[i].thread == thread && lottery.armed[i].counting) {
 			lottery.armed[i].counting = NULL;
 			lottery.armed[i].ended = rt_thread_count(thread);
+			lottery.armed[i].ended_in_parts = thread->parts.touched;
 		}
 }
 
@@ -377,6 +391,9 @@ static void meet(unsigned watch, uintptr_t address, const greg_t *gregs, uint64_
 	struct armed *armed = &lottery.armed[watch];
 	struct met *met = &lottery.met[watch];
 	uintptr_t site = (uintptr_t)gregs[REG_RIP];
+	struct rt_bulk_touch touch = { 0 };
+	bool is_within = armed->thread == rt_self &&
+		rt_bulk_is_within(rt_self, address, (uintptr_t)gregs[REG_RSP], &touch);
 	static struct rt_call_stack calls;
 
 	*met = (struct met){ .thread = armed->thread,
@@ -386,10 +403,15 @@ static void meet(unsigned watch, uintptr_t address, const greg_t *gregs, uint64_
 		.n_raw = LOCI_FIRE_EMPTY };
 	met->raw[0] = address;
 	met->raw[1] = count_of(armed, &met->raw[7]);
-	met->raw[2] = behind(site);
+	met->raw[2] = is_within ? rt_self->parts.back : behind(site);
+	met->raw[3] = touch.descriptor;
 	met->raw[4] = rt_self ? rt_self->id : 0;
+	met->raw[6] = in_parts_since(armed, touch.touches);
 	met->raw[8] = last_sequence();
-	rt_call_stack_walk(&calls, (uintptr_t)gregs[REG_RBP], site);
+	if (is_within)
+		rt_call_stack_walk(&calls, rt_self->parts.pointer, rt_self->parts.back);
+	else
+		rt_call_stack_walk(&calls, (uintptr_t)gregs[REG_RBP], site);
 	met->raw[5] = calls.n ? calls.call[calls.n - 1].frame : 0;
 	met->n_back = rt_call_stack_list(&calls, met->back);
 	if (armed->thread == rt_self && !rt_self->depth)
@@ -397,7 +419,7 @@ static void meet(unsigned watch, uintptr_t address, const greg_t *gregs, uint64_
 	if (armed->counting) /* or there is another thread in its place */
 		met->since_ns = rt_pace_until(armed->thread, now_ns);
 	__atomic_fetch_add(&lottery.n_met, 1, __ATOMIC_RELAXED);
-	if (!armed->counting ||
+	if (!armed->counting || is_within ||
 		(armed->thread->burst &&
 			__atomic_load_n(&armed->thread->burst->is_on, __ATOMIC_RELAXED)))
 		tell_met(met, met->raw[1], 0);

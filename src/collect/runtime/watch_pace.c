@@ -91,6 +91,12 @@ void rt_pace_burst_over(struct rt_thread *thread, uint64_t far_refs)
 	look_from_here(thread);
 }
 
+void rt_pace_parts(struct rt_thread *thread, uint64_t ns)
+{
+	add(&rt.control->watching.burst_ns, ns);
+	add(&thread->pace.spent_ns, ns);
+}
+
 bool rt_pace_may_follow(const struct rt_thread *thread, uint64_t refs)
 {
 	const struct rt_pace *pace = &thread->pace;

@@ -39,7 +39,8 @@ void rt_pace_burst_over(struct rt_thread *thread, uint64_t far_refs); /* see wat
 bool rt_pace_may_follow(const struct rt_thread *thread, uint64_t refs);
 /* It comes without a sample. words: that it has appended since it was seen, to nobody. */
 void rt_pace_rest(struct rt_thread *thread, uint64_t words);
-void rt_pace_trap(struct rt_thread *thread, uint64_t ns); /* in its handler */
+void rt_pace_parts(struct rt_thread *thread, uint64_t ns); /* taken as samples: watch_bulk.h */
+void rt_pace_trap(struct rt_thread *thread, uint64_t ns);  /* in its handler */
 /* The thread's time since it was last seen, without its traps; and until a trap whose handler began
  * then. */
 uint64_t rt_pace_since(const struct rt_thread *thread);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/runtime/watching.h"
 #include "collect/runtime/level.h"
+#include "collect/runtime/watch_bulk.h"
 #include "collect/runtime/watch_far.h"
 #include "collect/runtime/watch_lottery.h"
 #include "stream/ring_x86_64.h"
@@ -73,6 +74,7 @@ void rt_watch_thread_begin(struct rt_thread *thread)
 	rt_sample_seed(thread);
 	rt_pace_begin(thread);
 	rt_watch_draw(thread);
+	rt_bulk_begin(thread);
 }
 
 void rt_watch_end(void)

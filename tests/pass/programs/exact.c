@@ -17,6 +17,7 @@ static volatile char c[N];
 static volatile int n = 24;
 static _Atomic long count;
 static char from[N] = "to be or not to be", to[N], more[N] = "to be or what";
+static char large[2][400 * N];
 static volatile size_t length;
 static FILE *out;
 
@@ -204,6 +205,10 @@ __attribute__((noinline)) static size_t exact_strings(void)
 	memmove(to, to + 1, 32);
 	length = (size_t)(strchr(from, 'r') - from);
 	strcat(more, from + n / 2);
+	memset(large[0], 1, 400 * (size_t)n);
+	memcpy(large[1], large[0], 400 * (size_t)n);
+	memmove(large[0], large[0] + 1, 399 * (size_t)n);
+	memset(large[1], 2, sizeof(large[1]));
 	return length;
 }
 
@@ -227,6 +232,15 @@ static void expect_strings(void)
 	expect_range('L', 14, more);     /* "to be or what" */
 	expect_range('L', 7, from + 12); /* " to be" */
 	expect_range('S', 7, more + 13);
+	expect('L', 4, &n);
+	expect_range('S', 9600, large[0]);
+	expect('L', 4, &n);
+	expect_range('L', 9600, large[0]);
+	expect_range('S', 9600, large[1]);
+	expect('L', 4, &n);
+	expect_range('L', 9576, large[0] + 1);
+	expect_range('S', 9576, large[0]);
+	expect('S', sizeof(large[1]), large[1]);
 	expect('L', 8, &length);
 }
 #endif
