@@ -169,6 +169,18 @@ void rt_burst_refer(struct rt_thread *thread, const struct rt_burst_ref *ref)
 	}
 }
 
+/* A program that is nothing of ours may have closed the library in the meantime, and nobody has
+ * said so. Its words are the only ones that still know it. */
+static bool is_there(struct rt_burst *burst, const struct loci_cc_definition *function)
+{
+	uintptr_t address = (uintptr_t)function;
+
+	if (address - burst->loaded < burst->loaded_bytes)
+		return true;
+	burst->loaded_bytes = 0;
+	return rt_module_around(address, &burst->loaded, &burst->loaded_bytes);
+}
+
 static void begin_block(struct rt_burst *burst, uint64_t id)
 {
 	const struct loci_cc_block *block;
@@ -179,7 +191,8 @@ static void begin_block(struct rt_burst *burst, uint64_t id)
 	}
 	burst->n_sites = burst->n_left = 0;
 	burst->has_address = burst->is_wide = false;
-	if (!burst->function) {
+	if (!burst->function || !is_there(burst, burst->function)) {
+		burst->function = NULL;
 		burst->is_senseless = true;
 		return;
 	}
@@ -298,6 +311,9 @@ bool rt_burst_read(struct rt_thread *thread)
 	struct rt_burst *burst = thread->burst;
 	const uint64_t *at = burst->read, *end = burst->state.cursor;
 
+	burst->loaded_bytes = 0;
+	if (burst->function && !is_there(burst, burst->function))
+		burst->is_senseless = true;
 	while (at < end && !burst->is_senseless) {
 		if (burst->is_wide || !loci_word_is_marker(*at)) {
 			burst->is_wide = false;

@@ -57,7 +57,9 @@ struct rt_burst {
 	/* The block that is being read: */
 	const struct loci_cc_definition *function; /* NULL: none */
 	uint64_t first_id, n_ids;                  /* of that function */
-	const struct loci_cc_site *sites, *site;   /* its references, and the next of them */
+	uintptr_t loaded; /* its module, if that is known to be there, .. */
+	size_t loaded_bytes;
+	const struct loci_cc_site *sites, *site; /* its references, and the next of them */
 	unsigned n_sites, n_left;
 	bool is_wide, has_address;
 	uint64_t address; /* of a range */

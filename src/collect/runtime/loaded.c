@@ -232,11 +232,23 @@ uint32_t rt_module_of(uintptr_t address)
 	return module ? module->id : 0;
 }
 
-static bool is_loaded(const struct module *module)
+bool rt_module_around(uintptr_t address, uintptr_t *ret_start, size_t *ret_bytes)
 {
 	struct dl_find_object found;
 
-	return _dl_find_object((void *)module->start, &found) == 0;
+	if (_dl_find_object((void *)address, &found) < 0)
+		return false;
+	*ret_start = (uintptr_t)found.dlfo_map_start;
+	*ret_bytes = (size_t)((char *)found.dlfo_map_end - (char *)found.dlfo_map_start);
+	return true;
+}
+
+static bool is_loaded(const struct module *module)
+{
+	uintptr_t start;
+	size_t bytes;
+
+	return rt_module_around(module->start, &start, &bytes);
 }
 
 /* The module that the loader took the function from. The runtime's functions stand before the C

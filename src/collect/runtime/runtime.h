@@ -335,6 +335,8 @@ bool rt_is_loader(uintptr_t address); /* its own code, once modules have begun *
 bool rt_has_definitions(void);        /* some code of the process was compiled by `loci cc` */
 void rt_modules_begin(void);
 void rt_modules_tell_again(void); /* in a child */
+/* What the loader has there now; false: nothing. Without locks. */
+bool rt_module_around(uintptr_t address, uintptr_t *ret_start, size_t *ret_bytes);
 void rt_modules_look(void);       /* for new ones, with the loader's locks; our lock not held */
 /* Code that was not linked to the runtime closes libraries without its knowledge. Lock held. */
 void rt_modules_drop_gone(bool is_told);
