@@ -36,7 +36,6 @@ static void draw(struct rt_thread *thread)
 void rt_bulk_begin(struct rt_thread *thread)
 {
 	thread->parts = (struct rt_parts){ 0 };
-	draw(thread);
 }
 
 static uint64_t descriptor_of(const struct rt_extent *range)
@@ -146,6 +145,8 @@ static void end(struct rt_thread *thread)
 	__atomic_store_n(&parts->frame, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(
 		&parts->touched, parts->touched + in_both(parts, block_shift()), __ATOMIC_RELAXED);
+	if (!parts->ahead) /* its first */
+		draw(thread);
 	if (parts->ahead > n) {
 		parts->ahead -= n;
 		return;
