@@ -30,6 +30,7 @@ struct loci_watch_blame {
 	bool writes_only;
 	struct places use, reuse;
 	struct place *calls; /* whose return addresses may follow; NULL: nobody's */
+	struct loci_watch_site called;
 	uint64_t *back;
 	size_t n_back, back_cap;
 	struct loci_watch_places *known;
@@ -69,7 +70,7 @@ const struct loci_watch_times *loci_watch_blame_times(const struct loci_watch_bl
 	return &blame->times;
 }
 
-/* The number of an event of memory; 0: it is none. */
+/* The number of an event of memory or of what lies there; 0: it is none. */
 static uint64_t sequence_of(const struct loci_event *event)
 {
 	switch (event->kind) {
@@ -83,6 +84,10 @@ static uint64_t sequence_of(const struct loci_event *event)
 	case LOCI_MARK_UNMAP:
 	case LOCI_MARK_OBJECT_PART:
 		return event->raw[2];
+	case LOCI_MARK_MODULE_LOAD:
+		return event->raw[4];
+	case LOCI_MARK_MODULE_UNLOAD:
+		return event->raw[0];
 	default:
 		return 0;
 	}
@@ -143,7 +148,7 @@ static int end_calls(
 	int r = 0;
 
 	if (place)
-		r = loci_watch_context(blame->known, a, &place->site, blame->back, blame->n_back,
+		r = loci_watch_context(blame->known, a, &blame->called, blame->back, blame->n_back,
 			&place->context, err);
 	blame->calls = NULL;
 	blame->n_back = 0;
@@ -180,18 +185,28 @@ static int take_place(struct loci_watch_blame *blame, struct loci_attribution *a
 		return loci_err_nomem(err);
 	places->place[places->n++] = place;
 	blame->calls = &places->place[places->n - 1];
+	blame->called = place.site;
 	return place.after ? 0 : seek_due(blame, places, a, 1, err);
+}
+
+/* What threads say of memory may come between a sample and its return addresses, which are read
+ * while they are written. Code is to be looked up before it changes. */
+static bool ends_calls(enum loci_marker kind)
+{
+	return kind == LOCI_MARK_SAMPLE_OPEN || kind == LOCI_MARK_SAMPLE_FIRE ||
+		kind == LOCI_MARK_MODULE_LOAD || kind == LOCI_MARK_MODULE_UNLOAD;
 }
 
 int loci_watch_blame_event(struct loci_watch_blame *blame, struct loci_attribution *a,
 	const struct loci_event *event, struct loci_err *err)
 {
 	uint64_t number = sequence_of(event);
-	int r;
+	int r = 0;
 
 	if (event->kind == LOCI_MARK_STACK)
 		return take_calls(blame, event) < 0 ? loci_err_nomem(err) : 0;
-	r = end_calls(blame, a, err);
+	if (ends_calls(event->kind))
+		r = end_calls(blame, a, err);
 	if (r == 0 && number)
 		r = seek_due(blame, &blame->use, a, number, err);
 	if (r == 0 && number)

@@ -192,6 +192,7 @@ static struct words made(void)
 	/* A watch met it; between the calls is code that nobody watches. */
 	open_sample(&w, 2, A, STORE_103, 0, 0);
 	mark(&w, LOCI_MARK_STACK, 0, 1, within(code_2));
+	mark(&w, LOCI_MARK_FREE, 0, 2, 0ull, 6ull); /* of a thread, while they are written */
 	mark(&w, LOCI_MARK_STACK, 0, 2, within(plain), within(code_2));
 	fire(&w, 2, A, 2600, behind_line(101), 0, 1, 0, 0);
 	/* Never reused; of memory that is told of later. */
