@@ -556,7 +556,7 @@ static int take_event(
 		return loci_flow_told(a, event, err);
 	r = loci_objects_event(
 		a->objects, event, a->decoder, &a->walk.level->shadow, a->references, err);
-	if (r == 0 && event->kind == LOCI_MARK_ALLOC)
+	if (r == 0 && event->kind == LOCI_MARK_ALLOC && event->raw[0])
 		bear(a, event->raw[0]);
 	if (r == 0 && event->kind == LOCI_MARK_RESIZE && event->raw[0] != event->raw[1])
 		bear(a, event->raw[1]);

@@ -149,8 +149,24 @@ static void release(struct loci_objects *objects, uint64_t address)
 	loci_heap_remove(objects->heap, address);
 }
 
+/* Nobody asked for them while they lived. */
+static int count_gone(struct loci_objects *objects, const struct event *event, struct loci_err *err)
+{
+	uint32_t object;
+	int r = heap_object(objects, event, event->raw[2], LOCI_OBJECT_HEAP, &object, err);
+
+	if (r < 0 || !event->raw[3])
+		return r;
+	loci_object_begin(&objects->table.object[object], event->event->payload, objects->refs);
+	loci_object_end(&objects->table.object[object], objects->refs);
+	objects->table.object[object].allocations += event->raw[3] - 1;
+	return 0;
+}
+
 static int on_alloc(struct loci_objects *objects, const struct event *event, struct loci_err *err)
 {
+	if (!event->raw[0] && event->event->n_raw > 3)
+		return count_gone(objects, event, err);
 	return allocate(
 		objects, event, event->raw[0], event->event->payload, event->raw[2], 0, err);
 }

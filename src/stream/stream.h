@@ -96,7 +96,9 @@ enum loci_marker {
 
 	/* Memory. Sequence numbers are global to the process and order these events between threads.
 	 * Memory that the kernel moves (mremap) is unmapped and mapped. */
-	LOCI_MARK_ALLOC = 0x10,    /* bytes              0: address, 1: sequence, 2: site of the call */
+	LOCI_MARK_ALLOC = 0x10,    /* bytes              0: address, 1: sequence, 2: site of the call. An
+	                              address of 0 and 3 (may be absent): so many have come and gone,
+	                              the largest of these bytes, that nothing else tells of */
 	LOCI_MARK_FREE = 0x11,     /* -                  0: address, 1: sequence */
 	LOCI_MARK_RESIZE = 0x12,   /* new bytes          0: old address, 1: new, 2: sequence, 3: site */
 	LOCI_MARK_MAP = 0x13,      /* PROT_* | MAP_* << 8  0: address, 1: bytes, 2: sequence, 3: site,

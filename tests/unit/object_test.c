@@ -86,6 +86,17 @@ static void heap_blocks(void)
 	CHECK(!about.released);
 	CHECK_STR(about.kind, "heap");
 
+	/* Some that came and went count, and leave no answer behind; none are none. */
+	give(&bench, LOCI_MARK_ALLOC, 60, 0, 0, 0x1234, 7);
+	give(&bench, LOCI_MARK_ALLOC, 600, 0, 0, 0x1234, 1);
+	give(&bench, LOCI_MARK_ALLOC, 6000, 0, 0, 0x1234, 0);
+	CHECK(still_holds(&bench, &a, HEAP));
+	about = info(&bench, a.object);
+	CHECK_U64(about.allocations, 10);
+	CHECK_U64(about.size_bytes, 600);
+	CHECK(!about.released);
+	CHECK_U64(find(&bench, 0, NO_CODE).object, 0);
+
 	/* Odd releases. */
 	give_free(&bench, HEAP + 112);
 	give_free(&bench, HEAP + 1);

@@ -7,6 +7,7 @@
  * that comes from a small heap of its own, which is never given back. */
 #include "collect/runtime/deferring.h"
 #include "collect/runtime/runtime.h"
+#include "collect/runtime/untold.h"
 #include "collect/runtime/wrap.h"
 
 #include <errno.h>
@@ -51,8 +52,12 @@ static void *tell_given(void *memory, size_t bytes, uintptr_t caller)
 	if (!memory)
 		return memory;
 	rt_defer(thread); /* no handler between a number and its words */
-	raw[1] = rt_next_sequence();
-	rt_mark(thread, LOCI_MARK_ALLOC, bytes, 3, raw);
+	if (rt.watches) {
+		rt_untold_keep(thread, raw[0], bytes, raw[2]);
+	} else {
+		raw[1] = rt_next_sequence();
+		rt_mark(thread, LOCI_MARK_ALLOC, bytes, 3, raw);
+	}
 	rt_undefer(thread);
 	return memory;
 }
@@ -119,7 +124,8 @@ RT_WRAP(void, free, void *memory)
 	thread = memory ? watching(SITE) : NULL;
 	if (thread) {
 		rt_defer(thread);
-		tell_free(thread, memory, rt_next_sequence());
+		if (!rt.watches || !rt_untold_drop(thread, (uintptr_t)memory))
+			tell_free(thread, memory, rt_next_sequence());
 		rt_undefer(thread);
 	}
 	RT_REAL(free)(memory);
@@ -161,6 +167,8 @@ static void *resize(void *(*real)(void *, size_t), void *old, size_t bytes, uint
 
 	if (thread)
 		rt_defer(thread);
+	if (thread && rt.watches)
+		rt_untold_say(thread, (uintptr_t)old);
 	sequence = thread ? rt_next_sequence() : 0;
 	new = real(old, bytes);
 	error = errno;

@@ -6,6 +6,7 @@
 #include "collect/runtime/level.h"
 #include "collect/runtime/own_signals.h"
 #include "collect/runtime/sync.h"
+#include "collect/runtime/untold.h"
 #include "collect/runtime/watching.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
@@ -45,6 +46,7 @@ static void forget_parent(struct rt_thread *self)
 	rt_modules_drop_gone(false);
 #endif
 	rt_unseen_forget();
+	rt_untold_forget();
 	if (rt.mapped)
 		rt_unmap(rt.mapped, rt.mapped_bytes);
 	rt.mapped = NULL;

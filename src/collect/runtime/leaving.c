@@ -2,6 +2,7 @@
 /* The end of a process. What exit does comes first: handlers, destructors of the program and of
  * its libraries. Ours was registered by a library that is initialised before them all. */
 #include "collect/runtime/level.h"
+#include "collect/runtime/untold.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
 
@@ -16,6 +17,15 @@ static void count_unseen(void)
 #endif
 	rt_unseen_count();
 	rt_unseen_tell();
+}
+
+/* Threads that are still there had allocations that came and went. */
+static void tell_untold(void)
+{
+	rt_untold_say_all();
+	for (struct rt_thread *thread = rt_threads(); thread; thread = thread->next)
+		if (__atomic_load_n(&thread->in_use, __ATOMIC_ACQUIRE))
+			rt_untold_say_gone(thread);
 }
 
 /* with_loader: it may be asked for modules, as exit itself might do. */
@@ -41,6 +51,7 @@ void rt_end(int status, bool with_loader)
 	rt_lock();
 	if (!rt.ended) {
 		count_unseen();
+		tell_untold();
 		rt.ended = true;
 		rt_process_mark(LOCI_MARK_END, (uint64_t)(status & 0xff) << 8, 0, NULL);
 		loci_ring_producer_close(&rt.ring);
@@ -55,8 +66,12 @@ void rt_unseen_now(void)
 	uint64_t mask = rt_block();
 
 	rt_lock();
-	if (!rt.ended)
+	if (!rt.ended) {
 		count_unseen();
+		rt_untold_say_all();
+		if (rt_self)
+			rt_untold_say_gone(rt_self);
+	}
 	rt_unlock();
 	rt_unblock(mask);
 }

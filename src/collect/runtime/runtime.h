@@ -96,6 +96,13 @@ struct rt_parts {
 		back; /* .. called by the code with this frame pointer, from before there */
 };
 
+#define RT_GONE_BITS 6
+
+/* Allocations by one call that were freed before anybody was told of them (untold.h). */
+struct rt_gone {
+	uint64_t site, n, bytes; /* of the largest */
+};
+
 /* A thread. These are never given back, only used again. */
 struct rt_thread {
 	struct rt_thread *next;
@@ -146,7 +153,8 @@ struct rt_thread {
 	uint64_t tail_refs, tail_now; /* references in its tracing copy when a look or burst was
 					 over: of late, and so far */
 	struct rt_turn turn;
-	uint64_t *counters;          /* of executions; NULL: none yet */
+	uint64_t *counters; /* of executions; NULL: none yet */
+	struct rt_gone gone[1 << RT_GONE_BITS];
 	uintptr_t new_site;          /* of an operator new that is on its way to malloc */
 	char path[2][RT_PATH_BYTES]; /* stacks may be small */
 	struct loci_marking_thread marks;
@@ -337,7 +345,7 @@ void rt_modules_begin(void);
 void rt_modules_tell_again(void); /* in a child */
 /* What the loader has there now; false: nothing. Without locks. */
 bool rt_module_around(uintptr_t address, uintptr_t *ret_start, size_t *ret_bytes);
-void rt_modules_look(void);       /* for new ones, with the loader's locks; our lock not held */
+void rt_modules_look(void); /* for new ones, with the loader's locks; our lock not held */
 /* Code that was not linked to the runtime closes libraries without its knowledge. Lock held. */
 void rt_modules_drop_gone(bool is_told);
 

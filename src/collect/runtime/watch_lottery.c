@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/runtime/watch_lottery.h"
 #include "collect/runtime/reservoir.h"
+#include "collect/runtime/untold.h"
 #include "collect/runtime/watch.h"
 #include "collect/runtime/watch_bulk.h"
 #include "collect/runtime/watch_far.h"
@@ -194,9 +195,10 @@ static uint64_t take_id(void)
 	return __atomic_add_fetch(&rt.control->taken, 1, __ATOMIC_RELAXED);
 }
 
-/* Which events of memory were before. */
-static uint64_t last_sequence(void)
+/* Which events of memory were before an address was met. What it is in is told by then. */
+static uint64_t last_sequence(uintptr_t address)
 {
+	rt_untold_met(address);
 	return __atomic_load_n(&rt.sequence, __ATOMIC_SEQ_CST);
 }
 
@@ -207,7 +209,7 @@ static void tell_open(const struct rt_thread *thread, const struct rt_burst_samp
 	uint64_t raw[LOCI_OPEN_AROUND + LOCI_AROUND_WORDS] = { sample->address, sample->count,
 		sample->site, sample->descriptor, watch, sample->frame, sample->mean, thread->id,
 		sample->n_blocks, sample->is_part ? 0 : until - sample->count,
-		sample->touches - sample->in_parts, last_sequence() };
+		sample->touches - sample->in_parts, last_sequence(sample->address) };
 	unsigned n = LOCI_OPEN_AROUND + loci_around_put(&sample->around, raw + LOCI_OPEN_AROUND);
 
 	rt_process_mark(LOCI_MARK_SAMPLE_OPEN, id, n, raw);
@@ -220,7 +222,7 @@ void rt_lottery_reused(
 	uint64_t id = take_id();
 	uint64_t raw[] = { sample->reuse.address, sample->reuse_count, sample->reuse.site,
 		sample->reuse.descriptor, thread->id, sample->reuse_frame, sample->touches, unseen,
-		last_sequence(), sample->reuse_distinct };
+		last_sequence(sample->reuse.address), sample->reuse_distinct };
 
 	tell_open(thread, sample, id, LOCI_WATCH_BURST);
 	rt_process_mark(LOCI_MARK_SAMPLE_FIRE, id, sizeof(raw) / sizeof(*raw), raw);
@@ -407,7 +409,7 @@ static void meet(unsigned watch, uintptr_t address, const greg_t *gregs, uint64_
 	met->raw[3] = touch.descriptor;
 	met->raw[4] = rt_self ? rt_self->id : 0;
 	met->raw[6] = in_parts_since(armed, touch.touches);
-	met->raw[8] = last_sequence();
+	met->raw[8] = last_sequence(address);
 	if (is_within)
 		rt_call_stack_walk(&calls, rt_self->parts.pointer, rt_self->parts.back);
 	else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/runtime/watching.h"
 #include "collect/runtime/level.h"
+#include "collect/runtime/untold.h"
 #include "collect/runtime/watch_bulk.h"
 #include "collect/runtime/watch_far.h"
 #include "collect/runtime/watch_lottery.h"
@@ -429,5 +430,6 @@ void rt_watch_thread_end(struct rt_thread *thread)
 	keep_runs_off(thread, false);
 	if (rt_mode() != RT_OFF)
 		rt_lottery_thread_end(thread);
+	rt_untold_say_gone(thread);
 	rt_unlock();
 }
