@@ -46,7 +46,8 @@ static void forget_parent(struct rt_thread *self)
 	rt_modules_drop_gone(false);
 #endif
 	rt_unseen_forget();
-	rt_untold_forget();
+	if (rt.watches)
+		rt_untold_forget();
 	if (rt.mapped)
 		rt_unmap(rt.mapped, rt.mapped_bytes);
 	rt.mapped = NULL;

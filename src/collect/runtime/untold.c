@@ -87,26 +87,36 @@ void rt_untold_keep(struct rt_thread *thread, uintptr_t memory, size_t bytes, ui
 		tell(thread, old, &before, sequence);
 }
 
-/* Which it has so many of, none larger; 0 bytes and more. */
+/* Numbers that another thread may read where the process ends. */
+static uint64_t get(const uint64_t *of)
+{
+	return __atomic_load_n(of, __ATOMIC_RELAXED);
+}
+
+static void set(uint64_t *of, uint64_t value)
+{
+	__atomic_store_n(of, value, __ATOMIC_RELAXED);
+}
+
 static void tell_gone(struct rt_thread *thread, struct rt_gone *gone)
 {
-	uint64_t raw[4] = { 0, rt_next_sequence(), gone->site, gone->n };
+	uint64_t raw[4] = { 0, rt_next_sequence(), get(&gone->site), get(&gone->n) };
 
-	gone->n = 0;
-	mark(thread, LOCI_MARK_ALLOC, gone->bytes, 4, raw);
+	set(&gone->n, 0);
+	mark(thread, LOCI_MARK_ALLOC, get(&gone->bytes), 4, raw);
 }
 
 static void count_gone(struct rt_thread *thread, const struct allocation *its)
 {
 	struct rt_gone *gone = &thread->gone[its->site * GOLDEN >> (64 - RT_GONE_BITS)];
 
-	if (gone->n && gone->site != its->site)
+	if (get(&gone->n) && get(&gone->site) != its->site)
 		tell_gone(thread, gone);
-	if (!gone->n)
-		*gone = (struct rt_gone){ .site = its->site };
-	if (gone->bytes < its->bytes)
-		gone->bytes = its->bytes;
-	if (++gone->n == GONE_MOST)
+	if (!get(&gone->n) || get(&gone->bytes) < its->bytes)
+		set(&gone->bytes, its->bytes);
+	set(&gone->site, its->site);
+	set(&gone->n, get(&gone->n) + 1);
+	if (get(&gone->n) == GONE_MOST)
 		tell_gone(thread, gone);
 }
 
@@ -170,7 +180,7 @@ void rt_untold_say_all(void)
 void rt_untold_say_gone(struct rt_thread *thread)
 {
 	for (unsigned i = 0; i < 1 << RT_GONE_BITS; i++)
-		if (thread->gone[i].n)
+		if (get(&thread->gone[i].n))
 			tell_gone(NULL, &thread->gone[i]);
 }
 

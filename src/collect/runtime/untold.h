@@ -6,7 +6,10 @@
  *
  * Nobody waits here: a trap may come between any two instructions, also because the runtime's own
  * stack is where a block is watched. A slot that is busy has no block that the program knows of, or
- * one that has its sequence number: a number is taken before the block can be missed. */
+ * one that has its sequence number: a number is taken before the block can be missed.
+ *
+ * Of blocks that lie in others which were allocated by the same functions the inner may be told
+ * first, and then is taken to have ended. No allocator is known to do that. */
 #ifndef LOCI_COLLECT_RUNTIME_UNTOLD_H
 #define LOCI_COLLECT_RUNTIME_UNTOLD_H
 
