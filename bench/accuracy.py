@@ -25,7 +25,7 @@ LONG = 20 * SCALE  # native seconds of what is judged
 SHORT = LONG / (2 if QUICK else 5)  # and of what is compared with each other
 PERIODS = [500000, 1000000, 5000000, 10000000]  # RDX's
 SAMPLES = [int(n) for n in os.environ.get("SAMPLES", "20000 1000").split()]
-FAR = "10%"  # of the references, for the judged number of samples: overhead has no limit there
+FAR = "1%"  # of the references, for the judged number of samples: overhead has no limit there
 WAYS = os.environ.get("WAYS", "").split()  # by the first word of their kind; none: all
 SEED = int(os.environ.get("SEED", "0"))
 REPLACE = ["rdx", "oldest", "coin", "never"]
@@ -50,7 +50,8 @@ def plan():
     pages = lambda round: Item("pages", LONG, ["--watch-by", "pages"], "64", ("native",), round)
     yield registers(0)
     for n in SAMPLES:
-        yield Item("samples %d" % n, SHORT, ["--far", FAR] if n >= 20000 else [], samples=n)
+        is_judged = n >= 20000
+        yield Item("samples %d" % n, LONG if is_judged else SHORT, ["--far", FAR] if is_judged else [], samples=n)
     yield pages(0)
     for period in PERIODS:
         yield Item("period %d" % period, SHORT, [], beside=both, period=period, weights=period == PERIODS[1])
