@@ -534,6 +534,8 @@ static int take_event(
 
 	if (event->thread != a->walk.thread[a->walk.at].id)
 		r = switch_thread(a, event->thread, err);
+	if (r == 0 && a->watched)
+		r = loci_watch_blame_before(a->watched, a, event, err);
 	if (r == 0)
 		r = follow(a, event, err);
 	if (r < 0)
