@@ -42,7 +42,7 @@ static void look_below(struct loci_objects *objects, uint64_t address, uint64_t 
 	ret->known = false;
 	if (address > frame + LOCI_RETURN_BYTES - 1 || (region && !region->stack))
 		return;
-	on_stack(objects, address, address < low ? address : low, UINT64_MAX, false, ret);
+	on_stack(objects, address, low, UINT64_MAX, false, ret);
 	if (address < low)
 		ret->kind = LOCI_LOOK_DEEP;
 }
