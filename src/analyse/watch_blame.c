@@ -218,7 +218,7 @@ static int take_place(struct loci_watch_blame *blame, struct loci_attribution *a
 
 	if (blame->n == UINT32_MAX - 1)
 		return loci_err_set(err, ENOMEM, "more than 2^32 samples");
-	if (loci_grow(&blame->place, &blame->cap, blame->n + 1, sizeof(place)) < 0 ||
+	if (loci_grow_little(&blame->place, &blame->cap, blame->n + 1, sizeof(place)) < 0 ||
 		loci_grow(&list->place, &list->cap, list->n + 1, sizeof(*list->place)) < 0)
 		return loci_err_nomem(err);
 	list->place[list->n++] = (uint32_t)blame->n;

@@ -79,7 +79,7 @@ int loci_watch_counts_fire(
 
 	if (event->n_raw < LOCI_FIRE_MEMORY)
 		return 0;
-	if (loci_grow(&counts->told, &counts->told_cap,
+	if (loci_grow_little(&counts->told, &counts->told_cap,
 		    counts->n_told + TOLD_RAW + event->n_raw - LOCI_FIRE_EMPTY, sizeof(*told)) < 0)
 		return -ENOMEM;
 	told = counts->told + counts->n_told;
