@@ -72,7 +72,8 @@ def children(pid):
 
 class Peaks(threading.Thread):
     """The most memory that a process and its child have had, looked at until it ends, each by itself and both at the same
-    time, where what they share counts once. Of each the last look counts: before it runs a program of its own a process has its parent's."""
+    time, where what they share counts once: while the child lives, if there is one. Of each the last look counts: before
+    it runs a program of its own a process has its parent's."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)
@@ -85,7 +86,7 @@ class Peaks(threading.Thread):
             own, own_now = memory_kib(self.pid)
             child, child_now = max([memory_kib(c) for c in children(self.pid)], default=(0, 0))
             self.own, self.child = own or self.own, child or self.child
-            if pause > 0.02:  # they run their own programs by then
+            if pause > 0.02 and (child_now or not self.child):  # they run their own programs by then
                 self.both = max(self.both, own_now + child_now)
             pause = min(0.1, pause * 1.2)
 

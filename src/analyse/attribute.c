@@ -123,8 +123,11 @@ void loci_attribution_free(struct loci_attribution *a)
 /* Memory was allocated: time goes on. */
 static void bear(struct loci_attribution *a, uint64_t address)
 {
-	uint32_t epoch = loci_objects_epoch(a->objects, address);
+	uint32_t epoch;
 
+	if (a->watched) /* there is no time, but that of samples */
+		return;
+	epoch = loci_objects_epoch(a->objects, address);
 	a->walk.clock++;
 	a->birth[epoch % LOCI_BIRTHS] = (struct loci_birth){ .epoch = epoch,
 		.clock = (uint32_t)a->walk.clock & LOCI_CLOCK_MASK };
@@ -534,6 +537,8 @@ static int take_event(
 
 	if (event->thread != a->walk.thread[a->walk.at].id)
 		r = switch_thread(a, event->thread, err);
+	if (r == 0 && a->watched)
+		r = loci_watch_blame_before(a->watched, a, event, err);
 	if (r == 0)
 		r = follow(a, event, err);
 	if (r < 0)

@@ -117,9 +117,9 @@ int loci_between_add(struct loci_between *between, const struct loci_weigh_sampl
 	size_t n = sample->n_shares ? sample->n_shares : 1;
 	uint32_t context;
 
-	if (loci_grow(&between->sample, &between->sample_cap, between->n_samples + 1,
+	if (loci_grow_little(&between->sample, &between->sample_cap, between->n_samples + 1,
 		    sizeof(*between->sample)) < 0 ||
-		loci_grow(&between->share, &between->share_cap, between->n_shares + n,
+		loci_grow_little(&between->share, &between->share_cap, between->n_shares + n,
 			sizeof(*between->share)) < 0 ||
 		number_of(between, sample->context, &context) < 0)
 		return -ENOMEM;

@@ -7,10 +7,7 @@
 #include <string.h>
 
 enum {
-	RETURN_BYTES = 8,          /* the return address at the frame address */
-	FRAME_STEP = 4096,         /* how much of a frame without variables is taken at a time */
-	STACK_REACH = 1024 * 1024, /* under the top frame, where nothing is mapped; variables that
-				      are known to be there may lie deeper */
+	FRAME_STEP = 4096, /* how much of a frame without variables is taken at a time */
 };
 
 const struct loci_shadow loci_no_frames;
@@ -57,8 +54,8 @@ static void answer_registered(struct loci_objects *objects, uint64_t address,
 		ret->bytes = 0;
 }
 
-static int answer_module(struct loci_objects *objects, uint64_t address, struct loci_loaded *loaded,
-	struct loci_object_hit *ret, struct loci_err *err)
+int loci_objects_answer_module(struct loci_objects *objects, uint64_t address,
+	struct loci_loaded *loaded, struct loci_object_hit *ret, struct loci_err *err)
 {
 	uint64_t low, last;
 	bool asks = !loaded->asked;
@@ -83,22 +80,17 @@ static int answer_module(struct loci_objects *objects, uint64_t address, struct 
 
 /* Stacks. */
 
-struct extent {
-	uint64_t low, last;
-	bool mapped;
-};
-
 /* The innermost frame that begins above the address, and so owns it: index + 1, 0: none. */
 static size_t owner_of(const struct loci_shadow *shadow, uint64_t address)
 {
 	size_t low = 0, high = shadow->n;
 
-	if (high && shadow->frame[high - 1].address + RETURN_BYTES > address)
+	if (high && shadow->frame[high - 1].address + LOCI_RETURN_BYTES > address)
 		return high;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (shadow->frame[middle].address + RETURN_BYTES > address)
+		if (shadow->frame[middle].address + LOCI_RETURN_BYTES > address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -128,9 +120,8 @@ static int prefer_named(struct loci_objects *objects, uint64_t site,
 	return r < 0 ? r : 0;
 }
 
-/* The variable at an address as a frame sees it. */
-static int frame_place(struct loci_objects *objects, const struct loci_shadow *shadow, size_t i,
-	uint64_t address, uint64_t code_address, struct loci_function **ret_function,
+int loci_objects_frame_place(struct loci_objects *objects, const struct loci_shadow *shadow,
+	size_t i, uint64_t address, uint64_t code_address, struct loci_function **ret_function,
 	struct loci_place *ret, struct loci_err *err)
 {
 	const struct loci_shadow_frame *frame = &shadow->frame[i];
@@ -157,7 +148,8 @@ static int frame_place(struct loci_objects *objects, const struct loci_shadow *s
 /* Relative to the top frame: the same on every call. Above the return address only parameters are
  * the function's own. */
 static void answer_top(struct loci_objects *objects, uint64_t address, uint64_t frame_address,
-	const struct loci_place *place, uint32_t object, bool mapped, struct loci_object_hit *ret)
+	const struct loci_place *place, uint32_t object, const struct loci_extent *extent,
+	struct loci_object_hit *ret)
 {
 	int64_t offset = (int64_t)(address - frame_address), low = place->low, high = place->high;
 
@@ -170,11 +162,11 @@ static void answer_top(struct loci_objects *objects, uint64_t address, uint64_t 
 		int64_t step = offset & -(int64_t)FRAME_STEP;
 
 		low = low > step ? low : step;
-		high = high < RETURN_BYTES ? high : RETURN_BYTES;
+		high = high < LOCI_RETURN_BYTES ? high : LOCI_RETURN_BYTES;
 	}
-	if (objects->odd_stacks || ret->generation)
+	if (extent->unframed || (!extent->was && (objects->odd_stacks || ret->generation)))
 		return;
-	if (!mapped)
+	if (!extent->mapped)
 		objects->unknown_stack = true;
 	ret->framed = true;
 	ret->last -= ret->begin;
@@ -208,9 +200,9 @@ static int answer_frame(struct loci_objects *objects, const struct loci_shadow *
 	return r;
 }
 
-static int answer_stack(struct loci_objects *objects, uint64_t address, uint64_t code_address,
-	const struct loci_shadow *shadow, const struct extent *extent, struct loci_object_hit *ret,
-	struct loci_err *err)
+int loci_objects_answer_stack(struct loci_objects *objects, uint64_t address, uint64_t code_address,
+	const struct loci_shadow *shadow, const struct loci_extent *extent,
+	struct loci_object_hit *ret, struct loci_err *err)
 {
 	size_t owner = owner_of(shadow, address);
 	struct loci_function *function = NULL;
@@ -220,13 +212,13 @@ static int answer_stack(struct loci_objects *objects, uint64_t address, uint64_t
 
 	/* Parameters on the stack stand in the caller's frame. */
 	if (owner < shadow->n && shadow->frame[owner].address >= extent->low) {
-		r = frame_place(
+		r = loci_objects_frame_place(
 			objects, shadow, owner, address, code_address, &function, &place, err);
 		if (r == 0 && place.variable)
 			owner++;
 	}
 	if (r == 0 && !place.variable && owner && shadow->frame[owner - 1].address <= extent->last)
-		r = frame_place(
+		r = loci_objects_frame_place(
 			objects, shadow, owner - 1, address, code_address, &function, &place, err);
 	else if (!place.variable)
 		owner = 0;
@@ -236,7 +228,7 @@ static int answer_stack(struct loci_objects *objects, uint64_t address, uint64_t
 		return r;
 	if (owner == shadow->n && owner) {
 		answer_top(objects, address, shadow->frame[owner - 1].address, &place, object,
-			extent->mapped, ret);
+			extent, ret);
 		return 0;
 	}
 	if (owner)
@@ -257,11 +249,10 @@ static uint64_t top_address(const struct loci_shadow *shadow)
 	return shadow->n ? shadow->frame[shadow->n - 1].address : 0;
 }
 
-/* The gap between regions and modules that an address is in. */
-static struct extent gap_around(struct loci_objects *objects, uint64_t address)
+struct loci_extent loci_objects_gap(struct loci_objects *objects, uint64_t address)
 {
 	size_t i = loci_map_index(&objects->map, address);
-	struct extent gap = { .low = 0, .last = UINT64_MAX };
+	struct loci_extent gap = { .low = 0, .last = UINT64_MAX };
 
 	if (i)
 		gap.low = objects->map.region[i - 1]->last + 1;
@@ -275,8 +266,9 @@ static struct extent gap_around(struct loci_objects *objects, uint64_t address)
 static int answer_unknown(struct loci_objects *objects, uint64_t address, uint64_t code_address,
 	const struct loci_shadow *shadow, struct loci_object_hit *ret, struct loci_err *err)
 {
-	struct extent gap = gap_around(objects, address);
-	uint64_t top = top_address(shadow), low = top > STACK_REACH ? top - STACK_REACH : 0;
+	struct loci_extent gap = loci_objects_gap(objects, address);
+	uint64_t top = top_address(shadow),
+		 low = top > LOCI_STACK_REACH ? top - LOCI_STACK_REACH : 0;
 
 	if (top && !objects->has_frames) { /* what is unknown may be a stack from now on */
 		objects->has_frames = true;
@@ -285,20 +277,20 @@ static int answer_unknown(struct loci_objects *objects, uint64_t address, uint64
 	if (top && address < low) {
 		struct loci_function *function;
 		struct loci_place place = { 0 };
-		int r = frame_place(objects, shadow, shadow->n - 1, address, code_address,
-			&function, &place, err);
+		int r = loci_objects_frame_place(objects, shadow, shadow->n - 1, address,
+			code_address, &function, &place, err);
 
 		if (r < 0)
 			return r;
 		if (place.variable)
 			low = address;
 	}
-	if (top && within(address, low, shadow->frame[0].address + RETURN_BYTES - 1)) {
+	if (top && within(address, low, shadow->frame[0].address + LOCI_RETURN_BYTES - 1)) {
 		const struct loci_region *region = loci_map_find(&objects->map, top);
-		struct extent extent = { .low = low, .last = UINT64_MAX };
+		struct loci_extent extent = { .low = low, .last = UINT64_MAX };
 
 		if (!region || region->stack)
-			return answer_stack(
+			return loci_objects_answer_stack(
 				objects, address, code_address, shadow, &extent, ret, err);
 	}
 	answer(objects, address, 0, gap.low, gap.last, &objects->layout_serial, ret);
@@ -311,12 +303,13 @@ static int answer_region(struct loci_objects *objects, uint64_t address, uint64_
 	const struct loci_shadow *shadow, struct loci_region *region, struct loci_object_hit *ret,
 	struct loci_err *err)
 {
-	struct extent extent = { region->low, region->last, true };
+	struct loci_extent extent = { .low = region->low, .last = region->last, .mapped = true };
 
 	if (!region->stack && within(top_address(shadow), region->low, region->last))
 		loci_objects_make_stack(objects, region);
 	if (region->stack)
-		return answer_stack(objects, address, code_address, shadow, &extent, ret, err);
+		return loci_objects_answer_stack(
+			objects, address, code_address, shadow, &extent, ret, err);
 	loci_modules_narrow(&objects->modules, address, &extent.low, &extent.last);
 	answer(objects, address, region->object, extent.low, extent.last, &region->serial, ret);
 	if (region->parted)
@@ -349,16 +342,19 @@ int loci_objects_find(struct loci_objects *objects, uint64_t address, uint64_t c
 		return 0;
 	}
 	if (block) { /* a coroutine's stack */
-		struct extent extent = { block->low, block->low + (block->bytes - 1), true };
+		struct loci_extent extent = {
+			.low = block->low, .last = block->low + (block->bytes - 1), .mapped = true
+		};
 
 		if (!block->parted)
 			block->serial++;
 		block->parted = true;
-		return answer_stack(objects, address, code_address, shadow, &extent, ret, err);
+		return loci_objects_answer_stack(
+			objects, address, code_address, shadow, &extent, ret, err);
 	}
 	loaded = loci_modules_find(&objects->modules, address);
 	if (loaded)
-		return answer_module(objects, address, loaded, ret, err);
+		return loci_objects_answer_module(objects, address, loaded, ret, err);
 	region = loci_map_find(&objects->map, address);
 	if (region)
 		return answer_region(objects, address, code_address, shadow, region, ret, err);

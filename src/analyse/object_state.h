@@ -46,6 +46,33 @@ struct loci_objects {
 
 extern const struct loci_shadow loci_no_frames;
 
+enum {
+	LOCI_RETURN_BYTES = 8, /* the return address at the frame address */
+	/* Under the top frame, where nothing is mapped; variables that are known to be there may
+	 * lie deeper. */
+	LOCI_STACK_REACH = 1024 * 1024,
+};
+
+/* Memory that may be a stack. */
+struct loci_extent {
+	uint64_t low, last;
+	bool mapped;
+	bool was;      /* as it was earlier, and so is the next one */
+	bool unframed; /* nothing is said relative to frames */
+};
+/* object.c: who knows an address answers. The top frame of the shadow is in the extent. */
+int loci_objects_answer_module(struct loci_objects *objects, uint64_t address,
+	struct loci_loaded *loaded, struct loci_object_hit *ret, struct loci_err *err);
+int loci_objects_answer_stack(struct loci_objects *objects, uint64_t address, uint64_t code_address,
+	const struct loci_shadow *shadow, const struct loci_extent *extent,
+	struct loci_object_hit *ret, struct loci_err *err);
+/* The variable at an address as a frame sees it. */
+int loci_objects_frame_place(struct loci_objects *objects, const struct loci_shadow *shadow,
+	size_t i, uint64_t address, uint64_t code_address, struct loci_function **ret_function,
+	struct loci_place *ret, struct loci_err *err);
+/* The gap between regions and modules that an address is in. */
+struct loci_extent loci_objects_gap(struct loci_objects *objects, uint64_t address);
+
 static inline void loci_objects_lock(const struct loci_objects *objects)
 {
 	if (objects->symbols_lock)

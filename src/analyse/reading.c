@@ -9,6 +9,7 @@
 #include "analyse/session.h"
 #include "analyse/watch_events.h"
 #include "base/cleanup.h"
+#include "base/own_code.h"
 #include "stream/decode.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 
 #define WORDS         32768 /* per read: with the references of a batch they stay in L2 */
+#define FEW_WORDS     4096  /* where few come: who shares a machine with the program takes little */
 #define REFS          4096
 #define SETS_BYTES    (96ull << 20) /* at most, of the per-set engine at one block size */
 #define WORK_BYTES    (32ull << 20) /* buffers, decoder, SQLite */
@@ -37,7 +39,7 @@ struct process {
 	struct loci_watch_events watched;     /* where samples are */
 	struct loci_watch_blame *blame;       /* of these; NULL: they are not attributed */
 	uint64_t promised_bytes, footprint_bytes, share_bytes;
-	bool keep;
+	bool is_first, keep;
 	struct loci_process_totals totals;
 	struct loci_unseen unseen;
 	struct loci_mistakes mistakes;
@@ -128,6 +130,7 @@ static int join(struct process *p, struct loci_grain_options *grain, struct loci
 	struct loci_analysis *a = p->analysis;
 	bool first = a->n_read++ == 0;
 
+	p->is_first = first;
 	if (first)
 		a->info = p->source->info;
 	else if (a->info.unit != p->source->info.unit)
@@ -407,7 +410,8 @@ static int read_all(struct process *p, struct loci_err *err)
 	struct loci_source *source = p->source;
 
 	for (;;) {
-		ssize_t n = source->ops->read(source, p->words, WORDS, err);
+		ssize_t n = source->ops->read(
+			source, p->words, p->options->watching ? FEW_WORDS : WORDS, err);
 		int r = 0;
 
 		if (n == -EINTR && stopped(p))
@@ -544,6 +548,8 @@ static int recount_watched(struct process *p, struct loci_err *err)
 	if (!p->attribution)
 		return 0;
 	r = loci_attribution_finish(p->attribution, err);
+	if (r == 0)
+		r = loci_watch_blame_end(p->blame, p->attribution, err);
 	counts = loci_watch_blame_counts(p->blame);
 	loci_weigh_recount(p->watched.weigh, counts->count, counts->n);
 	return r;
@@ -675,6 +681,8 @@ int loci_analysis_read(
 		r = open_watched(p, err);
 	if (r < 0)
 		return r;
+	if (p->options->watching && p->is_first)
+		loci_own_code_release();
 	r = read_all(p, err);
 	folded = fold(p, r == 1, r == 0, err);
 	return r < 0 ? r : folded;

@@ -12,7 +12,7 @@ void loci_touch_clock_fini(struct loci_touch_clock *clock)
 int loci_touch_clock_add(
 	struct loci_touch_clock *clock, uint32_t thread, uint64_t count, double gap, double rate)
 {
-	if (loci_grow(&clock->mark, &clock->cap, clock->n + 1, sizeof(*clock->mark)) < 0)
+	if (loci_grow_little(&clock->mark, &clock->cap, clock->n + 1, sizeof(*clock->mark)) < 0)
 		return -ENOMEM;
 	clock->mark[clock->n++] = (struct loci_touch_clock_mark){ thread, count, gap, gap * rate };
 	return 0;

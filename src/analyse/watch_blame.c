@@ -5,34 +5,43 @@
 
 #include "analyse/attribute.h"
 #include "analyse/grow.h"
+#include "analyse/object_look.h"
+#include "analyse/watch_calls.h"
 #include "analyse/watch_place.h"
 #include "base/cleanup.h"
 #include "hist/statstack.h"
 
 #include <math.h>
 
-/* A use or reuse. */
+/* A use or reuse. What debug information has to say of it is asked when the program has ended:
+ * while it runs it would share its memory with all of that. */
 struct place {
-	struct loci_watch_code code;
-	struct loci_watch_site site; /* until the object is known, of whichever */
+	uint64_t code, descriptor; /* as told */
 	uint64_t address, frame;
-	uint32_t row, context, epoch;
 	uint64_t after; /* events of memory; 0: all that came before it in the stream */
+	struct loci_object_look look;
+	uint32_t calls; /* list of return addresses plus one; 0: none */
+	uint32_t row, context, epoch;
+	uint8_t op;
+	bool is_sought; /* the memory has been looked at */
+	bool is_named;  /* its code is known */
+	bool is_settled;
 };
 
-struct places {
-	struct place *place;
+struct list {
+	uint32_t *place;
 	size_t n, cap;
-	size_t sought; /* up to here the objects are known */
+	size_t sought; /* up to here the memory has been looked at */
 };
 
 struct loci_watch_blame {
 	bool writes_only;
-	struct places use, reuse;
-	struct place *calls; /* whose return addresses may follow; NULL: nobody's */
-	struct loci_watch_site called;
-	uint64_t *back;
-	size_t n_back, back_cap;
+	struct place *place; /* as they came */
+	size_t n, cap;
+	size_t settled; /* up to here nothing more is to be asked */
+	struct list use, reuse;
+	uint32_t calls; /* place, plus one, whose return addresses may follow; 0: nobody's */
+	struct loci_watch_calls back;
 	struct loci_watch_places *known;
 	struct loci_watch_counts counts; /* of reuses, by their number */
 	struct loci_watch_times times;
@@ -55,9 +64,10 @@ void loci_watch_blame_free(struct loci_watch_blame *blame)
 {
 	if (!blame)
 		return;
+	free(blame->place);
 	free(blame->use.place);
 	free(blame->reuse.place);
-	free(blame->back);
+	loci_watch_calls_fini(&blame->back);
 	loci_watch_places_free(blame->known);
 	loci_watch_counts_fini(&blame->counts);
 	loci_spread_fini(&blame->times.rows);
@@ -93,22 +103,34 @@ static uint64_t sequence_of(const struct loci_event *event)
 	}
 }
 
-/* The row of a place: its site's references to the object that the address is in now. */
-static int seek(struct loci_watch_blame *blame, struct loci_attribution *a, struct place *place,
-	struct loci_err *err)
+static struct loci_watch_code code_of(
+	const struct loci_watch_blame *blame, const struct place *place, uint32_t object)
+{
+	return (struct loci_watch_code){ .address = place->code,
+		.descriptor = place->descriptor,
+		.object = object,
+		.writes_only = blame->writes_only };
+}
+
+/* The row of a place: its site's references to the object that the address was in. */
+static int find_row(struct loci_watch_blame *blame, struct loci_attribution *a,
+	const struct loci_watch_site *site, struct place *place, struct loci_err *err)
 {
 	struct loci_shadow_frame frame = {
-		.address = place->frame, .entry = place->site.code, .module = place->site.module
+		.address = place->frame, .entry = site->code, .module = site->module
 	};
-	struct loci_shadow shadow = { .frame = &frame, .n = place->frame && place->site.code };
+	struct loci_shadow shadow = { .frame = &frame, .n = place->frame && site->code };
 	struct loci_object_hit hit = { 0 };
+	struct loci_watch_code code;
+	struct loci_watch_site at;
 	uint64_t offset;
 	int r;
 
-	r = loci_objects_find(a->objects, place->address, place->site.address, &shadow, &hit, err);
-	place->code.object = hit.object;
+	r = loci_objects_tell(
+		a->objects, &place->look, place->address, site->address, &shadow, &hit, err);
+	code = code_of(blame, place, hit.object);
 	if (r == 0)
-		r = loci_watch_site(blame->known, a, &place->code, &place->site, err);
+		r = loci_watch_site(blame->known, a, &code, &at, err);
 	if (r < 0)
 		return r;
 	if (loci_rows_reserve(&a->rows, a->code.n_sites) < 0)
@@ -117,76 +139,107 @@ static int seek(struct loci_watch_blame *blame, struct loci_attribution *a, stru
 	if (!hit.bytes && !offset)
 		offset = LOCI_NO_OFFSET;
 	hit.serial = NULL; /* the next one asks again */
-	if (loci_rows_move(&a->rows, place->site.number, &hit, offset, 0) < 0)
+	if (loci_rows_move(&a->rows, at.number, &hit, offset, 0) < 0)
 		return loci_err_nomem(err);
-	place->row = a->rows.site[place->site.number].row;
-	place->epoch = loci_objects_epoch(a->objects, place->address);
+	place->row = a->rows.site[at.number].row;
+	place->op = at.op;
 	return 0;
 }
 
+/* Asks what can be asked by now. */
+static int settle_place(struct loci_watch_blame *blame, struct loci_attribution *a,
+	struct place *place, struct loci_err *err)
+{
+	struct loci_watch_code code = code_of(blame, place, 0); /* .. of whichever object */
+	struct loci_watch_site site;
+	const uint64_t *back;
+	size_t n;
+	int r = loci_watch_site(blame->known, a, &code, &site, err);
+
+	if (r == 0 && !place->is_named) {
+		back = loci_watch_calls_list(&blame->back, place->calls, &n);
+		r = loci_watch_context(blame->known, a, &site, back, n, &place->context, err);
+		place->is_named = true;
+	}
+	if (r == 0 && place->is_sought) {
+		r = find_row(blame, a, &site, place, err);
+		place->is_settled = true;
+	}
+	return r;
+}
+
+/* Debug information is opened here, and nowhere before. */
+static int settle(struct loci_watch_blame *blame, struct loci_attribution *a, struct loci_err *err)
+{
+	int r = loci_watch_counts_settle(&blame->counts, a, err);
+
+	for (size_t i = blame->settled; r == 0 && i < blame->n; i++) {
+		if (!blame->place[i].is_settled)
+			r = settle_place(blame, a, &blame->place[i], err);
+		blame->settled += blame->settled == i && blame->place[i].is_settled;
+	}
+	return r;
+}
+
 /* Those that wait for no more than the events before this number; 0: all. */
-static int seek_due(struct loci_watch_blame *blame, struct places *places,
-	struct loci_attribution *a, uint64_t number, struct loci_err *err)
+static int seek_due(struct loci_watch_blame *blame, struct list *list, struct loci_attribution *a,
+	uint64_t number, struct loci_err *err)
 {
 	int r = 0;
 
-	for (; r == 0 && places->sought < places->n; places->sought++) {
-		struct place *place = &places->place[places->sought];
+	for (; r == 0 && list->sought < list->n; list->sought++) {
+		struct place *place = &blame->place[list->place[list->sought]];
 
 		if (number && place->after >= number)
 			break;
-		r = seek(blame, a, place, err);
+		r = loci_objects_look(a->objects, place->address, place->frame, &place->look, err);
+		place->epoch = loci_objects_epoch(a->objects, place->address);
+		place->is_sought = true;
 	}
 	return r;
 }
 
 /* All return addresses have come. */
-static int end_calls(
-	struct loci_watch_blame *blame, struct loci_attribution *a, struct loci_err *err)
+static int end_calls(struct loci_watch_blame *blame, struct loci_err *err)
 {
-	struct place *place = blame->calls;
 	int r = 0;
 
-	if (place)
-		r = loci_watch_context(blame->known, a, &blame->called, blame->back, blame->n_back,
-			&place->context, err);
-	blame->calls = NULL;
-	blame->n_back = 0;
-	return r;
-}
-
-static int take_calls(struct loci_watch_blame *blame, const struct loci_event *event)
-{
-	if (!blame->calls)
-		return 0;
-	if (loci_grow(&blame->back, &blame->back_cap, blame->n_back + event->n_raw,
-		    sizeof(*blame->back)) < 0)
-		return -ENOMEM;
-	for (unsigned i = 0; i < event->n_raw; i++)
-		blame->back[blame->n_back++] = event->raw[i];
-	return 0;
+	if (blame->calls)
+		r = loci_watch_calls_end(&blame->back, &blame->place[blame->calls - 1].calls);
+	blame->calls = 0;
+	return r < 0 ? loci_err_nomem(err) : 0;
 }
 
 /* after: the raw word that may say it. */
-static int take_place(struct loci_watch_blame *blame, struct loci_attribution *a,
-	struct places *places, const struct loci_event *event, unsigned after, struct loci_err *err)
+static int take_place(struct loci_watch_blame *blame, struct loci_attribution *a, struct list *list,
+	const struct loci_event *event, unsigned after, struct loci_err *err)
 {
-	struct place place = { .code = { .address = event->raw[2],
-				       .descriptor = event->raw[3],
-				       .writes_only = blame->writes_only },
+	const struct place place = { .code = event->raw[2],
+		.descriptor = event->raw[3],
 		.address = event->raw[0],
 		.frame = event->raw[5],
 		.after = event->n_raw > after ? event->raw[after] : 0 };
-	int r = loci_watch_site(blame->known, a, &place.code, &place.site, err);
 
-	if (r < 0)
-		return r;
-	if (loci_grow(&places->place, &places->cap, places->n + 1, sizeof(place)) < 0)
+	if (blame->n == UINT32_MAX - 1)
+		return loci_err_set(err, ENOMEM, "more than 2^32 samples");
+	if (loci_grow_little(&blame->place, &blame->cap, blame->n + 1, sizeof(place)) < 0 ||
+		loci_grow(&list->place, &list->cap, list->n + 1, sizeof(*list->place)) < 0)
 		return loci_err_nomem(err);
-	places->place[places->n++] = place;
-	blame->calls = &places->place[places->n - 1];
-	blame->called = place.site;
-	return place.after ? 0 : seek_due(blame, places, a, 1, err);
+	list->place[list->n++] = (uint32_t)blame->n;
+	blame->place[blame->n++] = place;
+	blame->calls = (uint32_t)blame->n;
+	return place.after ? 0 : seek_due(blame, list, a, 1, err);
+}
+
+int loci_watch_blame_before(struct loci_watch_blame *blame, struct loci_attribution *a,
+	const struct loci_event *event, struct loci_err *err)
+{
+	int r;
+
+	if (!loci_objects_loses_module(a->objects, event))
+		return 0;
+	r = end_calls(blame, err);
+	return r < 0 ? r : settle(blame, a, err);
 }
 
 /* What threads say of memory may come between a sample and its return addresses, which are read
@@ -203,10 +256,10 @@ int loci_watch_blame_event(struct loci_watch_blame *blame, struct loci_attributi
 	uint64_t number = sequence_of(event);
 	int r = 0;
 
-	if (event->kind == LOCI_MARK_STACK)
-		return take_calls(blame, event) < 0 ? loci_err_nomem(err) : 0;
+	if (event->kind == LOCI_MARK_STACK && blame->calls)
+		return loci_watch_calls_add(&blame->back, event) < 0 ? loci_err_nomem(err) : 0;
 	if (ends_calls(event->kind))
-		r = end_calls(blame, a, err);
+		r = end_calls(blame, err);
 	if (r == 0 && number)
 		r = seek_due(blame, &blame->use, a, number, err);
 	if (r == 0 && number)
@@ -215,11 +268,24 @@ int loci_watch_blame_event(struct loci_watch_blame *blame, struct loci_attributi
 		return r;
 	if (event->kind == LOCI_MARK_SAMPLE_OPEN)
 		return take_place(blame, a, &blame->use, event, 11, err);
+	if (event->kind == LOCI_MARK_SAMPLE_FIRE &&
+		loci_watch_counts_fire(&blame->counts, event, blame->reuse.n) < 0)
+		return loci_err_nomem(err);
 	if (event->kind == LOCI_MARK_SAMPLE_FIRE)
-		r = loci_watch_counts_fire(&blame->counts, a, event, blame->reuse.n, err);
-	if (r == 0 && event->kind == LOCI_MARK_SAMPLE_FIRE)
 		return take_place(blame, a, &blame->reuse, event, 8, err);
-	return r;
+	return 0;
+}
+
+int loci_watch_blame_end(
+	struct loci_watch_blame *blame, struct loci_attribution *a, struct loci_err *err)
+{
+	int r = end_calls(blame, err);
+
+	if (r == 0)
+		r = seek_due(blame, &blame->use, a, 0, err);
+	if (r == 0)
+		r = seek_due(blame, &blame->reuse, a, 0, err);
+	return r < 0 ? r : settle(blame, a, err);
 }
 
 const struct loci_watch_counts *loci_watch_blame_counts(const struct loci_watch_blame *blame)
@@ -230,7 +296,7 @@ const struct loci_watch_counts *loci_watch_blame_counts(const struct loci_watch_
 static uint64_t word_of(const struct place *place)
 {
 	return place->row | (uint64_t)place->context << LOCI_USE_CONTEXT |
-		(uint64_t)(place->site.op == LOCI_OP_STORE) << LOCI_USE_WRITE;
+		(uint64_t)(place->op == LOCI_OP_STORE) << LOCI_USE_WRITE;
 }
 
 static int credit(struct loci_watch_blame *blame, struct loci_attribution *a,
@@ -238,8 +304,9 @@ static int credit(struct loci_watch_blame *blame, struct loci_attribution *a,
 	uint64_t touches)
 {
 	bool is_reused = outcome->distance != LOCI_INFINITE;
-	const struct place *use = &blame->use.place[outcome->use];
-	const struct place *by = is_reused ? &blame->reuse.place[outcome->reuse] : use;
+	const struct place *use = &blame->place[blame->use.place[outcome->use]];
+	const struct place *by =
+		is_reused ? &blame->place[blame->reuse.place[outcome->reuse]] : use;
 	unsigned time = is_reused ? loci_spread_bin(outcome->distance) : LOCI_SPREAD_COLD;
 	unsigned stack = LOCI_SPREAD_COLD;
 
@@ -281,9 +348,10 @@ static int add_up(struct loci_watch_blame *blame, struct loci_attribution *a,
 		gaps += watched->sample[i].gap;
 	for (size_t i = 0; i < blame->use.n && i < watched->n_samples; i++) {
 		double refs = watched->sample[i].gap * (double)sum->references / gaps;
+		const struct place *use = &blame->place[blame->use.place[i]];
 
-		a->rows.row[blame->use.place[i].row].refs += (uint64_t)llround(refs);
-		a->walk.contexts.node[blame->use.place[i].context].refs += (uint64_t)llround(refs);
+		a->rows.row[use->row].refs += (uint64_t)llround(refs);
+		a->walk.contexts.node[use->context].refs += (uint64_t)llround(refs);
 	}
 	for (size_t i = 0; i < result->n; i++)
 		if (credit(blame, a, &result->outcome[i], &statstack,
@@ -296,13 +364,5 @@ int loci_watch_blame_finish(struct loci_watch_blame *blame, struct loci_attribut
 	const struct loci_watch_events *watched, const struct loci_sample_sum *sum,
 	struct loci_err *err)
 {
-	int r = end_calls(blame, a, err);
-
-	if (r == 0)
-		r = seek_due(blame, &blame->use, a, 0, err);
-	if (r == 0)
-		r = seek_due(blame, &blame->reuse, a, 0, err);
-	if (r < 0)
-		return r;
 	return add_up(blame, a, watched, sum) < 0 ? loci_err_nomem(err) : 0;
 }

@@ -22,12 +22,17 @@ struct loci_watch_blame;
 int loci_watch_blame_new(bool writes_only, struct loci_watch_blame **ret, struct loci_err *err);
 void loci_watch_blame_free(struct loci_watch_blame *blame); /* NULL allowed */
 
-/* A marker of the stream, before memory changes by it. */
+/* A marker of the stream, before anything is done about it, and before memory changes by it. */
+int loci_watch_blame_before(struct loci_watch_blame *blame, struct loci_attribution *a,
+	const struct loci_event *event, struct loci_err *err);
 int loci_watch_blame_event(struct loci_watch_blame *blame, struct loci_attribution *a,
 	const struct loci_event *event, struct loci_err *err);
-/* What they are known to have counted. */
+/* The stream has ended: asks the symbols. */
+int loci_watch_blame_end(
+	struct loci_watch_blame *blame, struct loci_attribution *a, struct loci_err *err);
+/* After that: what they are known to have counted. */
 const struct loci_watch_counts *loci_watch_blame_counts(const struct loci_watch_blame *blame);
-/* The stream has ended, and so have the samples, which are the same. */
+/* The samples have ended, too, which are the same. */
 int loci_watch_blame_finish(struct loci_watch_blame *blame, struct loci_attribution *a,
 	const struct loci_watch_events *watched, const struct loci_sample_sum *sum,
 	struct loci_err *err);

@@ -136,7 +136,7 @@ static int open_sample(struct loci_watch_events *watched, const struct loci_even
 	if (weighed.n_shares)
 		rate = touches_of(share, weighed.n_shares) / sample.gap;
 
-	if (loci_grow(&watched->sample, &watched->sample_cap, watched->n_samples + 1,
+	if (loci_grow_little(&watched->sample, &watched->sample_cap, watched->n_samples + 1,
 		    sizeof(*watched->sample)) < 0 ||
 		count(watched, sample.thread, event->raw[1]) < 0 ||
 		tick(watched, event, &sample, rate) < 0 ||

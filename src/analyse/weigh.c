@@ -98,8 +98,8 @@ static struct known *know(struct loci_weigh *weigh, const struct watched *watche
 {
 	struct known *known;
 
-	if (loci_grow(&weigh->known, &weigh->known_cap, weigh->n_known + 1, sizeof(*weigh->known)) <
-		0)
+	if (loci_grow_little(&weigh->known, &weigh->known_cap, weigh->n_known + 1,
+		    sizeof(*weigh->known)) < 0)
 		return NULL;
 	known = &weigh->known[weigh->n_known++];
 	*known = (struct known){ .outcome = { .context = watched->context,
@@ -538,7 +538,7 @@ static int share_out(
 		at -= known->outcome.weight;
 		if (at > 0)
 			continue;
-		if (loci_grow(&weigh->known, &weigh->known_cap, weigh->n_known + 1,
+		if (loci_grow_little(&weigh->known, &weigh->known_cap, weigh->n_known + 1,
 			    sizeof(*weigh->known)) < 0)
 			return -ENOMEM;
 		copy = &weigh->known[weigh->n_known++];

@@ -129,13 +129,15 @@ static void tell_block(const struct loci_cc_definition *definition,
 	}
 }
 
+/* Samples that are watched tell their sites themselves: then blocks are told only where it is told
+ * how often they were executed. */
 static void tell(const struct loci_cc_function *function, uint64_t first)
 {
 	const struct loci_cc_definition *definition = rt_definition_of(function);
 	uintptr_t code = code_of(function);
 	uint64_t module;
 
-	if (!definition)
+	if (!definition || (rt.watches && !definition->n_ops))
 		return;
 	module = rt_module_of(code);
 	for (uint32_t i = 0; i < definition->n_blocks; i++)
