@@ -320,6 +320,19 @@ static void count_executions(struct copying *copying)
 	loci_increments_make(copying->increments);
 }
 
+/* Where a loop of the counting copy goes round without a test it is as it was: the compiler makes
+ * more of a loop that goes round where it may end. */
+static void fold_latches(const struct copying *copying)
+{
+	const struct loci_flow *flow = copying->flow;
+	for (size_t i = 0; i < flow->n_loops; i++) {
+		const struct loci_flow_block *header = &flow->block[flow->loop[i].header];
+		for (uint32_t k = 0; k < header->n_predecessors; k++)
+			if (header->predecessor[k] >= flow->loop[i].header)
+				loci_ir_fold_latch(flow->block[header->predecessor[k]].block);
+	}
+}
+
 /* Where a trap finds the budget: in counting copies. */
 static void describe_budget(const struct copying *copying)
 {
@@ -362,8 +375,10 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	keep_in_slots(&copying);
 	loci_bulk_make(emit, plan, copying.copy);
 	loci_ir_promote(plan->function, copying.slot, copying.n_slots);
+	loci_runs_part(copying.runs);
 	loci_runs_describe_budget(copying.runs);
 	loci_bounds_describe_budget(copying.bounds);
+	fold_latches(&copying);
 
 	loci_runs_free(copying.runs);
 	loci_bounds_free(copying.bounds);

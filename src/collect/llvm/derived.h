@@ -17,6 +17,14 @@ extern "C" {
  * the end of `entry`, the only way in, and taken from there. */
 void loci_derived_anew(LLVMBasicBlockRef entry, const LLVMBasicBlockRef *block, size_t n);
 
+/* For a loop of these blocks that is hardly ever entered, only from `entry`, its header first, its
+ * latch last, within a loop whose other blocks are `around`. What those compute and it uses, up to
+ * where its latch leaves it, is computed anew at the end of `entry`, of values that the compiler
+ * does not see to go in steps. Otherwise the loop around would keep addresses for this one alone in
+ * registers, and have its own on the stack. */
+void loci_derived_apart(LLVMBasicBlockRef entry, const LLVMBasicBlockRef *block, size_t n,
+	const LLVMBasicBlockRef *around, size_t n_around);
+
 #ifdef __cplusplus
 }
 #endif

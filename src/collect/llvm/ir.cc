@@ -49,6 +49,10 @@ void loci_ir_fold_latch(LLVMBasicBlockRef latch)
 	auto *end = dyn_cast<BranchInst>(block->getTerminator());
 	if (!before || !end || end->isConditional() || &block->front() != end)
 		return;
+#if LLVM_VERSION_MAJOR >= 19
+	if (end->hasDbgRecords())
+		return;
+#endif
 	BasicBlock *header = end->getSuccessor(0);
 	header->replacePhiUsesWith(block, before);
 	before->getTerminator()->replaceSuccessorWith(block, header);

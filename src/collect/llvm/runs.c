@@ -25,6 +25,7 @@ struct run {
 	LLVMValueRef times, all; /* how often it goes round, and its references then */
 	LLVMValueRef last;       /* the budget when the counting copy's plain loop has ended .. */
 	LLVMBasicBlockRef ended; /* .. which is here */
+	LLVMBasicBlockRef usual; /* where that is entered that tests each turn */
 	struct side side[N_SIDES];
 };
 
@@ -286,6 +287,7 @@ static void make_counting(
 	fold_latch(side);
 	run->last = left;
 	run->ended = ended;
+	run->usual = usual;
 }
 
 void loci_runs_make_tracing(struct loci_runs *runs)
@@ -298,6 +300,36 @@ void loci_runs_make_counting(struct loci_runs *runs, struct loci_increments *inc
 {
 	for (size_t i = 0; i < runs->plan->n_runs; i++)
 		make_counting(runs, &runs->run[i], increments);
+}
+
+static bool is_within(const struct loci_flow *flow, uint32_t block, uint32_t loop)
+{
+	uint32_t at = flow->block[block].loop;
+	while (at != LOCI_FLOW_NONE && at != loop)
+		at = flow->loop[at].parent;
+	return at == loop;
+}
+
+static void part(const struct loci_runs *runs, const struct run *run)
+{
+	const struct loci_flow *flow = runs->flow;
+	const struct side *side = &run->side[COUNTING];
+	uint32_t parent = flow->loop[run->plan->loop].parent;
+	if (parent == LOCI_FLOW_NONE)
+		return;
+	LLVMBasicBlockRef *around = loci_zeroed(flow->n_blocks, sizeof(*around));
+	size_t n = 0;
+	for (uint32_t i = 1; i < flow->n_blocks; i++)
+		if (flow->block[i].loop != run->plan->loop && is_within(flow, i, parent))
+			around[n++] = flow->block[i].block;
+	loci_derived_apart(run->usual, side->block, side->n_blocks, around, n);
+	free(around);
+}
+
+void loci_runs_part(const struct loci_runs *runs)
+{
+	for (size_t i = 0; i < runs->plan->n_runs; i++)
+		part(runs, &runs->run[i]);
 }
 
 /* In the plain loop the budget is what it will be at its end. */

@@ -31,6 +31,9 @@ void loci_runs_make_counting(struct loci_runs *runs, struct loci_increments *inc
 /* Tells the debug information what the budget is in the counting copy's plain loops. When slots are
  * registers again: only then do the values that it is made of live in the loops. */
 void loci_runs_describe_budget(const struct loci_runs *runs);
+/* Then, too: takes from the counting copy's loops that test the budget each turn, which are hardly
+ * ever entered, what they have in common with the loops around them. */
+void loci_runs_part(const struct loci_runs *runs);
 /* Values of the function's body that are used behind a loop that has a plain copy,
  * from 0; NULL: no more. */
 LLVMValueRef loci_runs_outliving(const struct loci_runs *runs, size_t number);
