@@ -28,6 +28,7 @@ SAMPLES = [int(n) for n in os.environ.get("SAMPLES", "20000 1000").split()]
 FAR = "1%"  # of the references, for the judged number of samples: overhead has no limit there
 WAYS = os.environ.get("WAYS", "").split()  # by the first word of their kind; none: all
 SEED = int(os.environ.get("SEED", "0"))
+COUNTING = os.environ.get("COUNTING") != "0"  # what watching takes is told apart from counting
 REPLACE = ["rdx", "oldest", "coin", "never"]
 
 
@@ -45,7 +46,7 @@ class Item:
 
 def plan():
     """What says most comes first."""
-    both = ("native", "cc")
+    both = ("native", "cc") if COUNTING else ("native",)
     registers = lambda round: Item("default", LONG, [], beside=both, round=round)
     pages = lambda round: Item("pages", LONG, ["--watch-by", "pages"], "64", ("native",), round)
     yield registers(0)

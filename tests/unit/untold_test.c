@@ -113,7 +113,8 @@ static int by_sequence(const void *a, const void *b)
 static void sort(void)
 {
 	for (size_t i = 0; i <= THREADS; i++)
-		qsort(logs[i].told, logs[i].n, sizeof(struct told), by_sequence);
+		if (logs[i].n)
+			qsort(logs[i].told, logs[i].n, sizeof(struct told), by_sequence);
 }
 
 static void begin(void)
