@@ -83,8 +83,7 @@ static void take(struct rt_thread *thread, const struct rt_extent *range, uint64
 		.count = rt_thread_count(thread),
 		.mean = thread->parts.mean << within,
 		.site = thread->parts.back,
-		.descriptor =
-			loci_ref_word(0, (enum loci_op)range->op, LOCI_REF_BULK | LOCI_REF_PARTS),
+		.descriptor = descriptor_of(range),
 		.frame = calls.n ? calls.call[calls.n - 1].frame : 0,
 		.n_blocks = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX,
 		.is_part = true };
