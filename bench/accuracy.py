@@ -25,7 +25,7 @@ LONG = 20 * SCALE  # native seconds of what is judged
 SHORT = LONG / (2 if QUICK else 5)  # and of what is compared with each other
 PERIODS = [500000, 1000000, 5000000, 10000000]  # RDX's
 SAMPLES = [int(n) for n in os.environ.get("SAMPLES", "20000 1000").split()]
-FAR = "1%"  # of the references, for the judged number of samples: overhead has no limit there
+FAR = "5%"  # of the references, for the judged number of samples: overhead has no limit there
 WAYS = os.environ.get("WAYS", "").split()  # by the first word of their kind; none: all
 SEED = int(os.environ.get("SEED", "0"))
 COUNTING = os.environ.get("COUNTING") != "0"  # what watching takes is told apart from counting
