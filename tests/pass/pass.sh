@@ -37,7 +37,7 @@ run() { # MODE [RUNS]
 	WORD_LOG=words WORD_LOG_MODE=$1 WORD_LOG_RUNS=${2-1} EXPECTED=expected $fixed timeout 120 ./watched >printed 2>&1
 	[ $? = $status ] || fail "$1: exit status is not $status"
 	cmp -s printed native.printed || fail "$1: prints something else: $(diff native.printed printed | head -3)"
-	read -r _ counted _ traced _ errors _ runs < <(tail -1 words)
+	read -r _ counted _ traced _ errors _ runs _ idle < <(tail -1 words)
 	[ "$errors" = 0 ] || fail "$1: $(head -3 words)"
 }
 
@@ -85,6 +85,11 @@ for level in "${levels[@]}"; do
 		[ "$traced" = "$total" ] || fail "$traced references are in the words without runs, $total were counted"
 		[ -z "$fixed" ] || cmp -s <(grep -v '^counted' words) <(grep -v '^counted' with_runs) ||
 			fail "other references with runs: $(diff words with_runs | head -5)"
+		;;
+	*deep*) # code comes back to counting, at the latest when the next loop goes round
+		run brief
+		[ "$counted" = "$total" ] || fail "$counted references counted in brief windows, $total otherwise"
+		[ "$idle" -lt $((total / 20)) ] || fail "$idle references of $total traced that were not wanted"
 		;;
 	*bounded*)
 		if [ "$level" = "-O2 -g" ]; then # debug information says how they count: base - factor * counter

@@ -33,7 +33,7 @@ run() { # MODE [RUNS]
 	WORD_LOG=words WORD_LOG_MODE=$1 WORD_LOG_RUNS=${2-1} EXPECTED=place $fixed timeout 60 ./watched >printed 2>&1
 	[ $? = $status ] || fail "$1: exit status is not $status"
 	cmp -s printed noted.printed || fail "$1: prints something else: $(head -3 printed)"
-	read -r _ counted _ traced _ errors _ runs < <(tail -1 words)
+	read -r _ counted _ traced _ errors _ runs _ < <(tail -1 words)
 	[ "$errors" = 0 ] || fail "$1: $(head -3 words)"
 }
 

@@ -2,8 +2,10 @@
 /* A runtime for tests of the pass alone: keeps each thread's words, reads them as stream.h says,
  *and at the end compares how many references they are with how many the code counted. Environment:
  *
- *	WORD_LOG	the file to write: "counted N traced M errors K runs L", errors before it
+ *	WORD_LOG	the file to write: "counted N traced M errors K runs L idle I", errors
+ *			before it; idle: traced though to be counted
  *	WORD_LOG_MODE	count; trace; windows: changes between the two every few references;
+ *			brief: traces a few references and counts some thousands;
  *			list: as trace, and writes every reference: L|S|F BYTES ADDRESS, R for a
  *range; and A|R ADDRESS for the numbers of atomic operations
  *	EXECUTIONS	the file to write how often each block of each function that was compiled
@@ -25,9 +27,11 @@
 #define WORDS    (1u << 14)
 #define BLOCKS   (1u << 20)
 #define COUNTERS (1u << 20)
+#define BETWEEN  5000
+#define SINK     128
 #define FAR_AWAY ((int64_t)1 << 62)
 
-enum mode { COUNT, TRACE, WINDOWS, LIST };
+enum mode { COUNT, TRACE, WINDOWS, BRIEF, LIST };
 
 struct log {
 	struct loci_cc_state state;
@@ -38,6 +42,7 @@ struct log {
 	uint32_t n_given; /* of its references */
 	int64_t given;    /* budget when it was last set */
 	uint64_t counted, traced, spoilt;
+	uint64_t idle; /* traced though it was to count */
 	uint64_t random;
 	bool is_range; /* the next word is a length */
 	bool is_tracing;
@@ -72,7 +77,7 @@ static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static enum mode mode;
 static FILE *out;
-static uint64_t counted, traced, spoilt, runs;
+static uint64_t counted, traced, spoilt, runs, idle;
 static struct log *main_log;
 static uint64_t executed[BLOCKS];
 static struct counted {
@@ -207,8 +212,10 @@ static void drain(struct log *log)
 			take_marker(log, *at);
 		else
 			take_address(log, *at);
-	if (log->quiet)
+	if (log->quiet) {
+		log->idle += log->traced - before.traced;
 		log->traced = before.traced;
+	}
 	if (log->n_synced != log->n_atomics)
 		complain(log, "numbers are missing", log->n_atomics);
 	pthread_mutex_unlock(&lock);
@@ -271,6 +278,7 @@ static void finish(void *thread)
 	traced += log->traced;
 	spoilt += log->spoilt;
 	runs += log->runs;
+	idle += log->idle;
 	pthread_mutex_unlock(&lock);
 	__loci_thread.budget = FAR_AWAY;
 	__loci_thread.state = &nobody.state;
@@ -281,17 +289,17 @@ static void at_exit(void)
 	if (own)
 		finish(own);
 	write_executions();
-	fprintf(out, "counted %llu traced %llu errors %llu runs %llu\n",
+	fprintf(out, "counted %llu traced %llu errors %llu runs %llu idle %llu\n",
 		(unsigned long long)counted, (unsigned long long)traced, (unsigned long long)spoilt,
-		(unsigned long long)runs);
+		(unsigned long long)runs, (unsigned long long)idle);
 	fclose(out);
 }
 
 static void begin(void)
 {
-	static const char *const name[] = { "count", "trace", "windows", "list" };
+	static const char *const name[] = { "count", "trace", "windows", "brief", "list" };
 	const char *asked = getenv("WORD_LOG_MODE"), *path = getenv("WORD_LOG");
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < sizeof(name) / sizeof(*name); i++)
 		if (asked && strcmp(asked, name[i]) == 0)
 			mode = i;
 	out = fopen(path ? path : "/dev/null", "w");
@@ -303,21 +311,25 @@ static void begin(void)
 /* What is wanted of the thread next. */
 static void turn(struct log *log)
 {
+	int64_t left = __loci_thread.budget;
 	log->is_tracing = mode == TRACE || mode == LIST;
 	log->given = log->is_tracing ? -FAR_AWAY : FAR_AWAY;
 	log->state.limit = log->words + WORDS - 2 * LOCI_CC_ROOM_WORDS;
-	if (mode == WINDOWS) {
+	if (mode == WINDOWS || mode == BRIEF) {
 		static __thread bool next;
 		log->random = log->random * 6364136223846793005ull + 1442695040888963407ull;
 		uint64_t n = log->random >> 58;
-		next = !next;
+		if (mode == WINDOWS || __loci_thread.budget < 0) {
+			next = !next;
+			left = (int64_t)n + (mode == BRIEF ? BETWEEN : 0);
+		}
 		log->is_tracing = next;
-		log->given = next ? -FAR_AWAY : (int64_t)n;
-		log->state.limit = log->words + n;
+		log->given = next ? -FAR_AWAY : left;
+		log->state.limit = log->words + n + (mode == BRIEF && !next ? SINK : 0);
 	}
 	log->state.cursor = log->words;
 	/* While counting there is none; words of a copy that has not crossed yet go nowhere. */
-	log->quiet = log->is_tracing ? NULL : log->state.limit + 1;
+	log->quiet = log->is_tracing ? NULL : mode == BRIEF ? log->words : log->state.limit + 1;
 	if (!log->is_tracing)
 		log->state.cursor = log->quiet;
 	__loci_thread.budget = log->given;

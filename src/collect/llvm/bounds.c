@@ -122,14 +122,6 @@ static LLVMValueRef scaled(struct loci_emit *emit, int64_t factor, LLVMValueRef 
 		emit->builder, to_word(emit, value), loci_emit_number(emit, (uint64_t)factor), "");
 }
 
-static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
-{
-	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
-		if (LLVMGetIncomingBlock(phi, i) == block)
-			return LLVMGetIncomingValue(phi, i);
-	return NULL;
-}
-
 /* The references of a turn up to where the basic block ends, which all come before or after it. */
 static uint32_t counted_until(
 	const struct loci_bounds *bounds, const struct bound *bound, uint32_t exiting)
@@ -158,7 +150,7 @@ static void connect_exit(
 	LLVMValueRef end = LLVMGetBasicBlockTerminator(plain_block(bound, from));
 	for (LLVMValueRef phi = LLVMGetFirstInstruction(to); LLVMIsAPHINode(phi);
 		phi = LLVMGetNextInstruction(phi)) {
-		LLVMValueRef value = loci_ir_copy_of(bound->plain, incoming_from(phi, from));
+		LLVMValueRef value = loci_ir_copy_of(bound->plain, loci_ir_incoming(phi, from));
 		LLVMAddIncoming(phi, &value, &between, 1);
 	}
 	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
@@ -181,7 +173,7 @@ static void make(struct loci_bounds *bounds, struct bound *bound)
 	struct loci_emit *emit = bounds->emit;
 	const struct loci_flow *flow = bounds->flow;
 	LLVMBasicBlockRef entry = flow->block[bound->plan->entry].block;
-	LLVMValueRef start = incoming_from(bound->plan->counter, entry);
+	LLVMValueRef start = loci_ir_incoming(bound->plan->counter, entry);
 	LLVMValueRef enter = LLVMGetBasicBlockTerminator(entry);
 	LLVMBasicBlockRef plain = plain_block(bound, bound->block[0]);
 
@@ -214,17 +206,30 @@ void loci_bounds_make(struct loci_bounds *bounds)
 		make(bounds, &bounds->bound[i]);
 }
 
-void loci_bounds_describe_budget(const struct loci_bounds *bounds)
+static LLVMValueRef copy_of(const struct loci_ir_copy *copy, LLVMValueRef value)
+{
+	return copy ? loci_ir_copy_of(copy, value) : value;
+}
+
+void loci_bounds_describe_budget(const struct loci_bounds *bounds, const struct loci_ir_copy *copy)
 {
 	LLVMMetadataRef variable = bounds->emit->budget_variable;
 	for (size_t i = 0; i < bounds->plan->n_bounds; i++) {
 		const struct bound *bound = &bounds->bound[i];
-		loci_budget_variable_bound(variable, plain_block(bound, bound->block[0]),
-			bound->base, loci_ir_copy_of(bound->plain, bound->plan->counter),
-			bound->plan->factor);
+		LLVMValueRef counter = loci_ir_copy_of(bound->plain, bound->plan->counter);
+		if (copy && copy_of(copy, counter) == counter)
+			continue;
+		counter = copy_of(copy, counter);
+		loci_budget_variable_bound(variable, LLVMGetInstructionParent(counter),
+			copy_of(copy, bound->base), counter, bound->plan->factor);
 	}
-	for (size_t i = 0; i < bounds->n_left; i++)
-		loci_budget_variable_set(variable, bounds->left[i].block, bounds->left[i].budget);
+	for (size_t i = 0; i < bounds->n_left; i++) {
+		LLVMValueRef block = LLVMBasicBlockAsValue(bounds->left[i].block);
+		if (!copy || copy_of(copy, block) != block)
+			loci_budget_variable_set(variable,
+				LLVMValueAsBasicBlock(copy_of(copy, block)),
+				copy_of(copy, bounds->left[i].budget));
+	}
 }
 
 LLVMValueRef loci_bounds_outliving(const struct loci_bounds *bounds, size_t number)

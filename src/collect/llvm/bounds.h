@@ -18,7 +18,7 @@ struct loci_bounds *loci_bounds_new(
 	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_flow *flow);
 void loci_bounds_copy(struct loci_bounds *bounds);
 void loci_bounds_make(struct loci_bounds *bounds);
-void loci_bounds_describe_budget(const struct loci_bounds *bounds);
+void loci_bounds_describe_budget(const struct loci_bounds *bounds, const struct loci_ir_copy *copy);
 LLVMValueRef loci_bounds_outliving(const struct loci_bounds *bounds, size_t number);
 void loci_bounds_demote(const struct loci_bounds *bounds, LLVMValueRef value, LLVMValueRef slot);
 void loci_bounds_free(struct loci_bounds *bounds);

@@ -11,12 +11,14 @@
 #include "collect/llvm/executions.h"
 #include "collect/llvm/order.h"
 #include "collect/llvm/outside.h"
+#include "collect/llvm/rests.h"
 #include "collect/llvm/runs.h"
 #include "collect/runtime/cc_abi.h"
 
 #include <stdlib.h>
 
-#define LARGE_BLOCKS 200
+/* The budget, the cursor, the state. */
+#define N_OWN_SLOTS 3
 
 struct copying {
 	struct loci_emit *emit;
@@ -31,6 +33,7 @@ struct copying {
 	struct loci_increments *increments;
 	struct loci_runs *runs;
 	struct loci_bounds *bounds;
+	struct loci_rests *rests;
 };
 
 static LLVMBasicBlockRef copied_block(const struct copying *copying, LLVMBasicBlockRef block)
@@ -52,6 +55,10 @@ static void find_crossing(struct copying *copying)
 	copying->is_target = loci_zeroed(flow->n_blocks, sizeof(*copying->is_target));
 	for (uint32_t i = 1; i < flow->n_blocks; i++)
 		copying->is_target[i] = loci_order_crosses(copying->plan, flow, i, &gate);
+	for (uint32_t i = 1; i < flow->n_blocks; i++)
+		for (uint32_t k = 0; k < flow->block[i].n_successors; k++)
+			if (loci_rests_leaves(copying->plan, flow, i, flow->block[i].successor[k]))
+				copying->is_target[flow->block[i].successor[k]] = true;
 
 	uint32_t *seen = loci_zeroed(flow->n_blocks, sizeof(*seen));
 	for (uint32_t i = 1; i < flow->n_blocks; i++)
@@ -106,14 +113,6 @@ static void enter(struct copying *copying)
 		counting, tracing);
 }
 
-static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
-{
-	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
-		if (LLVMGetIncomingBlock(phi, i) == block)
-			return LLVMGetIncomingValue(phi, i);
-	return NULL;
-}
-
 /* A back edge, gate -> target, in both copies, and the blocks between them. */
 struct crossing {
 	LLVMBasicBlockRef target, gate, traced_target, traced_gate;
@@ -121,7 +120,8 @@ struct crossing {
 	LLVMBasicBlockRef cold;     /* .. where the runtime is asked, then to .. */
 	LLVMBasicBlockRef resuming; /* .. where the target's marker is appended, if it is hoisted */
 	bool returns;               /* to the counting copy, if nothing is to be traced, by .. */
-	LLVMBasicBlockRef counted;  /* .. where executions are counted from; `cold`: they are not */
+	/* .. where executions are counted from, or a loop has a copy for itself; else `cold` */
+	LLVMBasicBlockRef counted;
 };
 
 /* Gives the target's phis in both copies what they have on the way through `cold`. */
@@ -132,8 +132,8 @@ static void cross_phis(struct copying *copying, const struct crossing *crossing)
 	for (LLVMValueRef phi = LLVMGetFirstInstruction(crossing->target); LLVMIsAPHINode(phi);
 		phi = LLVMGetNextInstruction(phi)) {
 		LLVMValueRef traced = loci_ir_copy_of(copying->copy, phi);
-		LLVMValueRef value[] = { incoming_from(traced, crossing->traced_gate),
-			incoming_from(phi, crossing->gate) };
+		LLVMValueRef value[] = { loci_ir_incoming(traced, crossing->traced_gate),
+			loci_ir_incoming(phi, crossing->gate) };
 		LLVMPositionBuilderAtEnd(copying->emit->builder, crossing->cold);
 		LLVMValueRef either = LLVMBuildPhi(copying->emit->builder, LLVMTypeOf(phi), "");
 		LLVMAddIncoming(either, value, from, crossing->leaving ? 2 : 1);
@@ -186,8 +186,15 @@ static bool may_leave(const struct copying *copying, uint32_t target)
 static bool may_return(const struct copying *copying, uint32_t target)
 {
 	uint32_t loop = copying->flow->block[target].loop;
-	unsigned most = copying->flow->n_blocks < LARGE_BLOCKS ? 2 : 1;
-	return loop == LOCI_FLOW_NONE || copying->flow->loop[loop].depth <= most;
+	return loop == LOCI_FLOW_NONE ||
+		copying->flow->loop[loop].depth <= loci_rests_depth(copying->flow);
+}
+
+static bool may_rest(const struct copying *copying, uint32_t target)
+{
+	uint32_t loop = copying->flow->block[target].loop;
+	return loop != LOCI_FLOW_NONE && copying->plan->is_resting[loop] &&
+		copying->flow->loop[loop].header == target;
 }
 
 /* Whether the tracing copy asks for the budget where it goes round. An innermost loop that calls
@@ -218,7 +225,8 @@ static void resume(
 		LLVMBuildBr(emit->builder, on);
 	if (is_counted) {
 		loci_emit_at_end(emit, crossing->counted);
-		loci_increments_return(copying->increments, target);
+		if (copying->increments)
+			loci_increments_return(copying->increments, target);
 		LLVMBuildBr(emit->builder, crossing->target);
 	}
 	if (!crossing->resuming)
@@ -259,18 +267,21 @@ static void cross(struct copying *copying, uint32_t target, uint32_t gate)
 	struct crossing crossing = { .target = copying->flow->block[target].block,
 		.gate = copying->flow->block[gate].block };
 	uint32_t hoisted = loci_order_hoisted(copying->plan, target);
-	bool leaves = may_leave(copying, target);
+	bool leaves = may_leave(copying, target), rests = leaves && may_rest(copying, target);
 
-	crossing.returns = leaves && may_return(copying, target);
+	crossing.returns = rests || (leaves && may_return(copying, target));
 	crossing.traced_target = copied_block(copying, crossing.target);
 	crossing.traced_gate = LLVMGetInstructionParent(
 		loci_ir_copy_of(copying->copy, LLVMGetBasicBlockTerminator(crossing.gate)));
 	crossing.cold = block_before(emit, crossing.traced_target);
 	crossing.counted = crossing.cold;
-	if (crossing.returns && copying->increments)
-		crossing.counted = block_before(emit, crossing.target);
-	if (leaves)
+	if (rests || (crossing.returns && copying->increments))
+		crossing.counted = block_before(emit, rests ? crossing.cold : crossing.target);
+	if (leaves) {
 		crossing.leaving = block_before(emit, crossing.cold);
+		loci_rests_cross(
+			copying->rests, target, crossing.leaving, rests ? crossing.counted : NULL);
+	}
 	if (hoisted != LOCI_PLAN_NONE) {
 		hoist_marker(copying, target, &copying->plan->piece[hoisted]);
 		crossing.resuming = block_before(emit, crossing.traced_target);
@@ -311,6 +322,14 @@ static void keep_in_slots(struct copying *copying)
 		keep_in_slot(copying, value);
 }
 
+static void make_rests(struct copying *copying)
+{
+	LLVMValueRef slot;
+	loci_rests_make(copying->rests, copying->copy, copying->slot + N_OWN_SLOTS);
+	for (size_t i = 0; (slot = loci_rests_slot(copying->rests, i)); i++)
+		add_slot(copying, slot);
+}
+
 static void count_executions(struct copying *copying)
 {
 	LLVMValueRef *slot;
@@ -343,6 +362,17 @@ static void describe_budget(const struct copying *copying)
 			copied_block(copying, copying->flow->block[i].block), NULL);
 }
 
+/* In plain loops it is not what is in the budget's register. */
+static void describe_plain(const struct copying *copying)
+{
+	const struct loci_ir_copy *copy = NULL;
+	size_t i = 0;
+	do {
+		loci_runs_describe_budget(copying->runs, copy);
+		loci_bounds_describe_budget(copying->bounds, copy);
+	} while ((copy = loci_rests_copy(copying->rests, i++)));
+}
+
 void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	const struct loci_flow *flow, struct loci_increments *increments)
 {
@@ -352,6 +382,7 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	copying.runs = loci_runs_new(emit, plan, flow);
 	copying.bounds = loci_bounds_new(emit, plan, flow);
 	find_crossing(&copying);
+	copying.rests = loci_rests_new(emit, plan, flow, copying.crossing, copying.n_crossing);
 	copy_body(&copying);
 	loci_runs_copy(copying.runs, copying.copy);
 	loci_bounds_copy(copying.bounds);
@@ -374,14 +405,15 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 		count_executions(&copying);
 	keep_in_slots(&copying);
 	loci_bulk_make(emit, plan, copying.copy);
+	make_rests(&copying);
 	loci_ir_promote(plan->function, copying.slot, copying.n_slots);
 	loci_runs_part(copying.runs);
-	loci_runs_describe_budget(copying.runs);
-	loci_bounds_describe_budget(copying.bounds);
+	describe_plain(&copying);
 	fold_latches(&copying);
 
 	loci_runs_free(copying.runs);
 	loci_bounds_free(copying.bounds);
+	loci_rests_free(copying.rests);
 	loci_ir_copy_free(copying.copy);
 	free(copying.slot);
 	free(copying.crossing);

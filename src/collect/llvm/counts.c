@@ -112,7 +112,7 @@ static bool ends_plain(const struct counting *counting, uint32_t block)
 {
 	if (!counting->copy && leaves_bound(counting, block))
 		return true;
-	return loci_events_ends_run(&counting->events, block);
+	return loci_events_ends_apart(&counting->events, block);
 }
 
 static void finish_block(struct counting *counting, uint32_t number)

@@ -2,6 +2,7 @@
 #include "collect/llvm/events.h"
 
 #include "collect/llvm/order.h"
+#include "collect/llvm/rests.h"
 
 #include <stdlib.h>
 
@@ -52,10 +53,14 @@ bool loci_events_is_last_place(const struct loci_events *events, uint32_t block)
 	return is_last;
 }
 
-bool loci_events_ends_run(const struct loci_events *events, uint32_t block)
+bool loci_events_ends_apart(const struct loci_events *events, uint32_t block)
 {
 	for (size_t i = 0; i < events->plan->n_runs; i++)
 		if (events->plan->run[i].exiting == block)
+			return true;
+	const struct loci_flow_block *at = &events->flow->block[block];
+	for (uint32_t i = 0; i < at->n_successors; i++)
+		if (loci_rests_leaves(events->plan, events->flow, block, at->successor[i]))
 			return true;
 	return false;
 }

@@ -27,8 +27,9 @@ void loci_events_fini(struct loci_events *events);
 /* Whether there is no other place for what must be done on a way from the basic block to one where
  * ways join. */
 bool loci_events_is_last_place(const struct loci_events *events, uint32_t block);
-/* Whether a loop that may be told by a run is left here. */
-bool loci_events_ends_run(const struct loci_events *events, uint32_t block);
+/* Whether a loop that may be told by a run, or has a copy for itself, is left here: not all ways on
+ * came from here. */
+bool loci_events_ends_apart(const struct loci_events *events, uint32_t block);
 /* Whether the tracing copy appends a marker where the basic block ends; `checked`: after it made
  * room for it. */
 bool loci_events_is_hoisted_to(const struct loci_events *events, uint32_t block, bool checked);

@@ -111,6 +111,7 @@ static void find_loops(struct loci_flow *flow, LLVMValueRef function)
 		struct loci_flow_loop *loop = &flow->loop[i];
 		loop->header = loci_flow_number(flow, loci_ir_loop_header(loops, i));
 		loop->parent = loci_ir_loop_parent(loops, i);
+		loop->is_known = loci_ir_loop_is_known(loops, i);
 		loop->depth =
 			loop->parent == LOCI_FLOW_NONE ? 1 : flow->loop[loop->parent].depth + 1;
 	}

@@ -22,6 +22,7 @@ struct loci_flow_loop {
 	uint16_t depth; /* from 1 */
 	bool is_innermost;
 	bool is_short; /* .. and does not go round often */
+	bool is_known; /* how often it goes round, when it begins */
 };
 
 struct loci_flow {

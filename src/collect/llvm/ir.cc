@@ -43,6 +43,26 @@ void loci_ir_rename_predecessor(
 	unwrap(block)->replacePhiUsesWith(unwrap(from), unwrap(to));
 }
 
+void loci_ir_forget_predecessors(LLVMBasicBlockRef block)
+{
+	for (PHINode &phi : unwrap(block)->phis())
+		for (unsigned i = phi.getNumIncomingValues(); i-- > 0;)
+			if (!is_contained(predecessors(unwrap(block)), phi.getIncomingBlock(i)))
+				phi.removeIncomingValue(i, false);
+}
+
+LLVMValueRef loci_ir_incoming(LLVMValueRef phi, LLVMBasicBlockRef block)
+{
+	auto *p = unwrap<PHINode>(phi);
+	int at = p->getBasicBlockIndex(unwrap(block));
+	return at < 0 ? nullptr : wrap(p->getIncomingValue((unsigned)at));
+}
+
+void loci_ir_set_incoming(LLVMValueRef phi, LLVMBasicBlockRef block, LLVMValueRef value)
+{
+	unwrap<PHINode>(phi)->setIncomingValueForBlock(unwrap(block), unwrap(value));
+}
+
 void loci_ir_fold_latch(LLVMBasicBlockRef latch)
 {
 	BasicBlock *block = unwrap(latch), *before = block->getSinglePredecessor();

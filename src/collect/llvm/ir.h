@@ -26,6 +26,11 @@ LLVMBasicBlockRef loci_ir_gather(
 /* The block's phis take from `to` what they took from `from`. */
 void loci_ir_rename_predecessor(
 	LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
+/* The block's phis take nothing from blocks that no longer lead to it. */
+void loci_ir_forget_predecessors(LLVMBasicBlockRef block);
+/* What the phi takes from the block; NULL: nothing. */
+LLVMValueRef loci_ir_incoming(LLVMValueRef phi, LLVMBasicBlockRef block);
+void loci_ir_set_incoming(LLVMValueRef phi, LLVMBasicBlockRef block, LLVMValueRef value);
 /* Removes a loop's last block if it does nothing but go round. */
 void loci_ir_fold_latch(LLVMBasicBlockRef latch);
 /* Where code may be put before anything else of the block. */

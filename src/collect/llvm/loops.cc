@@ -81,6 +81,11 @@ uint32_t loci_ir_loop_turns_max(struct loci_ir_loops *loops, size_t loop)
 	return loops->evolution.getSmallConstantMaxTripCount(loops->list[loop]);
 }
 
+bool loci_ir_loop_is_known(struct loci_ir_loops *loops, size_t loop)
+{
+	return loops->evolution.hasLoopInvariantBackedgeTakenCount(loops->list[loop]);
+}
+
 uint32_t loci_ir_loop_of(const struct loci_ir_loops *loops, LLVMBasicBlockRef block)
 {
 	return loops->of(loops->info.getLoopFor(unwrap(block)));

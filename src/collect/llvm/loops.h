@@ -19,6 +19,8 @@ LLVMBasicBlockRef loci_ir_loop_header(const struct loci_ir_loops *loops, size_t 
 uint32_t loci_ir_loop_parent(const struct loci_ir_loops *loops, size_t loop);
 /* How often the header executes at most when the loop is entered; 0: not known. */
 uint32_t loci_ir_loop_turns_max(struct loci_ir_loops *loops, size_t loop);
+/* Whether it could be computed when the loop begins how often it goes round. */
+bool loci_ir_loop_is_known(struct loci_ir_loops *loops, size_t loop);
 uint32_t loci_ir_loop_of(const struct loci_ir_loops *loops, LLVMBasicBlockRef block);
 
 /* A loop that goes round a number of times that can be computed cheaply when it is entered, and is

@@ -8,6 +8,7 @@
 #include "collect/llvm/order.h"
 #include "collect/llvm/outside.h"
 #include "collect/llvm/reference.h"
+#include "collect/llvm/rests.h"
 #include "collect/llvm/runs.h"
 #include "collect/runtime/cc_abi.h"
 #include "stream/stream.h"
@@ -242,6 +243,7 @@ void loci_plan_init(struct loci_plan *plan, LLVMValueRef function, const struct 
 	plan->is_active = loci_zeroed(flow->n_loops, sizeof(*plan->is_active));
 	plan->is_synced = loci_zeroed(flow->n_loops, sizeof(*plan->is_synced));
 	plan->is_lowering = loci_zeroed(flow->n_loops, sizeof(*plan->is_lowering));
+	plan->is_resting = loci_zeroed(flow->n_loops, sizeof(*plan->is_resting));
 	loci_references_init(&making.references, plan->module);
 
 	making.holds_more = loci_zeroed(flow->n_loops, sizeof(*making.holds_more));
@@ -257,8 +259,10 @@ void loci_plan_init(struct loci_plan *plan, LLVMValueRef function, const struct 
 	if (by_piece)
 		return;
 	loci_runs_find(plan, flow);
-	if (!has_ops)
+	if (!has_ops) {
 		loci_bounds_find(plan, flow);
+		loci_rests_find(plan, flow);
+	}
 	loci_order_marks(plan, flow);
 }
 
@@ -276,5 +280,6 @@ void loci_plan_fini(struct loci_plan *plan)
 	free(plan->is_active);
 	free(plan->is_synced);
 	free(plan->is_lowering);
+	free(plan->is_resting);
 	free(plan->action);
 }

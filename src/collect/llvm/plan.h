@@ -135,9 +135,9 @@ struct loci_plan {
 	struct loci_plan_loop *loop; /* parents first */
 	size_t n_loops;
 	/* Of basic blocks: whether control goes elsewhere after the last piece; of loops: whether
-	 * pieces or such places are within; whether such places are; whether the budget is lowered.
-	 */
-	bool *ends_synced, *is_active, *is_synced, *is_lowering;
+	 * pieces or such places are within; whether such places are; whether the budget is lowered;
+	 * whether it has a copy for itself (rests.h). */
+	bool *ends_synced, *is_active, *is_synced, *is_lowering, *is_resting;
 	/* External functions called, each once. */
 	LLVMValueRef *callee;
 	size_t n_callees;

@@ -200,14 +200,6 @@ static void append(struct loci_runs *runs, const struct run *run, const struct s
 	loci_ir_start_free(start);
 }
 
-static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
-{
-	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
-		if (LLVMGetIncomingBlock(phi, i) == block)
-			return LLVMGetIncomingValue(phi, i);
-	return NULL;
-}
-
 /* From the plain loop's last turn to `ended`, and from where that ends to where the loop is left.
  */
 static void connect_exit(struct loci_runs *runs, const struct run *run, const struct side *side,
@@ -219,7 +211,7 @@ static void connect_exit(struct loci_runs *runs, const struct run *run, const st
 	LLVMValueRef end = LLVMGetBasicBlockTerminator(block_copy(side->plain, exiting));
 	for (LLVMValueRef phi = LLVMGetFirstInstruction(exit); LLVMIsAPHINode(phi);
 		phi = LLVMGetNextInstruction(phi)) {
-		LLVMValueRef value = loci_ir_copy_of(side->plain, incoming_from(phi, exiting));
+		LLVMValueRef value = loci_ir_copy_of(side->plain, loci_ir_incoming(phi, exiting));
 		LLVMAddIncoming(phi, &value, &last, 1);
 	}
 	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
@@ -333,17 +325,21 @@ void loci_runs_part(const struct loci_runs *runs)
 }
 
 /* In the plain loop the budget is what it will be at its end. */
-void loci_runs_describe_budget(const struct loci_runs *runs)
+void loci_runs_describe_budget(const struct loci_runs *runs, const struct loci_ir_copy *copy)
 {
 	LLVMMetadataRef variable = runs->emit->budget_variable;
 	for (size_t i = 0; i < runs->plan->n_runs; i++) {
 		const struct run *run = &runs->run[i];
 		const struct side *side = &run->side[COUNTING];
 		LLVMBasicBlockRef exiting = block_at(runs, side, run->plan->exiting);
-		loci_budget_variable_run(variable, block_copy(side->plain, side->block[0]),
-			block_copy(side->plain, exiting), run->last,
-			runs->plan->block[run->plan->block].n_refs);
-		loci_budget_variable_set(variable, run->ended, run->last);
+		if (copy && block_copy(copy, run->ended) == run->ended)
+			continue;
+		loci_budget_variable_run(variable,
+			block_copy(copy, block_copy(side->plain, side->block[0])),
+			block_copy(copy, block_copy(side->plain, exiting)),
+			copy_of(copy, run->last), runs->plan->block[run->plan->block].n_refs);
+		loci_budget_variable_set(
+			variable, block_copy(copy, run->ended), copy_of(copy, run->last));
 	}
 }
 

@@ -29,8 +29,9 @@ void loci_runs_make_tracing(struct loci_runs *runs);
 struct loci_increments; /* NULL: executions are not counted */
 void loci_runs_make_counting(struct loci_runs *runs, struct loci_increments *increments);
 /* Tells the debug information what the budget is in the counting copy's plain loops. When slots are
- * registers again: only then do the values that it is made of live in the loops. */
-void loci_runs_describe_budget(const struct loci_runs *runs);
+ * registers again: only then do the values that it is made of live in the loops. Not NULL: in a
+ * copy of some of these. */
+void loci_runs_describe_budget(const struct loci_runs *runs, const struct loci_ir_copy *copy);
 /* Then, too: takes from the counting copy's loops that test the budget each turn, which are hardly
  * ever entered, what they have in common with the loops around them. */
 void loci_runs_part(const struct loci_runs *runs);

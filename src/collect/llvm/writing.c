@@ -147,7 +147,7 @@ void loci_words_make(struct loci_emit *emit, const struct loci_plan *plan,
 		for (uint32_t k = events->first[i]; k < events->first[i + 1]; k++)
 			take_event(&writing, &events->event[k], &pending);
 		writing.pending[i] = pending;
-		if (events->is_gate[i] || loci_events_ends_run(events, i) ||
+		if (events->is_gate[i] || loci_events_ends_apart(events, i) ||
 			loci_events_is_last_place(events, i) ||
 			loci_events_is_hoisted_to(events, i, false))
 			move_at_end(&writing, i, 0);
