@@ -332,18 +332,23 @@ void loci_runs_part(const struct loci_runs *runs)
 		part(runs, &runs->run[i]);
 }
 
-/* In the plain loop the budget is what it will be at its end. */
+/* In the plain loop the budget is what it will be at its end. The code is the same whether that is
+ * described or not. */
 void loci_runs_describe_budget(const struct loci_runs *runs)
 {
-	LLVMMetadataRef variable = runs->emit->budget_variable;
+	const struct loci_emit *emit = runs->emit;
 	for (size_t i = 0; i < runs->plan->n_runs; i++) {
 		const struct run *run = &runs->run[i];
 		const struct side *side = &run->side[COUNTING];
+		LLVMBasicBlockRef header = block_copy(side->plain, side->block[0]);
 		LLVMBasicBlockRef exiting = block_at(runs, side, run->plan->exiting);
-		loci_budget_variable_run(variable, block_copy(side->plain, side->block[0]),
-			block_copy(side->plain, exiting), run->last,
-			runs->plan->block[run->plan->block].n_refs);
-		loci_budget_variable_set(variable, run->ended, run->last);
+		uint32_t each = runs->plan->block[run->plan->block].n_refs;
+		struct loci_countdown turns = { 0 };
+		loci_countdown_make(header, block_copy(side->plain, exiting), &turns);
+		loci_budget_variable_run(emit->budget_variable, header, &turns, run->last, each);
+		loci_budget_variable_left(emit->left_variable, header, &turns, run->last, each);
+		loci_budget_variable_set(emit->budget_variable, run->ended, run->last);
+		loci_budget_variable_set(emit->left_variable, run->ended, NULL);
 	}
 }
 
