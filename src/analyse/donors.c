@@ -79,6 +79,14 @@ static void put(struct loci_weigh_outcome *sought, double distance, double disti
 	sought->distinct = (uint64_t)llround(fmax(fmin(distinct, (double)sought->distance), 1));
 }
 
+static void take(const struct donors *donors, size_t number, struct loci_weigh_outcome *sought)
+{
+	const struct loci_weigh_outcome *like = &donors->outcome[donors->donor[number].outcome];
+
+	sought->distance = like->distance;
+	sought->distinct = like->distinct;
+}
+
 /* Takes what the one that is nearest has, of those that are equally near the turn-th. */
 static void copy(
 	const struct donors *donors, size_t at, struct loci_weigh_outcome *sought, size_t turn)
@@ -86,11 +94,8 @@ static void copy(
 	const struct donor *donor = &donors->donor[at];
 	size_t first = before(donors, donor->context, donor->refs);
 	size_t next = before(donors, donor->context, donor->refs + 1);
-	const struct loci_weigh_outcome *like =
-		&donors->outcome[donors->donor[first + turn % (next - first)].outcome];
 
-	sought->distance = like->distance;
-	sought->distinct = like->distinct;
+	take(donors, first + turn % (next - first), sought);
 }
 
 /* Between two that have about the same share of distinct blocks: in proportion. */
@@ -114,21 +119,36 @@ static void interpolate(
 		refs * (distinct_a + part * (distinct_b - distinct_a)));
 }
 
+/* Any of those that it may be as far as. The one that is nearest to what time says is not the
+ * likeliest: beside many that are equally far it would always be the first or the last of them.
+ * Returns false, if there are none. */
+static bool draw(const struct donors *donors, struct loci_weigh_outcome *sought, size_t turn)
+{
+	uint64_t refs = sought->to - sought->from;
+	size_t first = before(donors, sought->context, refs - refs / ROUGH_PARTS);
+	size_t end = before(donors, sought->context, refs + refs / (ROUGH_PARTS - 1) + 1);
+	uint64_t chance = turn * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
+	if (first == end)
+		return false;
+	take(donors, first + (chance * (end - first) >> 32), sought);
+	return true;
+}
+
 static void fill(const struct donors *donors, struct loci_weigh_outcome *sought, size_t turn)
 {
 	uint64_t refs = sought->to - sought->from;
-	uint64_t parts = sought->is_rough ? ROUGH_PARTS : PARTS;
 	size_t first = before(donors, sought->context, refs / NEAR);
 	size_t next = before(donors, sought->context, refs), at = next;
 	size_t end = before(donors, sought->context, NEAR * refs + 1);
 
-	if (first == end)
+	if (first == end || (sought->is_rough && draw(donors, sought, turn)))
 		return;
 	if (next == end ||
 		(next > first &&
 			refs - donors->donor[next - 1].refs < donors->donor[next].refs - refs))
 		at = next - 1;
-	if (is_within(donors->donor[at].refs, refs, parts))
+	if (is_within(donors->donor[at].refs, refs, PARTS))
 		copy(donors, at, sought, turn);
 	else if (next > first && next < end)
 		interpolate(donors, next - 1, next, sought);

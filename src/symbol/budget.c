@@ -116,17 +116,38 @@ static bool evaluate(
 	return !e.failed;
 }
 
-static bool find_variable(Dwarf_Die *function, Dwarf_Die *ret)
+static bool is_budget(Dwarf_Die *die)
 {
-	if (dwarf_child(function, ret) != 0)
-		return false;
-	do {
-		const char *name =
-			dwarf_tag(ret) == DW_TAG_variable ? loci_die_string(ret, DW_AT_name) : NULL;
+	const char *name =
+		dwarf_tag(die) == DW_TAG_variable ? loci_die_string(die, DW_AT_name) : NULL;
 
-		if (name && !strcmp(name, LOCI_CC_BUDGET))
+	return name && !strcmp(name, LOCI_CC_BUDGET);
+}
+
+static bool is_known(
+	Dwarf_Die *variable, uint64_t pc, const struct loci_symbol_machine *machine, int64_t *ret)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t n;
+
+	return dwarf_attr(variable, DW_AT_location, &attr) &&
+		dwarf_getlocation_addr(&attr, pc, &ops, &n, 1) == 1 &&
+		evaluate(ops, n, machine, ret);
+}
+
+/* A function may have several, of which one is known here and another there. */
+static bool find(
+	Dwarf_Die *function, uint64_t pc, const struct loci_symbol_machine *machine, int64_t *ret)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(function, &child) != 0)
+		return false;
+	do
+		if (is_budget(&child) && is_known(&child, pc, machine, ret))
 			return true;
-	} while (dwarf_siblingof(ret, ret) == 0);
+	while (dwarf_siblingof(&child, &child) == 0);
 	return false;
 }
 
@@ -146,11 +167,7 @@ int loci_symbols_budget(struct loci_symbols *symbols, uint32_t number, uint64_t 
 	struct loci_symbol_module *module;
 	struct loci_scope *function;
 	struct loci_unit *unit;
-	Dwarf_Attribute attr;
-	Dwarf_Die variable;
 	uint64_t pc;
-	Dwarf_Op *ops;
-	size_t n;
 	int r = loci_symbols_opened(symbols, number, &module, err);
 
 	if (r < 0)
@@ -160,8 +177,5 @@ int loci_symbols_budget(struct loci_symbols *symbols, uint32_t number, uint64_t 
 	function = r == 0 && unit ? function_at(unit, pc) : NULL;
 	if (!function)
 		return r;
-	return find_variable(&function->die, &variable) &&
-		dwarf_attr(&variable, DW_AT_location, &attr) &&
-		dwarf_getlocation_addr(&attr, pc, &ops, &n, 1) == 1 &&
-		evaluate(ops, n, machine, ret);
+	return find(&function->die, pc, machine, ret);
 }

@@ -35,6 +35,31 @@ static void check_one(
 	CHECK_U64(outcome->distinct, distinct);
 }
 
+/* By time alone they seem farther away than any that was followed. Which of these they are like is
+ * open: not the last one's every time. */
+static void check_rough(void)
+{
+	enum { DONORS = 4, SOUGHT = 64 };
+	struct loci_weigh_outcome outcome[DONORS + SOUGHT];
+	const struct loci_weigh_result result = { .outcome = outcome, .n = DONORS + SOUGHT };
+	unsigned like[DONORS] = { 0 };
+
+	for (unsigned i = 0; i < DONORS; i++)
+		outcome[i] = seen(3, 20000 + 10 * i, 40000 + i, 100 + i);
+	for (unsigned i = 0; i < SOUGHT; i++)
+		outcome[DONORS + i] = met(3, 20300, true);
+	CHECK_U64((uint64_t)-loci_donors_fill(&result), 0);
+	for (unsigned i = 0; i < SOUGHT; i++) {
+		uint64_t donor = outcome[DONORS + i].distinct - 100;
+
+		CHECK(donor < DONORS);
+		check_one(&outcome[DONORS + i], 40000 + donor, 100 + donor);
+		like[donor % DONORS]++;
+	}
+	for (unsigned i = 0; i < DONORS; i++)
+		CHECK(like[i] > SOUGHT / DONORS / 2 && like[i] < SOUGHT / DONORS * 2);
+}
+
 int main(void)
 {
 	struct loci_weigh_outcome outcome[] = {
@@ -83,5 +108,6 @@ int main(void)
 		0);
 	check_one(&others[1], LOCI_INFINITE, 0);
 	check_one(&others[2], 2 * 12800, 0);
+	check_rough();
 	return check_status();
 }

@@ -53,11 +53,14 @@ int main(void)
 	is_known(6, (7 + 5) << 3);
 	is_known(7, -8 / 2 + 2);
 	is_known(8, 0x1234 & 0xf0);
-	is_unknown(places + 3);
+	is_known(3, 123456); /* by a second variable, as is 13 */
+	is_known(13, 7 + 2);
 	is_unknown(places + 4);
 	is_unknown(places + 5);
-	for (unsigned i = 9; i < 16; i++) /* from 13 on nothing is said */
+	for (unsigned i = 9; i < 13; i++)
 		is_unknown(places + i);
+	is_unknown(places + 14); /* nothing is said */
+	is_unknown(places + 15);
 	is_unknown(other);
 	is_unknown(other + 1); /* of no function */
 	fixture_close(&fixture);

@@ -44,6 +44,9 @@ unit:
 	.uleb128 3
 	.string	"loci.budget"
 	.long	locations
+	.uleb128 3
+	.string	"loci.budget"	# a second one
+	.long	others
 	.byte	0
 	.uleb128 2
 	.string	"other"
@@ -80,5 +83,9 @@ locations:
 	place	10, 0x31, 0x31, 0x27, 0x9f			# lit1, lit1, xor: of no budget
 	place	11, 0x22, 0x9f					# plus, of nothing
 	place	12, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x9f
+	.quad	0, 0
+others:
+	place	3, 0x53						# reg3, which the first one does not tell
+	place	13, 0x72, 2, 0x9f				# breg2 2
 	.quad	0, 0
 	.section .note.GNU-stack, "", @progbits

@@ -19,6 +19,15 @@ static DILocation *nowhere(DISubprogram *subprogram)
 	return DILocation::get(subprogram->getContext(), 0, 0, subprogram);
 }
 
+/* Of several one is told from the other by the name of its type. */
+static DILocalVariable *make(
+	DIBuilder &builder, DISubprogram *subprogram, const char *name, const char *type_name)
+{
+	DIType *type = builder.createBasicType(type_name, 64, dwarf::DW_ATE_signed);
+	return builder.createAutoVariable(
+		subprogram, name, subprogram->getFile(), 0, type, true, DINode::FlagArtificial);
+}
+
 LLVMMetadataRef loci_budget_variable_new(LLVMValueRef slot, const char *name)
 {
 	AllocaInst *memory = unwrap<AllocaInst>(slot);
@@ -26,12 +35,20 @@ LLVMMetadataRef loci_budget_variable_new(LLVMValueRef slot, const char *name)
 	if (!subprogram)
 		return nullptr;
 	DIBuilder builder(*memory->getModule(), false, subprogram->getUnit());
-	DIType *type = builder.createBasicType(name, 64, dwarf::DW_ATE_signed);
-	DILocalVariable *variable = builder.createAutoVariable(
-		subprogram, name, subprogram->getFile(), 0, type, true, DINode::FlagArtificial);
+	DILocalVariable *variable = make(builder, subprogram, name, name);
 	builder.insertDeclare(memory, variable, builder.createExpression(), nowhere(subprogram),
 		memory->getNextNode());
 	return wrap(variable);
+}
+
+LLVMMetadataRef loci_budget_variable_second(LLVMValueRef function, const char *name)
+{
+	Function *of = unwrap<Function>(function);
+	DISubprogram *subprogram = of->getSubprogram();
+	if (!subprogram)
+		return nullptr;
+	DIBuilder builder(*of->getParent(), false, subprogram->getUnit());
+	return wrap(make(builder, subprogram, name, "loci.left"));
 }
 
 static void set(LLVMMetadataRef variable, BasicBlock *block, Metadata *values, DIExpression *how)
@@ -63,93 +80,52 @@ void loci_budget_variable_set(LLVMMetadataRef variable, LLVMBasicBlockRef block,
 	set(variable, unwrap(block), ValueAsMetadata::get(known), DIExpression::get(context, {}));
 }
 
-/* What counts the turns, and what it is compared with. */
-struct turns {
-	PHINode *counter;
-	Value *bound;
-	uint64_t step;
-};
-
-/* What goes up by so many each turn. */
-struct counter {
-	Value *start;
-	Instruction *next;
-	uint64_t step;
-};
-
-static bool find_counter(PHINode *phi, struct counter *ret)
+/* Where the code generator counts otherwise (strength reduction) it may describe what is gone by
+ * the counter of a loop around this one, which stands still. It leaves alone what has a value that
+ * is no integer; such is named, and not used. */
+static ValueAsMetadata *real(LLVMContext &context)
 {
-	for (unsigned i = 0; i < phi->getNumIncomingValues(); i++) {
-		auto *next = dyn_cast<BinaryOperator>(phi->getIncomingValue(i));
-		if (!next || next->getOpcode() != Instruction::Add || next->getOperand(0) != phi)
-			continue;
-		auto *step = dyn_cast<ConstantInt>(next->getOperand(1));
-		if (!step || step->isZero() || phi->getNumIncomingValues() != 2)
-			return false;
-		*ret = { phi->getIncomingValue(1 - i), next, step->getZExtValue() };
-		return true;
-	}
-	return false;
-}
-
-/* Of several that count alike the code generator keeps the first. */
-static PHINode *first_alike(BasicBlock *header, const struct counter *counter)
-{
-	for (PHINode &phi : header->phis()) {
-		struct counter other;
-		if (phi.getType()->isIntegerTy(64) && find_counter(&phi, &other) &&
-			other.start == counter->start && other.step == counter->step)
-			return &phi;
-	}
-	return nullptr;
-}
-
-/* counter + step == bound, after a turn. */
-static bool find_turns(BasicBlock *header, BasicBlock *exiting, struct turns *ret)
-{
-	auto *end = dyn_cast<BranchInst>(exiting->getTerminator());
-	auto *test =
-		end && end->isConditional() ? dyn_cast<ICmpInst>(end->getCondition()) : nullptr;
-	if (!test || !test->isEquality() || !test->getOperand(0)->getType()->isIntegerTy(64))
-		return false;
-	for (unsigned i = 0; i < 2; i++) {
-		auto *next = dyn_cast<BinaryOperator>(test->getOperand(i));
-		auto *phi = next ? dyn_cast<PHINode>(next->getOperand(0)) : nullptr;
-		struct counter counter;
-		if (!phi || phi->getParent() != header || !find_counter(phi, &counter) ||
-			counter.next != next)
-			continue;
-		*ret = { first_alike(header, &counter), test->getOperand(1 - i), counter.step };
-		return true;
-	}
-	return false;
+	return ValueAsMetadata::get(ConstantFP::get(Type::getDoubleTy(context), 0));
 }
 
 void loci_budget_variable_run(LLVMMetadataRef variable, LLVMBasicBlockRef header,
-	LLVMBasicBlockRef exiting, LLVMValueRef last, uint32_t each)
+	const struct loci_countdown *turns, LLVMValueRef last, uint32_t each)
 {
-	struct turns turns;
 	if (!variable)
 		return;
-	if (!find_turns(unwrap(header), unwrap(exiting), &turns)) {
+	if (!turns->counter) {
 		loci_budget_variable_set(variable, header, nullptr);
 		return;
 	}
 	LLVMContext &context = unwrap(header)->getContext();
-	/* Where the code generator counts otherwise (strength reduction) it may describe the
-	 * counter by that of a loop around this one, which stands still. It leaves alone what has a
-	 * value that is no integer; such is named, and not used. */
-	Value *real = ConstantFP::get(Type::getDoubleTy(context), 0);
-	Metadata *values = DIArgList::get(context,
-		{ ValueAsMetadata::get(unwrap(last)), ValueAsMetadata::get(turns.bound),
-			ValueAsMetadata::get(turns.counter), ValueAsMetadata::get(real) });
+	auto *end = ValueAsMetadata::get(unwrap(last));
 	/* last + (bound - counter) / step * each */
-	set(variable, unwrap(header), values,
+	set(variable, unwrap(header),
+		DIArgList::get(context,
+			{ end, ValueAsMetadata::get(unwrap(turns->bound)),
+				ValueAsMetadata::get(unwrap(turns->counter)), real(context) }),
 		DIExpression::get(context,
 			{ dwarf::DW_OP_LLVM_arg, 0, dwarf::DW_OP_LLVM_arg, 1, dwarf::DW_OP_LLVM_arg,
-				2, dwarf::DW_OP_minus, dwarf::DW_OP_consts, turns.step,
+				2, dwarf::DW_OP_minus, dwarf::DW_OP_consts, turns->step,
 				dwarf::DW_OP_div, dwarf::DW_OP_constu, each, dwarf::DW_OP_mul,
 				dwarf::DW_OP_plus, dwarf::DW_OP_stack_value }));
+}
+
+void loci_budget_variable_left(LLVMMetadataRef variable, LLVMBasicBlockRef header,
+	const struct loci_countdown *turns, LLVMValueRef last, uint32_t each)
+{
+	if (!variable || !turns->left)
+		return;
+	LLVMContext &context = unwrap(header)->getContext();
+	/* last + left / step * each */
+	set(variable, unwrap(header),
+		DIArgList::get(context,
+			{ ValueAsMetadata::get(unwrap(last)),
+				ValueAsMetadata::get(unwrap(turns->left)), real(context) }),
+		DIExpression::get(context,
+			{ dwarf::DW_OP_LLVM_arg, 0, dwarf::DW_OP_LLVM_arg, 1, dwarf::DW_OP_consts,
+				turns->step, dwarf::DW_OP_div, dwarf::DW_OP_constu, each,
+				dwarf::DW_OP_mul, dwarf::DW_OP_plus, dwarf::DW_OP_stack_value }));
 }
 
 void loci_budget_variable_bound(LLVMMetadataRef variable, LLVMBasicBlockRef header,
@@ -158,12 +134,10 @@ void loci_budget_variable_bound(LLVMMetadataRef variable, LLVMBasicBlockRef head
 	if (!variable)
 		return;
 	LLVMContext &context = unwrap(header)->getContext();
-	/* See above. */
-	Value *real = ConstantFP::get(Type::getDoubleTy(context), 0);
-	Metadata *values = DIArgList::get(context,
-		{ ValueAsMetadata::get(unwrap(base)), ValueAsMetadata::get(unwrap(counter)),
-			ValueAsMetadata::get(real) });
-	set(variable, unwrap(header), values,
+	set(variable, unwrap(header),
+		DIArgList::get(context,
+			{ ValueAsMetadata::get(unwrap(base)), ValueAsMetadata::get(unwrap(counter)),
+				real(context) }),
 		DIExpression::get(context,
 			{ dwarf::DW_OP_LLVM_arg, 0, dwarf::DW_OP_LLVM_arg, 1, dwarf::DW_OP_consts,
 				(uint64_t)factor, dwarf::DW_OP_mul, dwarf::DW_OP_minus,

@@ -4,6 +4,8 @@
 #ifndef LOCI_COLLECT_LLVM_BUDGET_VARIABLE_H
 #define LOCI_COLLECT_LLVM_BUDGET_VARIABLE_H
 
+#include "collect/llvm/countdown.h"
+
 #include <llvm-c/Core.h>
 
 #include <stdint.h>
@@ -15,14 +17,19 @@ extern "C" {
 /* It is what is in the slot, which is to be promoted. NULL: the function has no debug information,
  * and what follows does nothing. */
 LLVMMetadataRef loci_budget_variable_new(LLVMValueRef slot, const char *name);
+/* Another of that name, for loops that may have it in two ways: what has neither is gone. */
+LLVMMetadataRef loci_budget_variable_second(LLVMValueRef function, const char *name);
 /* From the beginning of the block on it has the value; NULL: it is not known. (Tracing copies have
  * it in memory.) */
 void loci_budget_variable_set(
 	LLVMMetadataRef variable, LLVMBasicBlockRef block, LLVMValueRef value);
-/* In a loop that is left by `exiting` alone it goes down by so many each turn, to a value that is
- * computed before. Not known where the loop does not count its turns in a plain way. */
+/* In a loop it goes down by so many each turn, to a value that is computed before: as the counter
+ * says, and as what is left does. Not known where the loop does not count its turns in a plain way.
+ */
 void loci_budget_variable_run(LLVMMetadataRef variable, LLVMBasicBlockRef header,
-	LLVMBasicBlockRef exiting, LLVMValueRef last, uint32_t each);
+	const struct loci_countdown *turns, LLVMValueRef last, uint32_t each);
+void loci_budget_variable_left(LLVMMetadataRef variable, LLVMBasicBlockRef header,
+	const struct loci_countdown *turns, LLVMValueRef last, uint32_t each);
 
 /* In a loop that begins with the block, and whose budget is base - factor * counter when it does.
  */

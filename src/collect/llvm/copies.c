@@ -357,6 +357,7 @@ static void describe_budget(const struct copying *copying)
 {
 	struct loci_emit *emit = copying->emit;
 	emit->budget_variable = loci_budget_variable_new(emit->budget, LOCI_CC_BUDGET);
+	emit->left_variable = loci_budget_variable_second(copying->plan->function, LOCI_CC_BUDGET);
 	for (uint32_t i = 1; i < copying->flow->n_blocks; i++)
 		loci_budget_variable_set(emit->budget_variable,
 			copied_block(copying, copying->flow->block[i].block), NULL);

@@ -30,6 +30,7 @@ struct loci_emit {
 	LLVMValueRef *counter;         /* by callee of the plan */
 	LLVMValueRef budget, cursor, state; /* slots, until they are promoted */
 	LLVMMetadataRef budget_variable;    /* budget_variable.h */
+	LLVMMetadataRef left_variable;
 	/* Of the basic block at hand, since control was elsewhere: */
 	struct loci_emit_shared shared[LOCI_EMIT_SHARED];
 	unsigned n_shared; /* so far, of which the last are there */

@@ -324,23 +324,34 @@ void loci_runs_part(const struct loci_runs *runs)
 		part(runs, &runs->run[i]);
 }
 
-/* In the plain loop the budget is what it will be at its end. */
+/* In the plain loop the budget is what it will be at its end. The code is the same whether that is
+ * described or not. */
+static void describe(
+	const struct loci_runs *runs, const struct run *run, const struct loci_ir_copy *copy)
+{
+	const struct loci_emit *emit = runs->emit;
+	const struct side *side = &run->side[COUNTING];
+	LLVMBasicBlockRef header = block_copy(side->plain, side->block[0]);
+	LLVMBasicBlockRef exiting =
+		block_copy(side->plain, block_at(runs, side, run->plan->exiting));
+	LLVMBasicBlockRef ended = block_copy(copy, run->ended);
+	LLVMValueRef last = copy_of(copy, run->last);
+	uint32_t each = runs->plan->block[run->plan->block].n_refs;
+	struct loci_countdown turns = { 0 };
+
+	header = block_copy(copy, header);
+	loci_countdown_make(header, block_copy(copy, exiting), &turns);
+	loci_budget_variable_run(emit->budget_variable, header, &turns, last, each);
+	loci_budget_variable_left(emit->left_variable, header, &turns, last, each);
+	loci_budget_variable_set(emit->budget_variable, ended, last);
+	loci_budget_variable_set(emit->left_variable, ended, NULL);
+}
+
 void loci_runs_describe_budget(const struct loci_runs *runs, const struct loci_ir_copy *copy)
 {
-	LLVMMetadataRef variable = runs->emit->budget_variable;
-	for (size_t i = 0; i < runs->plan->n_runs; i++) {
-		const struct run *run = &runs->run[i];
-		const struct side *side = &run->side[COUNTING];
-		LLVMBasicBlockRef exiting = block_at(runs, side, run->plan->exiting);
-		if (copy && block_copy(copy, run->ended) == run->ended)
-			continue;
-		loci_budget_variable_run(variable,
-			block_copy(copy, block_copy(side->plain, side->block[0])),
-			block_copy(copy, block_copy(side->plain, exiting)),
-			copy_of(copy, run->last), runs->plan->block[run->plan->block].n_refs);
-		loci_budget_variable_set(
-			variable, block_copy(copy, run->ended), copy_of(copy, run->last));
-	}
+	for (size_t i = 0; i < runs->plan->n_runs; i++)
+		if (!copy || block_copy(copy, runs->run[i].ended) != runs->run[i].ended)
+			describe(runs, &runs->run[i], copy);
 }
 
 LLVMValueRef loci_runs_outliving(const struct loci_runs *runs, size_t number)

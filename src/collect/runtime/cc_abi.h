@@ -19,7 +19,7 @@
  *(that may run instrumented code), returns and unwinding. A tracing copy has it in memory always,
  *right wherever the runtime may be asked. What it counts may wait on the way there, so between
  *calls and back edges it may be behind. Where a function has debug information, DWARF's variable
- *LOCI_CC_BUDGET says where a counting copy has it.
+ *LOCI_CC_BUDGET says where a counting copy has it, or another one of that name does.
  *
  * The cursor lives in a register of the tracing copy and is stored to loci_cc_state.cursor where
  * control goes elsewhere, the runtime may be asked, loops go round, and ways join on which not as

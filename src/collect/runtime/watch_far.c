@@ -7,11 +7,12 @@
 #define LONGEST  26
 #define LENGTHS  (LONGEST - SHORTEST)
 #define ENOUGH   8  /* reuses of a length */
-#define TRIES    32 /* a site may seldom have them */
+#define PART     32 /* or this part of those that were met */
+#define TRIES    4  /* for one of them: a site may seldom have them */
 
 struct length {
 	uint32_t most; /* references until a reuse that was met; 0: none was */
-	uint8_t tries, seen;
+	uint32_t met, tries, seen;
 };
 
 struct site {
@@ -60,6 +61,7 @@ void rt_far_met(uint64_t site, uint64_t refs)
 		return;
 	found->site = site;
 	is_used = true;
+	length->met++;
 	if (length->most < refs)
 		length->most = (uint32_t)refs;
 }
@@ -69,8 +71,17 @@ void rt_far_seen(uint64_t site, uint64_t refs)
 	struct site *found = find(site);
 	struct length *length = found && found->site ? length_of(found, refs) : NULL;
 
-	if (length && length->seen < ENOUGH)
+	if (length)
 		length->seen++;
+}
+
+/* There may be as many ways to come to a reuse as there are reuses: where more were met, more are
+ * to be seen. */
+static bool is_wanted(const struct length *length)
+{
+	uint32_t enough = length->met / PART > ENOUGH ? length->met / PART : ENOUGH;
+
+	return length->most && length->seen < enough && length->tries < TRIES * enough;
 }
 
 uint64_t rt_far_refs(const struct rt_thread *thread, uint64_t site)
@@ -82,8 +93,7 @@ uint64_t rt_far_refs(const struct rt_thread *thread, uint64_t site)
 	for (unsigned i = 0; found && found->site && i < LENGTHS; i++) {
 		struct length *length = &found->length[i];
 
-		if (length->most && length->seen < ENOUGH && length->tries < TRIES &&
-			(!chosen || length->tries < chosen->tries))
+		if (is_wanted(length) && (!chosen || length->tries < chosen->tries))
 			chosen = length;
 	}
 	if (!chosen || !rt.control->watching.burst_refs)
