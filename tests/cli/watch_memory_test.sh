@@ -20,10 +20,14 @@ expect 0 sqlite3 p.loci "select count(*) > 0 from site join function f on f.id =
 has out 1
 
 expect 0 cc "${clangs##* }" -g -O1 -o many_functions "$SRC/tests/workloads/many_functions.c"
-loci record -q -m watch -c 5000 --seed 1 -o p.loci ./many_functions >out 2>err || fail "status $?: $(cat err)"
+loci record -q -m watch -c 20000 --seed 1 -o p.loci ./many_functions >out 2>err || fail "status $?: $(cat err)"
 read -r _ n _ all _ <out
 [ "$all" -gt 300 ] || fail "few definitions: $(cat out)"
 [ "$n" -lt 64 ] || fail "definitions are kept: $(cat out)"
 expect 0 sqlite3 p.loci "select samples > 200, (select count(distinct f.id) from site join function f on f.id = function_id where f.name like 'work_%') > 100 from sampling"
 has out '1|1'
+# what is in no file stays
+loci record -q -m watch -c 20000 --seed 1 -o p.loci ./many_functions unpacked >out 2>err || fail "status $?: $(cat err)"
+expect 0 sqlite3 p.loci "select samples > 200 from sampling"
+has out 1
 finish

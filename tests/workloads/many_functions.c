@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Some hundred functions that are called in turn, and then the pages of their definitions that the
- * process has: "definitions: N of M pages". Exits with 77 if it cannot see them. */
+ * process has: "definitions: N of M pages". Exits with 77 if it cannot see them. With an argument
+ * they are moved to memory that is of no file before, as those of a program that was packed; it
+ * exits with 1 if they are not as they were. */
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define PRESENT (UINT64_C(1) << 63)
@@ -35,13 +39,32 @@ static void (*const work[])(void) = { ALL(NAME) };
 /* The linker's. */
 extern const char __start_loci_def[], __stop_loci_def[];
 
-int main(void)
+static char *copy;
+
+static int unpack(char *low, size_t bytes)
 {
-	long page = sysconf(_SC_PAGESIZE);
-	uintptr_t first = (uintptr_t)__start_loci_def / (uintptr_t)page,
-		  end = (uintptr_t)__stop_loci_def / (uintptr_t)page + 1;
+	copy = malloc(bytes);
+	if (!copy)
+		return -1;
+	memcpy(copy, low, bytes);
+	if (mmap(low, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		    0) != low)
+		return -1;
+	memcpy(low, copy, bytes);
+	return mprotect(low, bytes, PROT_READ);
+}
+
+int main(int argc, char **argv)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
+		  first = ((uintptr_t)__start_loci_def + page - 1) / page,
+		  end = (uintptr_t)__stop_loci_def / page;
+	char *low = (char *)(first * page);
 	int n = 0, pagemap;
 
+	(void)argv;
+	if (argc > 1 && unpack(low, (end - first) * page) < 0)
+		return 1;
 	for (int i = 0; i < ROUNDS; i++)
 		for (size_t k = 0; k < sizeof(work) / sizeof(*work); k++)
 			work[k]();
@@ -55,5 +78,5 @@ int main(void)
 		n += (entry & PRESENT) != 0;
 	}
 	printf("definitions: %d of %d pages\n", n, (int)(end - first));
-	return 0;
+	return copy && memcmp(copy, low, (end - first) * page) != 0;
 }
