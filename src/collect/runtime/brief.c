@@ -20,8 +20,6 @@
 #define DONTNEED       4
 #define O_READ         02000000 /* O_CLOEXEC */
 #define N_MODULES      8        /* at a time */
-#define N_KINDS        255
-#define KIND_OTHER     255 /* the site itself is to be looked at */
 #define KIND_BYTES     offsetof(struct loci_cc_site, line)
 #define PAGE_PRESENT   (1ull << 63)
 #define PAGE_SWAPPED   (1ull << 62)
@@ -35,10 +33,11 @@ struct module {
 	uintptr_t read, end; /* of those that were read; 0: none */
 };
 
+struct loci_cc_site rt_brief_kind[RT_BRIEF_KINDS];
+
 static struct {
 	char *arena;
 	size_t left, bytes; /* in the arena; in all */
-	struct loci_cc_site kind[N_KINDS];
 	unsigned n_kinds;
 	struct module module[N_MODULES];
 	unsigned n_modules; /* so far */
@@ -75,23 +74,15 @@ static uint8_t kind_of(const struct loci_cc_site *site)
 {
 	unsigned i = 0;
 
-	while (i < briefs.n_kinds && memcmp(&briefs.kind[i], site, KIND_BYTES) != 0)
+	while (i < briefs.n_kinds && memcmp(&rt_brief_kind[i], site, KIND_BYTES) != 0)
 		i++;
 	if (i < briefs.n_kinds)
 		return (uint8_t)i;
-	if (i == N_KINDS)
-		return KIND_OTHER;
-	memcpy(&briefs.kind[i], site, KIND_BYTES);
+	if (i == RT_BRIEF_KINDS)
+		return RT_BRIEF_OTHER;
+	memcpy(&rt_brief_kind[i], site, KIND_BYTES);
 	briefs.n_kinds++;
 	return (uint8_t)i;
-}
-
-const struct loci_cc_site *rt_brief_site(
-	const struct rt_brief *brief, const struct loci_cc_site *sites, uint32_t number)
-{
-	uint8_t kind = brief ? brief->site[number] : KIND_OTHER;
-
-	return kind == KIND_OTHER ? sites + number : &briefs.kind[kind];
 }
 
 /* The last one makes room for another. */

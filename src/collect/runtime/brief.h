@@ -30,9 +30,17 @@ struct rt_known {
 
 /* Lock held, as for the others. NULL: there is no room, or nobody is to need it. */
 const struct rt_brief *rt_brief_of(const struct loci_cc_definition *definition);
+#define RT_BRIEF_KINDS 255
+#define RT_BRIEF_OTHER 255 /* the site itself is to be looked at */
+extern struct loci_cc_site rt_brief_kind[RT_BRIEF_KINDS] __attribute__((visibility("hidden")));
 /* Of the site of that number its first fields, up to flags; brief may be NULL. */
-const struct loci_cc_site *rt_brief_site(
-	const struct rt_brief *brief, const struct loci_cc_site *sites, uint32_t number);
+static inline const struct loci_cc_site *rt_brief_site(
+	const struct rt_brief *brief, const struct loci_cc_site *sites, uint32_t number)
+{
+	uint8_t kind = brief ? brief->site[number] : RT_BRIEF_OTHER;
+
+	return kind == RT_BRIEF_OTHER ? sites + number : &rt_brief_kind[kind];
+}
 /* Pages that were read for briefs since the last time. */
 void rt_brief_give_back(void);
 /* Of a module that is going, or gone. */
