@@ -181,6 +181,20 @@ static bool is_there(struct rt_burst *burst, const struct loci_cc_definition *fu
 	return rt_module_around(address, &burst->loaded, &burst->loaded_bytes);
 }
 
+static struct rt_brief_block block_of(
+	const struct rt_known *known, uint32_t number, const struct loci_cc_site **ret_sites)
+{
+	const struct loci_cc_block *blocks = (const void *)(known->definition + 1);
+
+	/* whose tables are of eight bytes and more */
+	*ret_sites = (const void *)(blocks + known->n_blocks);
+	if (known->brief)
+		return known->brief->block[number];
+	return (struct rt_brief_block){ .first_site = blocks[number].first_site,
+		.n_sites = blocks[number].n_sites,
+		.flags = blocks[number].flags };
+}
+
 static void begin_block(struct rt_burst *burst, uint64_t id)
 {
 	struct rt_known *of = &burst->of;
@@ -194,7 +208,7 @@ static void begin_block(struct rt_burst *burst, uint64_t id)
 		burst->is_senseless = true;
 		return;
 	}
-	block = rt_block_of(of, (uint32_t)(id - of->first), &burst->sites);
+	block = block_of(of, (uint32_t)(id - of->first), &burst->sites);
 	burst->first_site = block.first_site;
 	burst->n_sites = burst->n_left = block.n_sites;
 	if (!(block.flags & LOCI_BLOCK_ENTRY))

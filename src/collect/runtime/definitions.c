@@ -52,20 +52,6 @@ static const struct loci_cc_site *sites_of(const struct loci_cc_definition *defi
 		up8(definition->n_blocks * sizeof(struct loci_cc_block)));
 }
 
-struct rt_brief_block rt_block_of(
-	const struct rt_known *known, uint32_t number, const struct loci_cc_site **ret_sites)
-{
-	const struct loci_cc_block *block = blocks_of(known->definition) + number;
-
-	*ret_sites = (const void *)((const char *)blocks_of(known->definition) +
-		up8(known->n_blocks * sizeof(*block)));
-	if (known->brief)
-		return known->brief->block[number];
-	return (struct rt_brief_block){
-		.first_site = block->first_site, .n_sites = block->n_sites, .flags = block->flags
-	};
-}
-
 /* Ids ascend. */
 bool rt_known_of_block(uint64_t id, struct rt_known *ret)
 {

@@ -328,8 +328,6 @@ bool rt_define_now(struct loci_cc_function *function); /* false: nothing is writ
 const struct loci_cc_definition *rt_definition_of(const struct loci_cc_function *function);
 /* The function of a block; false: none. */
 bool rt_known_of_block(uint64_t id, struct rt_known *ret);
-struct rt_brief_block rt_block_of(const struct rt_known *known, uint32_t number,
-	const struct loci_cc_site **ret_sites); /* all sites of the function */
 /* Of the code around an address. NULL: none is known. */
 const struct loci_cc_definition *rt_definition_at(uintptr_t address);
 const struct loci_cc_term *rt_terms_of(const struct loci_cc_definition *definition);
