@@ -551,7 +551,7 @@ static int recount_watched(struct process *p, struct loci_err *err)
 	if (r == 0)
 		r = loci_watch_blame_end(p->blame, p->attribution, err);
 	counts = loci_watch_blame_counts(p->blame);
-	loci_weigh_recount(p->watched.weigh, counts->count, counts->n);
+	loci_watch_events_recount(&p->watched, counts->count, counts->n);
 	return r;
 }
 

@@ -5,27 +5,18 @@
 
 #include "analyse/attribute.h"
 #include "analyse/grow.h"
-#include "analyse/object_look.h"
 #include "analyse/watch_calls.h"
+#include "analyse/watch_look.h"
 #include "analyse/watch_place.h"
 #include "base/cleanup.h"
 #include "hist/statstack.h"
 
 #include <math.h>
 
-/* A use or reuse. What debug information has to say of it is asked when the program has ended:
- * while it runs it would share its memory with all of that. */
-struct place {
-	uint64_t code, descriptor; /* as told */
-	uint64_t address, frame;
-	uint64_t after; /* events of memory; 0: all that came before it in the stream */
-	struct loci_object_look look;
-	uint32_t calls; /* list of return addresses plus one; 0: none */
+/* All that is wanted of it in the end. */
+struct settled {
 	uint32_t row, context, epoch;
 	uint8_t op;
-	bool is_sought; /* the memory has been looked at */
-	bool is_named;  /* its code is known */
-	bool is_settled;
 };
 
 struct list {
@@ -36,9 +27,13 @@ struct list {
 
 struct loci_watch_blame {
 	bool writes_only;
-	struct place *place; /* as they came */
-	size_t n, cap;
-	size_t settled; /* up to here nothing more is to be asked */
+	size_t n;                      /* places */
+	size_t gone;                   /* of these, the first, which are packed or settled; .. */
+	struct loci_watch_look *place; /* .. the others, as they came */
+	size_t cap;
+	struct loci_watch_log packed; /* until the symbols are asked */
+	struct settled *settled;      /* by place */
+	size_t settled_cap;
 	struct list use, reuse;
 	uint32_t calls; /* place, plus one, whose return addresses may follow; 0: nobody's */
 	struct loci_watch_calls back;
@@ -65,6 +60,8 @@ void loci_watch_blame_free(struct loci_watch_blame *blame)
 	if (!blame)
 		return;
 	free(blame->place);
+	loci_watch_log_fini(&blame->packed);
+	free(blame->settled);
 	free(blame->use.place);
 	free(blame->reuse.place);
 	loci_watch_calls_fini(&blame->back);
@@ -104,7 +101,7 @@ static uint64_t sequence_of(const struct loci_event *event)
 }
 
 static struct loci_watch_code code_of(
-	const struct loci_watch_blame *blame, const struct place *place, uint32_t object)
+	const struct loci_watch_blame *blame, const struct loci_watch_look *place, uint32_t object)
 {
 	return (struct loci_watch_code){ .address = place->code,
 		.descriptor = place->descriptor,
@@ -114,7 +111,8 @@ static struct loci_watch_code code_of(
 
 /* The row of a place: its site's references to the object that the address was in. */
 static int find_row(struct loci_watch_blame *blame, struct loci_attribution *a,
-	const struct loci_watch_site *site, struct place *place, struct loci_err *err)
+	const struct loci_watch_site *site, const struct loci_watch_look *place,
+	struct settled *ret, struct loci_err *err)
 {
 	struct loci_shadow_frame frame = {
 		.address = place->frame, .entry = site->code, .module = site->module
@@ -141,14 +139,16 @@ static int find_row(struct loci_watch_blame *blame, struct loci_attribution *a,
 	hit.serial = NULL; /* the next one asks again */
 	if (loci_rows_move(&a->rows, at.number, &hit, offset, 0) < 0)
 		return loci_err_nomem(err);
-	place->row = a->rows.site[at.number].row;
-	place->op = at.op;
+	*ret = (struct settled){ .row = a->rows.site[at.number].row,
+		.context = place->context,
+		.epoch = place->epoch,
+		.op = at.op };
 	return 0;
 }
 
 /* Asks what can be asked by now. */
 static int settle_place(struct loci_watch_blame *blame, struct loci_attribution *a,
-	struct place *place, struct loci_err *err)
+	struct loci_watch_look *place, size_t number, struct loci_err *err)
 {
 	struct loci_watch_code code = code_of(blame, place, 0); /* .. of whichever object */
 	struct loci_watch_site site;
@@ -162,22 +162,57 @@ static int settle_place(struct loci_watch_blame *blame, struct loci_attribution 
 		place->is_named = true;
 	}
 	if (r == 0 && place->is_sought) {
-		r = find_row(blame, a, &site, place, err);
+		r = find_row(blame, a, &site, place, &blame->settled[number], err);
 		place->is_settled = true;
 	}
 	return r;
 }
 
+/* Those that nothing more is to be heard of take a third of the room. */
+static int pack(struct loci_watch_blame *blame)
+{
+	size_t n = 0, all = blame->n - blame->gone;
+
+	for (; n < all && blame->place[n].is_sought && blame->gone + n + 1 != blame->calls; n++)
+		if (!blame->place[n].is_settled &&
+			loci_watch_look_pack(&blame->packed, &blame->place[n], blame->gone + n) < 0)
+			return -ENOMEM;
+	if (n)
+		memmove(blame->place, blame->place + n, (all - n) * sizeof(*blame->place));
+	blame->gone += n;
+	return 0;
+}
+
+struct settling {
+	struct loci_watch_blame *blame;
+	struct loci_attribution *a;
+	struct loci_err *err;
+};
+
+static int settle_packed(void *data, const struct loci_event *event)
+{
+	struct settling *settling = data;
+	struct loci_watch_look place = loci_watch_look_unpack(event);
+
+	return settle_place(
+		settling->blame, settling->a, &place, (size_t)event->payload, settling->err);
+}
+
 /* Debug information is opened here, and nowhere before. */
 static int settle(struct loci_watch_blame *blame, struct loci_attribution *a, struct loci_err *err)
 {
+	struct settling settling = { blame, a, err };
 	int r = loci_watch_counts_settle(&blame->counts, a, err);
 
-	for (size_t i = blame->settled; r == 0 && i < blame->n; i++) {
-		if (!blame->place[i].is_settled)
-			r = settle_place(blame, a, &blame->place[i], err);
-		blame->settled += blame->settled == i && blame->place[i].is_settled;
-	}
+	if (r == 0 &&
+		loci_grow(&blame->settled, &blame->settled_cap, blame->n, sizeof(*blame->settled)) <
+			0)
+		r = loci_err_nomem(err);
+	if (r == 0)
+		r = loci_watch_log_replay(&blame->packed, settle_packed, &settling);
+	for (size_t i = blame->gone; r == 0 && i < blame->n; i++)
+		if (!blame->place[i - blame->gone].is_settled)
+			r = settle_place(blame, a, &blame->place[i - blame->gone], i, err);
 	return r;
 }
 
@@ -188,7 +223,8 @@ static int seek_due(struct loci_watch_blame *blame, struct list *list, struct lo
 	int r = 0;
 
 	for (; r == 0 && list->sought < list->n; list->sought++) {
-		struct place *place = &blame->place[list->place[list->sought]];
+		struct loci_watch_look *place =
+			&blame->place[list->place[list->sought] - blame->gone];
 
 		if (number && place->after >= number)
 			break;
@@ -205,7 +241,8 @@ static int end_calls(struct loci_watch_blame *blame, struct loci_err *err)
 	int r = 0;
 
 	if (blame->calls)
-		r = loci_watch_calls_end(&blame->back, &blame->place[blame->calls - 1].calls);
+		r = loci_watch_calls_end(
+			&blame->back, &blame->place[blame->calls - 1 - blame->gone].calls);
 	blame->calls = 0;
 	return r < 0 ? loci_err_nomem(err) : 0;
 }
@@ -214,7 +251,7 @@ static int end_calls(struct loci_watch_blame *blame, struct loci_err *err)
 static int take_place(struct loci_watch_blame *blame, struct loci_attribution *a, struct list *list,
 	const struct loci_event *event, unsigned after, struct loci_err *err)
 {
-	const struct place place = { .code = event->raw[2],
+	const struct loci_watch_look place = { .code = event->raw[2],
 		.descriptor = event->raw[3],
 		.address = event->raw[0],
 		.frame = event->raw[5],
@@ -222,11 +259,13 @@ static int take_place(struct loci_watch_blame *blame, struct loci_attribution *a
 
 	if (blame->n == UINT32_MAX - 1)
 		return loci_err_set(err, ENOMEM, "more than 2^32 samples");
-	if (loci_grow_little(&blame->place, &blame->cap, blame->n + 1, sizeof(place)) < 0 ||
+	if ((blame->n - blame->gone == blame->cap && pack(blame) < 0) ||
+		loci_grow(&blame->place, &blame->cap, blame->n - blame->gone + 1, sizeof(place)) <
+			0 ||
 		loci_grow(&list->place, &list->cap, list->n + 1, sizeof(*list->place)) < 0)
 		return loci_err_nomem(err);
 	list->place[list->n++] = (uint32_t)blame->n;
-	blame->place[blame->n++] = place;
+	blame->place[blame->n++ - blame->gone] = place;
 	blame->calls = (uint32_t)blame->n;
 	return place.after ? 0 : seek_due(blame, list, a, 1, err);
 }
@@ -293,7 +332,7 @@ const struct loci_watch_counts *loci_watch_blame_counts(const struct loci_watch_
 	return &blame->counts;
 }
 
-static uint64_t word_of(const struct place *place)
+static uint64_t word_of(const struct settled *place)
 {
 	return place->row | (uint64_t)place->context << LOCI_USE_CONTEXT |
 		(uint64_t)(place->op == LOCI_OP_STORE) << LOCI_USE_WRITE;
@@ -304,9 +343,9 @@ static int credit(struct loci_watch_blame *blame, struct loci_attribution *a,
 	uint64_t touches)
 {
 	bool is_reused = outcome->distance != LOCI_INFINITE;
-	const struct place *use = &blame->place[blame->use.place[outcome->use]];
-	const struct place *by =
-		is_reused ? &blame->place[blame->reuse.place[outcome->reuse]] : use;
+	const struct settled *use = &blame->settled[blame->use.place[outcome->use]];
+	const struct settled *by =
+		is_reused ? &blame->settled[blame->reuse.place[outcome->reuse]] : use;
 	unsigned time = is_reused ? loci_spread_bin(outcome->distance) : LOCI_SPREAD_COLD;
 	unsigned stack = LOCI_SPREAD_COLD;
 
@@ -348,7 +387,7 @@ static int add_up(struct loci_watch_blame *blame, struct loci_attribution *a,
 		gaps += watched->sample[i].gap;
 	for (size_t i = 0; i < blame->use.n && i < watched->n_samples; i++) {
 		double refs = watched->sample[i].gap * (double)sum->references / gaps;
-		const struct place *use = &blame->place[blame->use.place[i]];
+		const struct settled *use = &blame->settled[blame->use.place[i]];
 
 		a->rows.row[use->row].refs += (uint64_t)llround(refs);
 		a->walk.contexts.node[use->context].refs += (uint64_t)llround(refs);

@@ -4,6 +4,8 @@
 #include "analyse/donors.h"
 #include "analyse/grow.h"
 
+enum { FIRE_WORDS = LOCI_FIRE_DISTINCT + 1 }; /* of SAMPLE_FIRE that are looked at */
+
 int loci_watch_events_init(
 	struct loci_watch_events *watched, enum loci_weighting weighting, struct loci_err *err)
 {
@@ -16,6 +18,7 @@ int loci_watch_events_init(
 
 void loci_watch_events_fini(struct loci_watch_events *watched)
 {
+	loci_watch_log_fini(&watched->log);
 	loci_weigh_free(watched->weigh);
 	watched->weigh = NULL;
 	loci_between_free(watched->between);
@@ -109,16 +112,19 @@ static int tick(struct loci_watch_events *watched, const struct loci_event *even
 		&watched->clock, sample->thread, event->raw[1], sample->gap, rate);
 }
 
+static uint32_t thread_told(const struct loci_event *event)
+{
+	return event->n_raw > 7 ? (uint32_t)event->raw[7] : event->thread;
+}
+
 static int open_sample(struct loci_watch_events *watched, const struct loci_event *event)
 {
 	uint64_t blocks = word(event, 8, 1);
-	const struct loci_watch_sample sample = {
-		.thread = event->n_raw > 7 ? (uint32_t)event->raw[7] : event->thread,
+	const struct loci_watch_sample sample = { .thread = thread_told(event),
 		.gap = gap_of(event, blocks),
 		.blocks = blocks,
 		.is_write = loci_ref_word_op(event->raw[3]) == LOCI_OP_STORE,
-		.is_bulk = loci_ref_word_flags(event->raw[3]) & LOCI_REF_BULK
-	};
+		.is_bulk = loci_ref_word_flags(event->raw[3]) & LOCI_REF_BULK };
 	struct loci_weigh_share share[UINT8_MAX / 2];
 	const struct loci_weigh_sample weighed = { .id = event->payload,
 		.count = event->raw[1],
@@ -138,7 +144,6 @@ static int open_sample(struct loci_watch_events *watched, const struct loci_even
 
 	if (loci_grow_little(&watched->sample, &watched->sample_cap, watched->n_samples + 1,
 		    sizeof(*watched->sample)) < 0 ||
-		count(watched, sample.thread, event->raw[1]) < 0 ||
 		tick(watched, event, &sample, rate) < 0 ||
 		loci_between_add(watched->between, &weighed) < 0)
 		return -ENOMEM;
@@ -184,20 +189,24 @@ static int begin_thread(struct loci_watch_events *watched, uint32_t id)
 	return 0;
 }
 
+static int keep_open(struct loci_watch_events *watched, const struct loci_event *event)
+{
+	int r = count(watched, thread_told(event), event->raw[1]);
+
+	return r < 0 ? r : loci_watch_log_add(&watched->log, event, event->n_raw);
+}
+
 void loci_watch_events_event(struct loci_watch_events *watched, const struct loci_event *event)
 {
 	int r = 0;
 
 	switch (event->kind) {
 	case LOCI_MARK_SAMPLE_OPEN:
-		r = open_sample(watched, event);
+		r = keep_open(watched, event);
 		break;
 	case LOCI_MARK_SAMPLE_EVICT:
-		r = loci_weigh_evict(
-			watched->weigh, event->payload, event->raw[0], event->raw[1], NULL);
-		break;
 	case LOCI_MARK_SAMPLE_FIRE:
-		r = fire(watched, event);
+		r = loci_watch_log_add(&watched->log, event, FIRE_WORDS);
 		break;
 	case LOCI_MARK_COUNT:
 		r = count(watched, event->thread, event->raw[0]);
@@ -213,6 +222,36 @@ void loci_watch_events_event(struct loci_watch_events *watched, const struct loc
 	}
 	if (r < 0)
 		watched->failed = r;
+}
+
+static int hear(void *data, const struct loci_event *event)
+{
+	struct loci_watch_events *watched = data;
+
+	switch (event->kind) {
+	case LOCI_MARK_SAMPLE_OPEN:
+		return open_sample(watched, event);
+	case LOCI_MARK_SAMPLE_EVICT:
+		return loci_weigh_evict(
+			watched->weigh, event->payload, event->raw[0], event->raw[1], NULL);
+	default:
+		return fire(watched, event);
+	}
+}
+
+static void hear_all(struct loci_watch_events *watched)
+{
+	int r = loci_watch_log_replay(&watched->log, hear, watched);
+
+	if (r < 0)
+		watched->failed = r;
+}
+
+void loci_watch_events_recount(
+	struct loci_watch_events *watched, const struct loci_weigh_count *counts, size_t n)
+{
+	hear_all(watched);
+	loci_weigh_recount(watched->weigh, counts, n);
 }
 
 /* What samples say of all references. Touches are those of samples, which are any references, and
@@ -268,6 +307,7 @@ int loci_watch_events_finish(
 	size_t n_threads = 0;
 	double all = 0;
 
+	hear_all(watched);
 	loci_touch_clock_settle(&watched->clock);
 	if (watched->failed ||
 		loci_weigh_finish(watched->weigh, &watched->clock, result, err) < 0 ||

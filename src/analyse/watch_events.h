@@ -11,6 +11,7 @@
 
 #include "analyse/between.h"
 #include "analyse/sample_sum.h"
+#include "analyse/watch_log.h"
 #include "analyse/weigh.h"
 #include "stream/decode.h"
 
@@ -29,6 +30,7 @@ struct loci_watch_thread {
 };
 
 struct loci_watch_events {
+	struct loci_watch_log log; /* of samples, until the last one has come; then: */
 	struct loci_weigh *weigh;
 	struct loci_between *between;
 	struct loci_touch_clock clock;
@@ -47,7 +49,10 @@ int loci_watch_events_init(
 void loci_watch_events_fini(struct loci_watch_events *watched);
 /* SAMPLE_*, COUNT and THREAD_EXIT; others are nothing to it. */
 void loci_watch_events_event(struct loci_watch_events *watched, const struct loci_event *event);
-/* After the last one. sum is initialised. */
+/* After the last one: what is known better of reuses (loci_weigh_recount). */
+void loci_watch_events_recount(
+	struct loci_watch_events *watched, const struct loci_weigh_count *counts, size_t n);
+/* After that. sum is initialised. */
 int loci_watch_events_finish(
 	struct loci_watch_events *watched, struct loci_sample_sum *sum, struct loci_err *err);
 

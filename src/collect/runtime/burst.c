@@ -181,26 +181,38 @@ static bool is_there(struct rt_burst *burst, const struct loci_cc_definition *fu
 	return rt_module_around(address, &burst->loaded, &burst->loaded_bytes);
 }
 
+static struct rt_brief_block block_of(
+	const struct rt_known *known, uint32_t number, const struct loci_cc_site **ret_sites)
+{
+	const struct loci_cc_block *blocks = (const void *)(known->definition + 1);
+
+	/* whose tables are of eight bytes and more */
+	*ret_sites = (const void *)(blocks + known->n_blocks);
+	if (known->brief)
+		return known->brief->block[number];
+	return (struct rt_brief_block){ .first_site = blocks[number].first_site,
+		.n_sites = blocks[number].n_sites,
+		.flags = blocks[number].flags };
+}
+
 static void begin_block(struct rt_burst *burst, uint64_t id)
 {
-	const struct loci_cc_block *block;
+	struct rt_known *of = &burst->of;
+	struct rt_brief_block block;
 
-	if (!burst->function || id - burst->first_id >= burst->n_ids) {
-		burst->function = rt_definition_of_block(id, &burst->first_id);
-		burst->n_ids = burst->function ? burst->function->n_blocks : 0;
-	}
 	burst->n_sites = burst->n_left = 0;
 	burst->has_address = burst->is_wide = false;
-	if (!burst->function || !is_there(burst, burst->function)) {
-		burst->function = NULL;
+	if (((!of->definition || id - of->first >= of->n_blocks) && !rt_known_of_block(id, of)) ||
+		!is_there(burst, of->definition)) {
+		of->definition = NULL;
 		burst->is_senseless = true;
 		return;
 	}
-	block = rt_block_of(burst->function, (uint32_t)(id - burst->first_id), &burst->sites);
-	burst->site = burst->sites;
-	burst->n_sites = burst->n_left = block->n_sites;
-	if (!(block->flags & LOCI_BLOCK_ENTRY))
-		rt_call_stack_within(&burst->calls, burst->function);
+	block = block_of(of, (uint32_t)(id - of->first), &burst->sites);
+	burst->first_site = block.first_site;
+	burst->n_sites = burst->n_left = block.n_sites;
+	if (!(block.flags & LOCI_BLOCK_ENTRY))
+		rt_call_stack_within(&burst->calls, of->definition);
 }
 
 static void value(struct rt_thread *thread, uint64_t word)
@@ -208,16 +220,16 @@ static void value(struct rt_thread *thread, uint64_t word)
 	struct rt_burst *burst = thread->burst;
 	const struct loci_cc_site *site;
 	struct rt_burst_ref ref;
+	uint32_t number;
 
 	if (!burst->n_sites) {
 		burst->is_senseless = true;
 		return;
 	}
-	if (!burst->n_left) { /* it runs again */
-		burst->site = burst->sites;
+	if (!burst->n_left) /* it runs again */
 		burst->n_left = burst->n_sites;
-	}
-	site = burst->site;
+	number = burst->first_site + burst->n_sites - burst->n_left;
+	site = rt_brief_site(burst->of.brief, burst->sites, number);
 	if (!site->size_bytes && site->op < LOCI_OP_FRAME && !burst->has_address) {
 		burst->address = word;
 		burst->has_address = true;
@@ -225,16 +237,15 @@ static void value(struct rt_thread *thread, uint64_t word)
 	}
 	ref = (struct rt_burst_ref){ .address = burst->has_address ? burst->address : word,
 		.bytes = burst->has_address ? word : site->size_bytes,
-		.site = (uintptr_t)site,
+		.site = (uintptr_t)(burst->sites + number),
 		.descriptor = loci_ref_word(site->size_bytes, site->op, site->flags) };
 	ref.has_parts = site->may_be_large && ref.bytes >= LOCI_CC_LARGE_BYTES;
 	burst->has_address = false;
 	burst->n_left--;
-	burst->site++;
 	if (site->op == LOCI_OP_FRAME)
 		burst->frame = word;
 	else if (site->op == LOCI_OP_CALLER)
-		rt_call_stack_enter(&burst->calls, burst->function, burst->frame, word);
+		rt_call_stack_enter(&burst->calls, burst->of.definition, burst->frame, word);
 	else if (site->op < LOCI_OP_FRAME)
 		rt_burst_refer(thread, &ref);
 }
@@ -267,11 +278,13 @@ static void run(struct rt_thread *thread, const uint64_t *raw, unsigned n_raw)
 		turn += idle;
 		burst->count += idle * burst->n_sites;
 		for (unsigned i = 0; turn < raw[0] && i < burst->n_sites; i++) {
-			const struct loci_cc_site *site = &burst->sites[i];
+			uint32_t number = burst->first_site + i;
+			const struct loci_cc_site *site =
+				rt_brief_site(burst->of.brief, burst->sites, number);
 			const uint64_t *steps = &raw[2 + 2 * i];
 			struct rt_burst_ref ref = { .address = steps[0] + turn * steps[1],
 				.bytes = site->size_bytes,
-				.site = (uintptr_t)site,
+				.site = (uintptr_t)(burst->sites + number),
 				.descriptor =
 					loci_ref_word(site->size_bytes, site->op, site->flags) };
 
@@ -312,7 +325,7 @@ bool rt_burst_read(struct rt_thread *thread)
 	const uint64_t *at = burst->read, *end = burst->state.cursor;
 
 	burst->loaded_bytes = 0;
-	if (burst->function && !is_there(burst, burst->function))
+	if (burst->of.definition && !is_there(burst, burst->of.definition))
 		burst->is_senseless = true;
 	while (at < end && !burst->is_senseless) {
 		if (burst->is_wide || !loci_word_is_marker(*at)) {

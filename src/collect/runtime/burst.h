@@ -12,6 +12,7 @@
 #define LOCI_COLLECT_RUNTIME_BURST_H
 
 #include "collect/runtime/around.h"
+#include "collect/runtime/brief.h"
 #include "collect/runtime/call_stack.h"
 #include "collect/runtime/far_blocks.h"
 #include "collect/runtime/passed.h"
@@ -55,12 +56,12 @@ struct rt_burst {
 	uint64_t *read;      /* up to here */
 	uint64_t count;      /* of the last reference that was read */
 	/* The block that is being read: */
-	const struct loci_cc_definition *function; /* NULL: none */
-	uint64_t first_id, n_ids;                  /* of that function */
-	uintptr_t loaded; /* its module, if that is known to be there, .. */
+	struct rt_known of; /* the function; its definition is NULL: none */
+	uintptr_t loaded;   /* its module, if that is known to be there, .. */
 	size_t loaded_bytes;
-	const struct loci_cc_site *sites, *site; /* its references, and the next of them */
-	unsigned n_sites, n_left;
+	const struct loci_cc_site *sites; /* of the function */
+	uint32_t first_site;              /* its own: .. */
+	unsigned n_sites, n_left;         /* .. so many, the last of which are to come */
 	bool is_wide, has_address;
 	uint64_t address; /* of a range */
 	uint64_t frame;   /* of an entry */

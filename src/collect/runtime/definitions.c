@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Functions become known when they are first executed under tracing, or first count. They are
  * remembered, for the children of this process. */
+#include "collect/runtime/brief.h"
 #include "collect/runtime/call_places.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
@@ -13,13 +14,8 @@
 #define MAX_FIRST   ((LOCI_RAW_MAX - 2) / 2)
 #define MAX_MORE    (LOCI_RAW_MAX / 2)
 
-struct known {
-	struct loci_cc_function *function;
-	uint64_t first; /* id of its first block */
-};
-
 static struct {
-	struct known *known;
+	struct rt_known *known;
 	size_t n, bytes;
 	uint64_t n_ids;
 } table;
@@ -56,19 +52,9 @@ static const struct loci_cc_site *sites_of(const struct loci_cc_definition *defi
 		up8(definition->n_blocks * sizeof(struct loci_cc_block)));
 }
 
-const struct loci_cc_block *rt_block_of(const struct loci_cc_definition *definition,
-	uint32_t number, const struct loci_cc_site **ret_sites)
-{
-	const struct loci_cc_block *block = blocks_of(definition) + number;
-
-	*ret_sites = sites_of(definition) + block->first_site;
-	return block;
-}
-
 /* Ids ascend. */
-const struct loci_cc_definition *rt_definition_of_block(uint64_t id, uint64_t *ret_first)
+bool rt_known_of_block(uint64_t id, struct rt_known *ret)
 {
-	const struct loci_cc_definition *definition;
 	size_t low = 0, high = table.n;
 
 	while (high - low > 1) {
@@ -80,16 +66,15 @@ const struct loci_cc_definition *rt_definition_of_block(uint64_t id, uint64_t *r
 			high = middle;
 	}
 	if (low == high || table.known[low].first > id)
-		return NULL;
-	definition = rt_definition_of(table.known[low].function);
-	*ret_first = table.known[low].first;
-	return definition && id - *ret_first < definition->n_blocks ? definition : NULL;
+		return false;
+	*ret = table.known[low];
+	return id - ret->first < ret->n_blocks;
 }
 
 /* The nearest that begins before it. */
 const struct loci_cc_definition *rt_definition_at(uintptr_t address)
 {
-	const struct loci_cc_function *nearest = NULL;
+	const struct loci_cc_definition *nearest = NULL;
 	uintptr_t start = 0;
 
 	for (size_t i = 0; i < table.n; i++) {
@@ -97,10 +82,10 @@ const struct loci_cc_definition *rt_definition_at(uintptr_t address)
 
 		if (code <= address && code > start) {
 			start = code;
-			nearest = table.known[i].function;
+			nearest = table.known[i].definition;
 		}
 	}
-	return nearest ? rt_definition_of(nearest) : NULL;
+	return nearest;
 }
 
 static void put_sites(uint64_t *raw, const struct loci_cc_site *site, unsigned n)
@@ -146,9 +131,11 @@ static void tell(const struct loci_cc_function *function, uint64_t first)
 
 static bool remember(struct loci_cc_function *function, uint64_t first)
 {
+	const struct loci_cc_definition *definition = rt_definition_of(function);
+
 	if ((table.n + 1) * sizeof(*table.known) > table.bytes) {
 		size_t bytes = table.bytes ? 2 * table.bytes : FIRST_BYTES;
-		struct known *more = loci_sys_map(bytes, -1);
+		struct rt_known *more = loci_sys_map(bytes, -1);
 
 		if (!more)
 			return false;
@@ -158,7 +145,8 @@ static bool remember(struct loci_cc_function *function, uint64_t first)
 		__atomic_store_n(&table.known, more, __ATOMIC_RELEASE);
 		table.bytes = bytes;
 	}
-	table.known[table.n] = (struct known){ function, first };
+	table.known[table.n] = (struct rt_known){ function, definition, rt_brief_of(definition),
+		first, definition->n_blocks };
 	__atomic_store_n(&table.n, table.n + 1, __ATOMIC_RELEASE);
 	return true;
 }
@@ -251,6 +239,7 @@ void rt_forget_functions(uintptr_t start, size_t bytes)
 			table.known[n++] = table.known[i];
 	table.n = n;
 	rt_places_forget(start, bytes);
+	rt_brief_forget(start, bytes);
 }
 
 static const struct loci_cc_call *calls_of(const struct loci_cc_definition *definition)

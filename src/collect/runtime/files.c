@@ -29,6 +29,8 @@ struct rt_size {
  * there is little space they are smaller, so that many find some. */
 static const struct rt_size thread_sizes[] = { { 1u << 16, 8 },
 	{ LOCI_RING_WORDS, LOCI_RING_CHUNKS }, { 1u << 13, 4 }, { 1u << 12, 4 } };
+/* Where samples are watched there are allocations, and little else. */
+static const struct rt_size watch_sizes[] = { { 1u << 14, 4 }, { 1u << 13, 4 }, { 1u << 12, 4 } };
 /* The recorder should hear of samples soon. */
 static const struct rt_size sample_sizes[] = { { 1u << 14, 16 }, { 1u << 12, 4 } };
 static const struct rt_size step_sizes[] = { { 1u << 13, 16 }, { 1u << 12, 8 } }; /* in step */
@@ -165,7 +167,10 @@ void *rt_make_ring(struct loci_ring_producer *ring, uint32_t number, bool is_sma
 			    : sizeof(thread_sizes) / sizeof(*sizes);
 	void *memory;
 
-	if (rt.samples && !is_small) {
+	if (rt.watches && !is_small) {
+		sizes = watch_sizes;
+		n = sizeof(watch_sizes) / sizeof(*sizes);
+	} else if (rt.samples && !is_small) {
 		sizes = rt.control->skew ? step_sizes : sample_sizes;
 		n = 2;
 	}

@@ -16,6 +16,7 @@
 #define LOCI_COLLECT_RUNTIME_RUNTIME_H
 
 #include "collect/run_control.h"
+#include "collect/runtime/brief.h"
 #include "collect/runtime/cc_abi.h"
 #include "collect/runtime/marking.h"
 #include "collect/runtime/watch_pace.h"
@@ -325,11 +326,10 @@ void rt_counters_clear(struct rt_thread *thread);
 bool rt_define_now(struct loci_cc_function *function); /* false: nothing is written any more */
 /* NULL: of a version that this runtime does not know, or none. */
 const struct loci_cc_definition *rt_definition_of(const struct loci_cc_function *function);
-/* Of a block, and the function's first id; of the code around an address. NULL: none is known. */
-const struct loci_cc_definition *rt_definition_of_block(uint64_t id, uint64_t *ret_first);
+/* The function of a block; false: none. */
+bool rt_known_of_block(uint64_t id, struct rt_known *ret);
+/* Of the code around an address. NULL: none is known. */
 const struct loci_cc_definition *rt_definition_at(uintptr_t address);
-const struct loci_cc_block *rt_block_of(const struct loci_cc_definition *definition,
-	uint32_t number, const struct loci_cc_site **ret_sites);
 const struct loci_cc_term *rt_terms_of(const struct loci_cc_definition *definition);
 void rt_define_all_again(void);
 /* A block of one reference, whose site is an address of code; id 0: a new one. */

@@ -170,7 +170,7 @@ static void read_words(struct rt_thread *thread, bool all)
 		burst->n_followed = 0;
 		burst->has_far = false;
 		burst->is_senseless = false;
-		burst->function = NULL;
+		burst->of.definition = NULL;
 		burst->n_sites = 0;
 		burst->generation = watching.generation;
 		burst->count = count;
@@ -216,7 +216,7 @@ static void begin_burst(struct rt_thread *thread, uintptr_t pointer)
 	burst->is_on = true;
 	burst->generation = watching.generation;
 	burst->count = rt_thread_count(thread);
-	burst->function = NULL;
+	burst->of.definition = NULL;
 	burst->n_sites = burst->n_followed = 0;
 	burst->has_far = false;
 	burst->far_refs = 0;
@@ -348,13 +348,18 @@ static void go_on(struct rt_thread *thread, uintptr_t pointer)
 {
 	struct rt_burst *burst = thread->burst;
 
+	bool is_over;
+
 	rt_lock();
 	if (rt_mode() != RT_OFF && !burst->is_on)
 		begin_burst(thread, pointer);
 	else if (rt_mode() != RT_OFF)
 		read_words(thread, false);
+	is_over = burst->is_on && !burst->n_followed && !is_due(thread);
+	if (is_over)
+		rt_brief_give_back();
 	rt_unlock();
-	if (burst->is_on && !burst->n_followed && !is_due(thread))
+	if (is_over)
 		end_burst(thread);
 	else if (burst->is_on)
 		give_room(burst);
