@@ -17,13 +17,11 @@
 #define ERROR_WRITE 2
 #define ERROR_FETCH 16
 
-/* So many faults beside its block a sample may cost: at some 16 us each about a millisecond. */
-#define FALSE_FAULTS 64
 /* So often a fault may find its page open already, in a row, before it is the program's. */
-#define OPEN_FAULTS  1000
+#define OPEN_FAULTS 1000
 /* Around the stack pointer. Frames of signals, with all vectors, go below it. */
-#define STACK_BELOW  16384
-#define STACK_ABOVE  RT_PAGE_BYTES
+#define STACK_BELOW 16384
+#define STACK_ABOVE RT_PAGE_BYTES
 
 #define BIT(signal) (1ull << ((signal)-1))
 #define FAULTS      (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
@@ -178,14 +176,13 @@ static void fire(
 
 static void count_false(const struct rt_page *page)
 {
-	bool too_many = false;
-
 	count(&rt.control->watching.false_faults);
-	for (unsigned i = 0; i < LOCI_RESERVOIR; i++)
-		if (rt_pages.watch[i].page == page)
-			too_many |= ++rt_pages.watch[i].false_faults >= FALSE_FAULTS;
-	if (too_many)
-		rt_pages_give_up(rt_page_bit(page));
+	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
+		struct rt_page_watch *watch = &rt_pages.watch[i];
+
+		if (watch->page == page && ++watch->false_faults == watch->next_lot)
+			rt_page_watch_lot(watch);
+	}
 }
 
 /* The instruction again, with the page open, and only that. Others may be open for it already. */

@@ -10,6 +10,7 @@
  * made, or it waits for one of the signals that are needed here, nothing is watched any more. In a
  * static program, where the runtime's calls of the kernel are not in a range of their own, nothing
  * is. */
+#include "collect/runtime/gap.h"
 #include "collect/runtime/own_signals.h"
 #include "collect/runtime/watch.h"
 #include "collect/runtime/watched_pages.h"
@@ -133,20 +134,29 @@ void rt_page_unwatch(struct rt_page_watch *watch)
 	settle(page);
 }
 
-static void end_watch(struct rt_page_watch *watch)
+static void end_watch(struct rt_page_watch *watch, uint64_t *told_by)
 {
 	uintptr_t block = watch->block;
 
 	rt_page_unwatch(watch);
 	watch->block = block; /* to be told */
-	rt_pages.given_up |= 1ull << (watch - rt_pages.watch);
+	*told_by |= 1ull << (watch - rt_pages.watch);
+}
+
+void rt_page_watch_lot(struct rt_page_watch *watch)
+{
+	watch->next_lot *= RT_WATCH_LOTS;
+	if (loci_gap_random(&rt_pages.random) % RT_WATCH_LOTS)
+		end_watch(watch, &rt_pages.lost);
+	else
+		rt_pages.kept |= 1ull << (watch - rt_pages.watch);
 }
 
 void rt_pages_give_up(rt_page_set pages)
 {
 	for (unsigned i = 0; i < LOCI_RESERVOIR; i++)
 		if (rt_pages.watch[i].page && (pages & rt_page_bit(rt_pages.watch[i].page)))
-			end_watch(&rt_pages.watch[i]);
+			end_watch(&rt_pages.watch[i], &rt_pages.given_up);
 }
 
 void rt_pages_gone(rt_page_set pages)
@@ -206,7 +216,7 @@ void rt_pages_forget(void)
 	rt_page_self.is_led = rt_page_self.is_vfork = false;
 	for (unsigned i = 0; i < rt_page_self.n_waits; i++)
 		rt_page_self.wait[i].pages = 0; /* they still end with a trap */
-	rt_pages.given_up = 0;
+	rt_pages.given_up = rt_pages.lost = rt_pages.kept = 0;
 	rt_pages.n_vforks = 0;
 	rt_mappings_forget();
 	rt_refused_clear();
@@ -233,28 +243,47 @@ bool rt_pages_in_runtime(const ucontext_t *context)
 		rt_pages_is_own_code((uintptr_t)context->uc_mcontext.gregs[REG_RIP]);
 }
 
+static bool has(uint64_t set, unsigned watch)
+{
+	return set >> watch & 1;
+}
+
 static void tell(void)
 {
 	uintptr_t block[LOCI_RESERVOIR] = { 0 };
+	uint64_t given_up, lost, kept;
 
 	rt_pages_lock();
+	given_up = rt_pages.given_up;
+	lost = rt_pages.lost;
+	kept = rt_pages.kept;
 	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
-		if (!(rt_pages.given_up >> i & 1))
-			continue;
 		block[i] = rt_pages.watch[i].block;
-		rt_pages.watch[i].block = 0;
+		if (has(given_up | lost, i))
+			rt_pages.watch[i].block = 0;
 	}
-	rt_pages.given_up = 0;
+	rt_pages.given_up = rt_pages.lost = rt_pages.kept = 0;
 	rt_pages_unlock();
-	for (unsigned i = 0; i < LOCI_RESERVOIR; i++)
-		if (block[i])
+	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
+		if (!block[i])
+			continue;
+		if (has(kept, i))
+			rt_watch_lot(i, block[i], true);
+		if (has(lost, i))
+			rt_watch_lot(i, block[i], false);
+		else if (has(given_up, i))
 			rt_watch_given_up(i, block[i]);
+	}
 }
 
 /* It is told later if nobody can listen now. */
 void rt_pages_tell(const ucontext_t *context)
 {
-	if (__atomic_load_n(&rt_pages.given_up, __ATOMIC_RELAXED) && !rt_pages_in_runtime(context))
+	bool is_due = __atomic_load_n(&rt_pages.given_up, __ATOMIC_RELAXED) ||
+		__atomic_load_n(&rt_pages.lost, __ATOMIC_RELAXED) ||
+		__atomic_load_n(&rt_pages.kept, __ATOMIC_RELAXED);
+
+	if (is_due && !rt_pages_in_runtime(context))
 		tell();
 }
 
@@ -342,6 +371,7 @@ static int begin_process(void)
 	rt_pages.block_shift = rt.control->watching.block_shift;
 	if (1u << rt_pages.block_shift > RT_PAGE_BYTES)
 		return -EINVAL;
+	rt_pages.random = rt.control->seed ^ rt.salt ^ 0xd1b54a32d192ed03u;
 	find_image();
 	if (!take_signal(SIGSEGV, rt_page_fault) || !take_signal(SIGTRAP, rt_page_trap) ||
 		!take_signal(SIGSYS, rt_led_call))
@@ -401,7 +431,9 @@ static bool arm_locked(struct rt_page_watch *watch, uintptr_t address)
 		page = new_page(address);
 	if (!page || !can_be_watched(page->own))
 		return false;
-	*watch = (struct rt_page_watch){ .block = address, .page = page };
+	*watch = (struct rt_page_watch){
+		.block = address, .page = page, .next_lot = RT_SURE_FAULTS
+	};
 	page->watches++;
 	settle(page);
 	return page->is_closed || page->openers;
@@ -411,6 +443,8 @@ static void disarm_locked(unsigned watch)
 {
 	rt_page_unwatch(&rt_pages.watch[watch]);
 	rt_pages.given_up &= ~(1ull << watch);
+	rt_pages.lost &= ~(1ull << watch);
+	rt_pages.kept &= ~(1ull << watch);
 }
 
 static bool arm(unsigned watch, uintptr_t address)

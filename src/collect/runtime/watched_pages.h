@@ -17,11 +17,17 @@
 
 #include <ucontext.h>
 
-#define RT_PAGE_BYTES 4096u
-#define RT_PAGES      (4 * LOCI_RESERVOIR)
-#define RT_CALL_SLOTS 512
-#define RT_SPANS      3
-#define RT_WAITS      4 /* that a thread is in: a call, one of a handler that came meanwhile .. */
+#define RT_PAGE_BYTES  4096u
+#define RT_PAGES       (4 * LOCI_RESERVOIR)
+/* Faults beside its block that a watch may cost, at some 20 us each; then lots are drawn. An array
+ * of doubles that is gone through in order has up to 504 until the block comes again. Without lots
+ * a sample of any program would cost 63 in the mean at most, as many as there are other blocks in
+ * its page, but a few of them nearly all of these: where the rest of the page is hot and the block
+ * is not. */
+#define RT_SURE_FAULTS 512
+#define RT_CALL_SLOTS  512
+#define RT_SPANS       3
+#define RT_WAITS       4 /* that a thread is in: a call, one of a handler that came meanwhile .. */
 
 #define RT_PAGES_SIGNAL(signal) (1ull << ((signal)-1))
 #define RT_PAGES_SIGNALS                                                                         \
@@ -42,6 +48,7 @@ struct rt_page_watch {
 	uintptr_t block;      /* 0: it is free */
 	struct rt_page *page; /* NULL: the memory is gone, nobody will touch the block */
 	unsigned false_faults;
+	unsigned next_lot; /* so many of them, and a lot is drawn */
 };
 
 /* What a thread is in the midst of; when it ends the processor traps. */
@@ -100,7 +107,9 @@ struct rt_pages {
 	unsigned n_watches;
 	uintptr_t image, image_end; /* of the runtime, whose memory is not watched */
 	uintptr_t text, text_end;   /* its code, whose calls are not led */
-	uint64_t given_up;          /* watches whose end is still to be told */
+	uint64_t random;            /* for lots */
+	uint64_t given_up;          /* watches whose end is still to be told .. */
+	uint64_t lost, kept;        /* .. and lots, of which the first end one */
 	struct rt_page_watch watch[LOCI_RESERVOIR];
 	struct rt_page page[RT_PAGES];
 };
@@ -120,6 +129,8 @@ static inline rt_page_set rt_page_bit(const struct rt_page *page)
 void rt_pages_open(rt_page_set pages);
 void rt_pages_close(rt_page_set pages); /* as often as they were opened */
 void rt_page_unwatch(struct rt_page_watch *watch);
+/* It has cost many faults beside its block: a lot is drawn whether it goes on. */
+void rt_page_watch_lot(struct rt_page_watch *watch);
 /* Watches of these are over: given up, or their memory is gone. */
 void rt_pages_give_up(rt_page_set pages);
 void rt_pages_gone(rt_page_set pages);
