@@ -192,6 +192,7 @@ static void step(struct rt_page *page, ucontext_t *context)
 	struct rt_wait *last = last_wait();
 	uint64_t mask = ~FAULTS;
 
+	rt_page_open_often(page);
 	if (last && last->is_step) {
 		last->pages |= wait.pages;
 		rt_pages_open(wait.pages);

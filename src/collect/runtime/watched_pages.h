@@ -41,6 +41,8 @@ struct rt_page {
 	uintptr_t address; /* 0: none */
 	int own;           /* protection that the program gave it */
 	bool is_closed;
+	bool is_apart; /* a mapping by itself, lest it become one with its neighbours when it opens
+			*/
 	uint32_t watches, openers;
 };
 
@@ -126,6 +128,7 @@ static inline rt_page_set rt_page_bit(const struct rt_page *page)
 {
 	return (rt_page_set)1 << (page - rt_pages.page);
 }
+void rt_page_open_often(struct rt_page *page); /* it will be, for steps */
 void rt_pages_open(rt_page_set pages);
 void rt_pages_close(rt_page_set pages); /* as often as they were opened */
 void rt_page_unwatch(struct rt_page_watch *watch);
