@@ -307,7 +307,8 @@ bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)
 		is_ours = try_again(page, address, context);
 	rt_pages_unlock();
 	if (is_ours)
-		rt_watch_took(fired.n ? RT_WATCH_BEFORE : RT_WATCH_BESIDE, begun);
+		begun = rt_watch_took(fired.n ? RT_WATCH_BEFORE : RT_WATCH_BESIDE, begun);
+	rt_page_self.stepped_ns = is_ours && !fired.n ? begun : 0;
 	for (unsigned i = 0; i < fired.n; i++)
 		rt_watch_fired(fired.watch[i], fired.address[i], context);
 	rt_pages_tell(context);
@@ -329,7 +330,7 @@ static bool begin_thread(ucontext_t *context)
 bool rt_page_trap(int signal, siginfo_t *info, ucontext_t *context)
 {
 	struct rt_wait *wait = last_wait();
-	uint64_t begun = rt_own_ns();
+	uint64_t begun = rt_own_ns(), stepped = 0;
 	greg_t *reg;
 	bool had_trap;
 
@@ -342,6 +343,9 @@ bool rt_page_trap(int signal, siginfo_t *info, ucontext_t *context)
 			begin_thread(context);
 	rt_pages_lock();
 	had_trap = wait->had_trap;
+	if (wait->is_step)
+		stepped = rt_page_self.stepped_ns;
+	rt_page_self.stepped_ns = 0;
 	if (!had_trap)
 		reg[REG_EFL] &= ~TRAP_FLAG;
 	if (wait->changed)
@@ -349,6 +353,6 @@ bool rt_page_trap(int signal, siginfo_t *info, ucontext_t *context)
 	end_wait(context);
 	rt_pages_unlock();
 	rt_pages_tell(context);
-	rt_watch_took(RT_WATCH_BESIDE, begun);
+	rt_watch_took(stepped ? RT_WATCH_BEFORE : RT_WATCH_BESIDE, stepped ? stepped : begun);
 	return !had_trap;
 }

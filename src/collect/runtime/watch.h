@@ -43,10 +43,10 @@ void rt_watch_lot(unsigned watch, uintptr_t address, bool is_kept);
 
 /* And what handlers of pages took beside that, of the thread's own time since begun_ns. */
 enum rt_watch_work {
-	RT_WATCH_BEFORE, /* until a watch fired: the kernel's part is known */
-	RT_WATCH_BESIDE, /* a fault beside the block, the trap behind a step */
+	RT_WATCH_BEFORE, /* until a watch fired, or a step was over: the kernel's part is known */
+	RT_WATCH_BESIDE, /* a fault beside the block */
 	RT_WATCH_LED,    /* a call of the kernel, which comes however few samples there are */
 };
-void rt_watch_took(enum rt_watch_work work, uint64_t begun_ns);
+uint64_t rt_watch_took(enum rt_watch_work work, uint64_t begun_ns); /* now */
 
 #endif

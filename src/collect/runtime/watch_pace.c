@@ -4,11 +4,12 @@
  * is taken too high rather than too low: a burst would take some time without samples, too, and a
  * reference in a tracing copy is taken to be slower by a constant.
  *
- * Where pages are watched, faults beside the block and single steps are part of that. System calls,
- * all of which are led then, are not: what they take comes off the share, of which samples keep
- * half whatever it is. So is what it takes to follow samples to far reuses (watch_far.h), unless
- * that has a share of the references: at most a quarter of the share, or if samples have a fixed
- * period as much as these take. */
+ * Where pages are watched, faults beside the block and single steps are part of that, the
+ * latter from the end of the fault's handler on: the kernel takes several times as long for them as
+ * for a fault on a virtual machine. System calls, all of which are led then, are not: what they
+ * take comes off the share, of which samples keep half whatever it is. So is what it takes to
+ * follow samples to far reuses (watch_far.h), unless that has a share of the references: at most a
+ * quarter of the share, or if samples have a fixed period as much as these take. */
 #include "collect/runtime/watch.h"
 #include "collect/runtime/watching.h"
 
@@ -125,18 +126,18 @@ static uint64_t less(uint64_t a, uint64_t b)
 }
 
 /* The child of a fork begins in the midst of it, and its own time anew. */
-void rt_watch_took(enum rt_watch_work work, uint64_t begun_ns)
+uint64_t rt_watch_took(enum rt_watch_work work, uint64_t begun_ns)
 {
 	struct rt_thread *self = rt_self;
-	uint64_t ns = less(rt_own_ns(), begun_ns);
+	uint64_t now = rt_own_ns();
+	uint64_t ns = less(now, begun_ns) + (work != RT_WATCH_BEFORE ? kernel_ns() : 0);
 
-	if (work != RT_WATCH_BEFORE)
-		ns += kernel_ns();
 	add(&rt.control->watching.page_ns, ns);
-	if (!self)
-		return;
-	add(work == RT_WATCH_LED ? &self->pace.led_ns : &self->pace.spent_ns, ns);
-	add(&self->pace.traps_ns, ns);
+	if (self) {
+		add(work == RT_WATCH_LED ? &self->pace.led_ns : &self->pace.spent_ns, ns);
+		add(&self->pace.traps_ns, ns);
+	}
+	return now;
 }
 
 /* Another thread asks too, while this one may be changing it: the time is a little out then. */

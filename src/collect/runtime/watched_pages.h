@@ -75,7 +75,8 @@ struct rt_page_thread {
 	struct rt_wait wait[RT_WAITS];
 	uintptr_t last_address, last_at; /* of a fault on a page that is open */
 	unsigned n_last;
-	uint64_t blocked; /* what the kernel is told instead of .. */
+	uint64_t stepped_ns; /* its own time when the handler that began a step ended; 0: unknown */
+	uint64_t blocked;    /* what the kernel is told instead of .. */
 	struct {
 		const uint64_t *set;
 		uint64_t bytes;
