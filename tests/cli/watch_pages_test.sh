@@ -67,5 +67,7 @@ for clang in $clangs; do
 	share 11900 12150 0.025 0.06 # of the halves gone over twice, one in 24
 	share 12160 12420 0.02 0.07 # of the others, as many
 	[ "$(sqlite3 hot.loci 'select abandoned > 4 from sampling')" = 1 ] || fail "clang $clang: no lots were drawn"
+	expect 0 loci record -v -m watch --watch-by pages -o hot.loci ./hot
+	has err "for 10 % of the time, 64-byte blocks, 4 by pages"
 done
 finish
