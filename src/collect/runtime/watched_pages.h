@@ -133,11 +133,7 @@ void rt_page_open_often(struct rt_page *page); /* it will be, for steps */
 void rt_pages_open(rt_page_set pages);
 void rt_pages_close(rt_page_set pages); /* as often as they were opened */
 void rt_page_unwatch(struct rt_page_watch *watch);
-/* It has cost many faults beside its block: a lot is drawn whether it goes on. */
-void rt_page_watch_lot(struct rt_page_watch *watch);
-/* Watches of these are over: given up, or their memory is gone. */
-void rt_pages_give_up(rt_page_set pages);
-void rt_pages_gone(rt_page_set pages);
+void rt_pages_gone(rt_page_set pages); /* their memory is: nobody will touch their blocks */
 /* The program's permission is another one now. */
 void rt_page_changed(struct rt_page *page, int own);
 /* Does so in a program that has stacks of its own making (coroutines). */
@@ -148,7 +144,6 @@ void rt_pages_forget(void); /* in a child: they are the parent's */
 bool rt_pages_is_own_code(uintptr_t address);
 /* The runtime was interrupted, which may hold its lock. */
 bool rt_pages_in_runtime(const ucontext_t *context);
-void rt_pages_tell(const ucontext_t *context); /* what was given up, unless it was the runtime */
 /* No page is watched any more, so that the signals for it can be blocked. */
 void rt_pages_leave_signals(void);
 bool rt_pages_lead(void); /* the calls of this thread; false: cannot be */
@@ -161,6 +156,13 @@ struct rt_pages_action {
 	uint64_t mask;
 };
 void rt_pages_adapt(struct rt_pages_action *action); /* if it is ours */
+
+/* page_ends.c. The first two with the lock held. */
+void rt_pages_give_up(rt_page_set pages); /* watches of these are over */
+/* It has cost many faults beside its block: a lot is drawn whether it goes on. */
+void rt_page_watch_lot(struct rt_page_watch *watch);
+void rt_pages_tell_ends(void);
+void rt_pages_tell(const ucontext_t *context); /* likewise, unless it was the runtime */
 
 /* page_faults.c */
 bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context);
