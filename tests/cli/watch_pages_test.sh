@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Blocks in hot pages, watched by these. A program goes over 64 pages of doubles again and again: of each block seven of eight reuses
 # are at once, and one comes 32761 references later, when its page was touched up to 504 times. Another goes
-# over half of each of 16 pages twice and over its other half once, which comes again when the page was touched up to 760
-# times, so that a lot decides whether it is watched for so long. Not under sanitizers.
+# over half of each of 16 pages four times and over its other half once, which comes again when the page was touched 1024
+# times and more, so that a lot decides whether it is watched for so long. Not under sanitizers.
 . "$SRC/tests/cli/expect.sh"
 . "$SRC/tests/cli/clangs.sh"
 
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 	for (unsigned round = 0; argc > 1 && round < 6000 * HOT_PAGES; round++) {
 		const double *page = many + round % HOT_PAGES * PAGE;
 
-		for (unsigned i = 0; i < 2; i++)
+		for (unsigned i = 0; i < 4; i++)
 			all += sum(page, PAGE / 2);
 		all += sum(page + PAGE / 2, PAGE / 2);
 	}
@@ -64,8 +64,8 @@ for clang in $clangs; do
 	share 3 31999 0 0.005
 	[ "$(sqlite3 hot.loci 'select abandoned from sampling')" = 0 ] || fail "clang $clang: watches were given up"
 	watched hotter
-	share 11900 12150 0.025 0.06 # of the halves gone over twice, one in 24
-	share 12160 12420 0.02 0.07 # of the others, as many
+	share 19500 19900 0.015 0.035 # of the halves gone over four times, one in 40
+	share 20200 20700 0.01 0.045 # of the others, as many
 	[ "$(sqlite3 hot.loci 'select abandoned > 4 from sampling')" = 1 ] || fail "clang $clang: no lots were drawn"
 	expect 0 loci record -v -m watch --watch-by pages -o hot.loci ./hot
 	has err "for 10 % of the time, 64-byte blocks, 4 by pages"

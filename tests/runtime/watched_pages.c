@@ -222,25 +222,25 @@ static void hot_pages(void)
 	unsigned all_lost = 0;
 
 	begin();
-	for (unsigned i = 0; i < 16; i++) {
+	for (unsigned i = 0; i < 12; i++) {
 		uint64_t begun = watching->false_faults, last = RT_SURE_FAULTS;
 
 		n_lost = n_kept = 0;
 		CHECK(pages_arm(3, (char *)page + 192));
-		for (unsigned j = 0; j < 8 * RT_SURE_FAULTS && !n_lost; j++)
+		for (unsigned j = 0; j < 4 * RT_SURE_FAULTS && !n_lost; j++)
 			put(page, (char)j);
 		if (n_lost) /* by the lot after those that it survived */
 			last <<= n_kept;
 		else
-			last = 8 * RT_SURE_FAULTS;
+			last = 4 * RT_SURE_FAULTS;
 		CHECK_U64(watching->false_faults - begun, last);
 		CHECK(n_lost ? lost[0].watch == 3 && lost[0].address == (uintptr_t)page + 192
-			     : n_kept == 4);
+			     : n_kept == 3);
 		all_lost += n_lost;
 		put(page + 200, 1);
 		CHECK_U64(n_fired, i + 1 - all_lost); /* it is watched if it was not lost */
 	}
-	CHECK(all_lost >= 12 && n_given_up == 0); /* one in sixteen is not */
+	CHECK(all_lost >= 8 && n_given_up == 0); /* one in eight is not */
 	pages_end();
 }
 

@@ -20,11 +20,11 @@
 #define RT_PAGE_BYTES  4096u
 #define RT_PAGES       (4 * LOCI_RESERVOIR)
 /* Faults beside its block that a watch may cost, at some 20 us each; then lots are drawn. An array
- * of doubles that is gone through in order has up to 504 until the block comes again. Without lots
+ * of floats that is gone through in order has up to 1008 until the block comes again. Without lots
  * a sample of any program would cost 63 in the mean at most, as many as there are other blocks in
  * its page, but a few of them nearly all of these: where the rest of the page is hot and the block
  * is not. */
-#define RT_SURE_FAULTS 512
+#define RT_SURE_FAULTS 1024
 #define RT_CALL_SLOTS  512
 #define RT_SPANS       3
 #define RT_WAITS       4 /* that a thread is in: a call, one of a handler that came meanwhile .. */
