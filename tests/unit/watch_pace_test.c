@@ -151,6 +151,11 @@ int main(void)
 		0.8 * share);
 	check_share(
 		"many calls", &(struct costs){ .burst_ns = 50000, .led_refs = 10000 }, share / 2);
+	/* cheap ones are fewer where pages are watched */
+	rt.control->watching.by = LOCI_CONTROL_PAGES;
+	check_share("pages", &(struct costs){ .burst_ns = 50000, .faults = 64 }, share);
+	check_share("cheap, pages", &(struct costs){ .burst_ns = 50000 }, share / 5);
+	rt.control->watching.by = LOCI_CONTROL_REGISTERS;
 	rt.control->watching.far = LOCI_CONTROL_FAR;
 	check_share("far reuses", &(struct costs){ .burst_ns = 50000, .far_refs = 200000 }, share);
 	CHECK(rt.control->watching.page_ns > 0 && rt.control->watching.trap_ns > 0);
