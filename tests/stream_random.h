@@ -134,7 +134,7 @@ static inline void random_event(struct random_stream *s)
 	static const uint8_t kinds[][2] = { { LOCI_MARK_THREAD_START, 4 }, { LOCI_MARK_ALLOC, 3 },
 		{ LOCI_MARK_SYNC, 2 }, { LOCI_MARK_TIME, 1 }, { LOCI_MARK_LOST, 0 },
 		{ LOCI_MARK_COUNT, 1 }, { 0x7f, 0 }, { LOCI_MARK_PAD, 0 }, { LOCI_MARK_STRING, 0 },
-		{ LOCI_MARK_STACK, 0 }, { LOCI_MARK_SAMPLE_OPEN, 6 } };
+		{ LOCI_MARK_STACK, 0 }, { LOCI_MARK_SAMPLE_OPEN, 6 }, { LOCI_MARK_SAMPLE_LOT, 3 } };
 	unsigned k = random_below(s, sizeof(kinds) / sizeof(kinds[0]));
 	unsigned n_raw = kinds[k][1] + random_below(s, random_below(s, 9) ? 4 : 240);
 	bool thread = kinds[k][0] == LOCI_MARK_THREAD_START;

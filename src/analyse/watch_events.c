@@ -208,6 +208,10 @@ void loci_watch_events_event(struct loci_watch_events *watched, const struct loc
 	case LOCI_MARK_SAMPLE_FIRE:
 		r = loci_watch_log_add(&watched->log, event, FIRE_WORDS);
 		break;
+	case LOCI_MARK_SAMPLE_LOT:
+		r = loci_weigh_lot(watched->weigh, event->payload, event->raw[0], event->raw[1],
+			event->raw[2] != 0, NULL);
+		break;
 	case LOCI_MARK_COUNT:
 		r = count(watched, event->thread, event->raw[0]);
 		break;

@@ -348,6 +348,22 @@ int loci_weigh_evict(
 	return give_up(weigh, of, count, weight_of(weigh, of)) < 0 ? loci_err_nomem(err) : 0;
 }
 
+int loci_weigh_lot(struct loci_weigh *weigh, uint64_t id, uint64_t count, uint64_t one_in,
+	bool is_kept, struct loci_err *err)
+{
+	struct watched *of = watch_of(weigh, id);
+
+	if (!of)
+		return 0;
+	if (is_kept) {
+		of->inverse *= (double)one_in;
+		return 0;
+	}
+	of->k = 0;
+	weigh->abandoned++;
+	return give_up(weigh, of, count, 0) < 0 ? loci_err_nomem(err) : 0;
+}
+
 /* By context and distance; at the same one outcomes before what was given up. */
 static int compare(const void *left, const void *right)
 {

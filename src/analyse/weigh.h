@@ -17,8 +17,11 @@
  * watched. Kaplan-Meier: survival by context, what was given up being censored then. Plain: every
  * outcome for its own sample.
  *
- * A watch that is given up and not taken by another sample (its page was too hot) is free. What its
- * sample stood for goes to those that were watched for longer (Efron 1967). */
+ * A watch that costs much, its page being hot, goes on by lot: one in so many does, and counts for
+ * as many.
+ *
+ * A watch that is given up and not taken by another sample (its page cannot be watched any more) is
+ * free. What its sample stood for goes to those that were watched for longer (Efron 1967). */
 #ifndef LOCI_ANALYSE_WEIGH_H
 #define LOCI_ANALYSE_WEIGH_H
 
@@ -87,6 +90,9 @@ void loci_weigh_recount(struct loci_weigh *weigh, const struct loci_weigh_count 
  * next, takes its watch, or, 0, none does. */
 int loci_weigh_evict(
 	struct loci_weigh *weigh, uint64_t id, uint64_t count, uint64_t by, struct loci_err *err);
+/* Likewise, but a lot decided, by which one in so many is kept: this one, or not. */
+int loci_weigh_lot(struct loci_weigh *weigh, uint64_t id, uint64_t count, uint64_t one_in,
+	bool is_kept, struct loci_err *err);
 
 struct loci_weigh_outcome {
 	uint64_t context, use, reuse;

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OVERHEAD       0.01  /* beside the few percent that counting takes */
+/* Beside the few percent that counting takes. A sample that pages watch costs some ten times what
+ * one costs that a register does. */
+#define OVERHEAD       0.01
+#define PAGES_OVERHEAD 0.1
 #define OVERHEAD_UNITS 10000 /* of the control file */
 #define FIRST_PERIOD   10000 /* where the overhead chooses: it is soon found */
 #define AT_ONCE        4     /* samples that are followed, on average */
@@ -149,7 +152,8 @@ static void fill(struct loci_record_args *args)
 {
 	struct loci_watch_run_args *watch = &args->watching;
 	const struct loci_rewatch_options *asked = &watch->watch.replay;
-	double overhead = watch->overhead > 0 ? watch->overhead : OVERHEAD;
+	double usual = watch->by == LOCI_CONTROL_PAGES ? PAGES_OVERHEAD : OVERHEAD;
+	double overhead = watch->overhead > 0 ? watch->overhead : usual;
 
 	watch->run.period = args->sample.period ? args->sample.period : FIRST_PERIOD;
 	watch->run.seed = loci_sample_seed(&args->sample);

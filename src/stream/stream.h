@@ -185,6 +185,9 @@ enum loci_marker {
 	                                  STACK may follow, as of OPEN */
 	LOCI_MARK_STACK = 0x35,    /* -                  code addresses, innermost first, of the marker
 	                              before it; a further STACK continues the list */
+	LOCI_MARK_SAMPLE_LOT = 0x36, /* sample id        a lot was drawn whether it is watched on, which
+	                                takes more time than others: 0: references so far, 1: one in so
+	                                many is, 2: 1 if it is. If not its watch is free */
 
 	/* Bookkeeping. */
 	LOCI_MARK_COUNT = 0x38,    /* -                  0: references executed so far by this thread */

@@ -41,6 +41,7 @@ struct sampler {
 	struct loci_reservoir reservoir;
 	struct loci_weigh *weigh;
 	uint64_t id[LOCI_RESERVOIR], address[LOCI_RESERVOIR];
+	uint64_t begun[LOCI_RESERVOIR]; /* references then */
 	uint64_t n_ids;
 };
 
@@ -58,6 +59,7 @@ static void sample(
 	if (watch < 0)
 		return;
 	sampler->id[watch] = sampler->n_ids;
+	sampler->begun[watch] = count;
 	sampler->address[watch] = address;
 }
 
@@ -70,6 +72,23 @@ static void watch(struct sampler *sampler, uint64_t count, uint64_t address, uin
 			CHECK(loci_weigh_fire(sampler->weigh, sampler->id[i], &reuse, NULL) == 0);
 			loci_reservoir_release(&sampler->reservoir, i);
 		}
+}
+
+/* At that age, and at every one that is twice as great, lots decide what is watched on. */
+static void draw_lots(struct sampler *sampler, uint64_t count, uint64_t first)
+{
+	for (unsigned i = 0; i < sampler->reservoir.n; i++) {
+		uint64_t age = count - sampler->begun[i];
+		bool is_kept;
+
+		if (!sampler->reservoir.k[i] || age % first || (age / first & (age / first - 1)) ||
+			!age)
+			continue;
+		is_kept = loci_reservoir_pick(&sampler->reservoir, 2) == 0;
+		CHECK(loci_weigh_lot(sampler->weigh, sampler->id[i], count, 2, is_kept, NULL) == 0);
+		if (!is_kept)
+			loci_reservoir_release(&sampler->reservoir, i);
+	}
 }
 
 /* Gaps as the collector draws them. */
@@ -86,6 +105,7 @@ struct way {
 	unsigned watches;
 	uint64_t period;
 	uint64_t later; /* period of the second half; 0: the same */
+	uint64_t lots;  /* are drawn from that age on; 0: never */
 };
 
 static struct loci_weigh *run(const struct stream *stream, const struct way *way, uint64_t seed,
@@ -100,6 +120,8 @@ static struct loci_weigh *run(const struct stream *stream, const struct way *way
 
 		stream->at(stream, i, &address, &context);
 		watch(&sampler, i + 1, address, context);
+		if (way->lots)
+			draw_lots(&sampler, i + 1, way->lots);
 		if (i + 1 == next) {
 			sample(&sampler, i + 1, address, context, (double)period);
 			if (way->later && 2 * i >= stream->n)
@@ -135,7 +157,7 @@ static void check_listing_1(void)
 
 	for (enum loci_replace replace = 0; replace <= LOCI_REPLACE_NEVER; replace++)
 		for (uint64_t seed = 0; seed < 200; seed++) {
-			const struct way way = { replace, LOCI_WEIGH_PLAIN, 1, 10000, 0 };
+			const struct way way = { replace, LOCI_WEIGH_PLAIN, 1, 10000, 0, 0 };
 			struct loci_weigh_result result;
 			struct loci_weigh *weigh = run(&stream, &way, seed * 77, &result);
 
@@ -174,7 +196,8 @@ static void check_listing_2(void)
 	const unsigned runs = (unsigned)check_amount(2000);
 
 	for (unsigned watches = 1; watches <= LOCI_RESERVOIR; watches++) {
-		struct way way = { LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_UNSCALED, watches, 1000, 0 };
+		struct way way = { LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_UNSCALED, watches, 1000, 0,
+			0 };
 
 		CHECK_NEAR(pooled_part(&stream, &way, runs, 10000), 0.25, 0.04);
 		CHECK_NEAR(pooled_part(&stream, &way, runs, 1), 0.25, 0.04);
@@ -183,6 +206,19 @@ static void check_listing_2(void)
 		way.weighting = LOCI_WEIGH_PLAIN;
 		CHECK(pooled_part(&stream, &way, runs, 10000) < 0.12);
 	}
+}
+
+/* The same when lots take half of the long reuses away, and more of what is never reused. */
+static void check_lots(void)
+{
+	const struct stream stream = { "listing 2", 40000, listing_2, 10000 };
+	const unsigned runs = (unsigned)check_amount(2000);
+	const double near = 0.04 * sqrt(fmax(1, 1000.0 / runs)); /* by chance */
+	struct way way = { LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_UNSCALED, 4, 1000, 0, 6000 };
+
+	CHECK_NEAR(pooled_part(&stream, &way, runs, 10000), 0.25, near);
+	CHECK_NEAR(pooled_part(&stream, &way, runs, 1), 0.25, near);
+	CHECK_NEAR(pooled_part(&stream, &way, runs, LOCI_INFINITE), 0.5, 1.5 * near);
 }
 
 /* The same when the collector samples eight times less often, or more, from the middle on: where
@@ -195,7 +231,7 @@ static void check_adaptive(void)
 
 	for (unsigned way = 0; way < 2; way++) {
 		const struct way adaptive = { LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_UNSCALED, 4,
-			way ? 1600 : 200, way ? 200 : 1600 };
+			way ? 1600 : 200, way ? 200 : 1600, 0 };
 
 		CHECK_NEAR(pooled_part(&stream, &adaptive, runs, 10000), 0.25, near);
 		CHECK_NEAR(pooled_part(&stream, &adaptive, runs, 1), 0.25, near);
@@ -431,6 +467,30 @@ static void check_given_up(void)
 	loci_weigh_free(weigh);
 }
 
+/* What a lot decided is no loss to others: one in two stands for both, the other for nothing. */
+static void check_lots_by_hand(void)
+{
+	struct loci_weigh_result result;
+	struct loci_weigh *weigh;
+
+	CHECK(loci_weigh_new(LOCI_WEIGH_UNSCALED, &weigh, NULL) == 0);
+	OPEN(1, 0, 1, 0);
+	OPEN(2, 0, 1, 1);
+	OPEN(3, 0, 1, 2);
+	CHECK(loci_weigh_lot(weigh, 1, 10, 2, true, NULL) == 0);
+	CHECK(loci_weigh_lot(weigh, 2, 10, 2, false, NULL) == 0);
+	CHECK(loci_weigh_lot(weigh, 1, 20, 2, true, NULL) == 0);
+	CHECK(fired(weigh, 2, 30, 9) == 0); /* it was not */
+	CHECK(fired(weigh, 1, 40, 9) == 0);
+	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+	CHECK_U64(result.abandoned, 1);
+	CHECK_U64(result.n, 2);
+	CHECK_U64(result.outcome[0].distance, 40);
+	CHECK_NEAR(result.outcome[0].weight, 4, 1e-12);
+	CHECK_NEAR(result.outcome[1].weight, 1, 1e-12); /* the third, never reused */
+	loci_weigh_free(weigh);
+}
+
 /* There may be many of these and few to tell of them: each takes as long as those do, or this would
  * take half a minute. */
 static void check_many_given_up(void)
@@ -583,5 +643,7 @@ int main(void)
 	check_kaplan_meier();
 	check_listing_1();
 	check_listing_2();
+	check_lots();
+	check_lots_by_hand();
 	return check_status();
 }

@@ -14,8 +14,8 @@ __thread struct rt_thread *rt_self;
 static struct loci_control control;
 struct loci_control_watching *watching = &control.watching;
 
-struct told fired[PAGES_TOLD], given_up[PAGES_TOLD];
-unsigned n_fired, n_given_up, n_took[3];
+struct told fired[PAGES_TOLD], given_up[PAGES_TOLD], lost[PAGES_TOLD];
+unsigned n_fired, n_given_up, n_lost, n_kept, n_took[3];
 
 static void add(struct told *to, unsigned *n, unsigned watch, uintptr_t address)
 {
@@ -31,15 +31,23 @@ void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context
 	add(fired, &n_fired, watch, address);
 }
 
+void rt_watch_lot(unsigned watch, uintptr_t address, bool is_kept)
+{
+	if (is_kept)
+		n_kept++;
+	else
+		add(lost, &n_lost, watch, address);
+}
+
 void rt_watch_given_up(unsigned watch, uintptr_t address)
 {
 	add(given_up, &n_given_up, watch, address);
 }
 
-void rt_watch_took(enum rt_watch_work work, uint64_t begun_ns)
+uint64_t rt_watch_took(enum rt_watch_work work, uint64_t begun_ns)
 {
-	(void)begun_ns;
 	__atomic_fetch_add(&n_took[work], 1, __ATOMIC_RELAXED);
+	return begun_ns;
 }
 
 uint64_t rt_own_taken; /* no signal waits */
@@ -84,7 +92,7 @@ void pages_begin(unsigned block_shift, bool writes_only)
 	watching->block_shift = block_shift;
 	watching->writes_only = writes_only;
 	CHECK(rt_watch_pages.begin(PAGES_WATCHES, &failed) == PAGES_WATCHES && failed == 0);
-	n_fired = n_given_up = 0;
+	n_fired = n_given_up = n_lost = n_kept = 0;
 	memset(n_took, 0, sizeof(n_took));
 }
 

@@ -19,8 +19,8 @@ struct told {
 	uintptr_t address;
 	pthread_t thread;
 };
-extern struct told fired[PAGES_TOLD], given_up[PAGES_TOLD];
-extern unsigned n_fired, n_given_up;
+extern struct told fired[PAGES_TOLD], given_up[PAGES_TOLD], lost[PAGES_TOLD];
+extern unsigned n_fired, n_given_up, n_lost, n_kept;
 extern unsigned n_took[3]; /* by enum rt_watch_work */
 extern struct loci_control_watching *watching;
 

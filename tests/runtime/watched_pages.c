@@ -4,6 +4,7 @@
  * are taken in the simplest way; the runtime's (own_signals.h) is tested with programs. */
 #include "check.h"
 #include "collect/runtime/watch.h"
+#include "collect/runtime/watched_pages.h"
 #include "pages_alone.h"
 
 #include <errno.h>
@@ -83,12 +84,12 @@ static void steps_beside(void)
 		page[1000 + i] = (char)i;
 	CHECK(n_fired == 0 && watching->false_faults == 10);
 	CHECK(watching->steps == 10);
-	CHECK(n_took[RT_WATCH_BESIDE] == 2 * 10 && n_took[RT_WATCH_BEFORE] == 0);
+	CHECK(n_took[RT_WATCH_BESIDE] == 10 && n_took[RT_WATCH_BEFORE] == 10); /* steps */
 	CHECK(page[64] == 'a' && n_fired == 1 && fired[0].address == (uintptr_t)page + 64);
 	for (unsigned i = 0; i < 10; i++)
 		CHECK(page[1000 + i] == (char)i);
 	CHECK(watching->false_faults == 10);
-	CHECK(n_took[RT_WATCH_BESIDE] == 2 * 10 && n_took[RT_WATCH_BEFORE] == 1);
+	CHECK(n_took[RT_WATCH_BESIDE] == 10 && n_took[RT_WATCH_BEFORE] == 10 + 1);
 	pages_end();
 }
 
@@ -208,17 +209,59 @@ static void small_blocks(void)
 	pages_end();
 }
 
+/* Handlers count meanwhile. */
+static void put(volatile char *at, char value)
+{
+	*at = value;
+	__asm__ volatile("" ::: "memory");
+}
+
 static void hot_pages(void)
 {
 	volatile char *page = new_pages(1);
+	unsigned all_lost = 0;
 
 	begin();
-	CHECK(pages_arm(3, (char *)page + 192));
-	for (unsigned i = 0; i < 200; i++)
+	for (unsigned i = 0; i < 12; i++) {
+		uint64_t begun = watching->false_faults, last = RT_SURE_FAULTS;
+
+		n_lost = n_kept = 0;
+		CHECK(pages_arm(3, (char *)page + 192));
+		for (unsigned j = 0; j < 4 * RT_SURE_FAULTS && !n_lost; j++)
+			put(page, (char)j);
+		if (n_lost) /* by the lot after those that it survived */
+			last <<= n_kept;
+		else
+			last = 4 * RT_SURE_FAULTS;
+		CHECK_U64(watching->false_faults - begun, last);
+		CHECK(n_lost ? lost[0].watch == 3 && lost[0].address == (uintptr_t)page + 192
+			     : n_kept == 3);
+		all_lost += n_lost;
+		put(page + 200, 1);
+		CHECK_U64(n_fired, i + 1 - all_lost); /* it is watched if it was not lost */
+	}
+	CHECK(all_lost >= 8 && n_given_up == 0); /* one in eight is not */
+	pages_end();
+}
+
+/* Others in the page are watched on when a lot ends one. */
+static void lots_of_one(void)
+{
+	volatile char *page = new_pages(1);
+	unsigned i = 0;
+
+	begin();
+	CHECK(pages_arm(0, (char *)page + 192));
+	for (; i < 100; i++)
 		page[0] = (char)i;
-	CHECK(n_given_up == 1 && given_up[0].watch == 3);
-	CHECK(given_up[0].address == (uintptr_t)page + 192);
-	CHECK(watching->false_faults == 64 && n_fired == 0);
+	CHECK(pages_arm(1, (char *)page + 256));
+	for (; i < RT_SURE_FAULTS + 99; i++)
+		page[0] = (char)i;
+	CHECK_U64(n_lost + n_kept, 1); /* of the first */
+	put(page + 256, 1);
+	CHECK(n_fired == 1 && fired[0].watch == 1);
+	put(page + 192, 1);
+	CHECK_U64(n_fired, 1 + n_kept);
 	pages_end();
 }
 
@@ -695,9 +738,9 @@ static void costs(void)
 }
 
 static void (*const tests[])(void) = { fires_once, steps_beside, charges_calls, measures,
-	two_in_a_page, moves_and_disarms, only_writes, small_blocks, hot_pages, strings,
-	pages_at_once, refusals, kernel_reads_and_writes, closes_behind_calls, own_faults, barriers,
-	mappings_change, forks, threads, calls_on_their_way, contention, interrupted,
+	two_in_a_page, moves_and_disarms, only_writes, small_blocks, hot_pages, lots_of_one,
+	strings, pages_at_once, refusals, kernel_reads_and_writes, closes_behind_calls, own_faults,
+	barriers, mappings_change, forks, threads, calls_on_their_way, contention, interrupted,
 	asynchronous };
 
 int main(int argc, char **argv)

@@ -53,6 +53,19 @@ static void work(enum rt_watch_work kind)
 	now_ns += rt_pace_kernel.before_ns + rt_pace_kernel.after_ns;
 }
 
+/* For a step the kernel takes longer than for a fault. */
+static void step_beside(void)
+{
+	uint64_t fault_ns = rt_pace_kernel.before_ns + rt_pace_kernel.after_ns;
+	uint64_t begun = now_ns += fault_ns, stepped;
+
+	now_ns += HANDLER_NS;
+	stepped = rt_watch_took(RT_WATCH_BESIDE, begun);
+	CHECK_U64(stepped, now_ns);
+	now_ns += 3 * fault_ns + HANDLER_NS;
+	rt_watch_took(RT_WATCH_BEFORE, stepped);
+}
+
 static void run(uint64_t refs, const struct costs *costs)
 {
 	while (refs) {
@@ -97,7 +110,7 @@ static double share_of_samples(const struct costs *costs)
 		}
 		rt_pace_burst_over(rt_self, is_far ? costs->far_refs : 0);
 		for (unsigned k = 0; k < costs->faults; k++)
-			work(RT_WATCH_BESIDE);
+			step_beside();
 		if (costs->trap_ns) {
 			rt_pace_trap(rt_self, costs->trap_ns);
 			now_ns +=
@@ -138,6 +151,11 @@ int main(void)
 		0.8 * share);
 	check_share(
 		"many calls", &(struct costs){ .burst_ns = 50000, .led_refs = 10000 }, share / 2);
+	/* cheap ones are fewer where pages are watched */
+	rt.control->watching.by = LOCI_CONTROL_PAGES;
+	check_share("pages", &(struct costs){ .burst_ns = 50000, .faults = 64 }, share);
+	check_share("cheap, pages", &(struct costs){ .burst_ns = 50000 }, share / 5);
+	rt.control->watching.by = LOCI_CONTROL_REGISTERS;
 	rt.control->watching.far = LOCI_CONTROL_FAR;
 	check_share("far reuses", &(struct costs){ .burst_ns = 50000, .far_refs = 200000 }, share);
 	CHECK(rt.control->watching.page_ns > 0 && rt.control->watching.trap_ns > 0);

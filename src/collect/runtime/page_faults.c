@@ -17,13 +17,11 @@
 #define ERROR_WRITE 2
 #define ERROR_FETCH 16
 
-/* So many faults beside its block a sample may cost: at some 16 us each about a millisecond. */
-#define FALSE_FAULTS 64
 /* So often a fault may find its page open already, in a row, before it is the program's. */
-#define OPEN_FAULTS  1000
+#define OPEN_FAULTS 1000
 /* Around the stack pointer. Frames of signals, with all vectors, go below it. */
-#define STACK_BELOW  16384
-#define STACK_ABOVE  RT_PAGE_BYTES
+#define STACK_BELOW 16384
+#define STACK_ABOVE RT_PAGE_BYTES
 
 #define BIT(signal) (1ull << ((signal)-1))
 #define FAULTS      (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
@@ -178,14 +176,13 @@ static void fire(
 
 static void count_false(const struct rt_page *page)
 {
-	bool too_many = false;
-
 	count(&rt.control->watching.false_faults);
-	for (unsigned i = 0; i < LOCI_RESERVOIR; i++)
-		if (rt_pages.watch[i].page == page)
-			too_many |= ++rt_pages.watch[i].false_faults >= FALSE_FAULTS;
-	if (too_many)
-		rt_pages_give_up(rt_page_bit(page));
+	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
+		struct rt_page_watch *watch = &rt_pages.watch[i];
+
+		if (watch->page == page && ++watch->false_faults == watch->next_lot)
+			rt_page_watch_lot(watch);
+	}
 }
 
 /* The instruction again, with the page open, and only that. Others may be open for it already. */
@@ -195,6 +192,7 @@ static void step(struct rt_page *page, ucontext_t *context)
 	struct rt_wait *last = last_wait();
 	uint64_t mask = ~FAULTS;
 
+	rt_page_open_often(page);
 	if (last && last->is_step) {
 		last->pages |= wait.pages;
 		rt_pages_open(wait.pages);
@@ -309,7 +307,8 @@ bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)
 		is_ours = try_again(page, address, context);
 	rt_pages_unlock();
 	if (is_ours)
-		rt_watch_took(fired.n ? RT_WATCH_BEFORE : RT_WATCH_BESIDE, begun);
+		begun = rt_watch_took(fired.n ? RT_WATCH_BEFORE : RT_WATCH_BESIDE, begun);
+	rt_page_self.stepped_ns = is_ours && !fired.n ? begun : 0;
 	for (unsigned i = 0; i < fired.n; i++)
 		rt_watch_fired(fired.watch[i], fired.address[i], context);
 	rt_pages_tell(context);
@@ -331,7 +330,7 @@ static bool begin_thread(ucontext_t *context)
 bool rt_page_trap(int signal, siginfo_t *info, ucontext_t *context)
 {
 	struct rt_wait *wait = last_wait();
-	uint64_t begun = rt_own_ns();
+	uint64_t begun = rt_own_ns(), stepped = 0;
 	greg_t *reg;
 	bool had_trap;
 
@@ -344,6 +343,9 @@ bool rt_page_trap(int signal, siginfo_t *info, ucontext_t *context)
 			begin_thread(context);
 	rt_pages_lock();
 	had_trap = wait->had_trap;
+	if (wait->is_step)
+		stepped = rt_page_self.stepped_ns;
+	rt_page_self.stepped_ns = 0;
 	if (!had_trap)
 		reg[REG_EFL] &= ~TRAP_FLAG;
 	if (wait->changed)
@@ -351,6 +353,6 @@ bool rt_page_trap(int signal, siginfo_t *info, ucontext_t *context)
 	end_wait(context);
 	rt_pages_unlock();
 	rt_pages_tell(context);
-	rt_watch_took(RT_WATCH_BESIDE, begun);
+	rt_watch_took(stepped ? RT_WATCH_BEFORE : RT_WATCH_BESIDE, stepped ? stepped : begun);
 	return !had_trap;
 }

@@ -32,17 +32,21 @@ void rt_pages_measure(uint64_t *before_ns, uint64_t *after_ns);
  * the lock not held. The watch is disarmed already. The context is at the instruction that touched
  * it (pages), or the one behind it (registers). */
 void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context);
-/* Likewise: it could not go on (a page with too many faults beside the block, one that the program
- * protects itself), what becomes of the block is not known, and the watch is free. Of a block that
- * has been armed anew meanwhile it is not meant: that is what the address, in the block, is for. */
+/* Likewise: it could not go on (a page that the program protects itself), what becomes of the block
+ * is not known, and the watch is free. Of a block that has been armed anew meanwhile it is not
+ * meant: that is what the address, in the block, is for. */
 void rt_watch_given_up(unsigned watch, uintptr_t address);
+/* Likewise: it costs much (a page with many faults beside the block), and a lot decided whether it
+ * goes on or is free; one of two does. */
+void rt_watch_lot(unsigned watch, uintptr_t address, bool is_kept);
+#define RT_WATCH_LOTS 2
 
 /* And what handlers of pages took beside that, of the thread's own time since begun_ns. */
 enum rt_watch_work {
-	RT_WATCH_BEFORE, /* until a watch fired: the kernel's part is known */
-	RT_WATCH_BESIDE, /* a fault beside the block, the trap behind a step */
+	RT_WATCH_BEFORE, /* until a watch fired, or a step was over: the kernel's part is known */
+	RT_WATCH_BESIDE, /* a fault beside the block */
 	RT_WATCH_LED,    /* a call of the kernel, which comes however few samples there are */
 };
-void rt_watch_took(enum rt_watch_work work, uint64_t begun_ns);
+uint64_t rt_watch_took(enum rt_watch_work work, uint64_t begun_ns); /* now */
 
 #endif

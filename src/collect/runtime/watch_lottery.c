@@ -448,6 +448,23 @@ void rt_watch_fired(unsigned watch, uintptr_t address, const ucontext_t *context
 		rt_pace_trap(self, rt_now_ns() - begun);
 }
 
+void rt_watch_lot(unsigned watch, uintptr_t address, bool is_kept)
+{
+	struct armed *armed = &lottery.armed[watch];
+	uint64_t behind, raw[] = { 0, RT_WATCH_LOTS, is_kept };
+
+	rt_lock();
+	if (is_armed(watch, address)) {
+		raw[0] = count_of(armed, &behind);
+		rt_process_mark(LOCI_MARK_SAMPLE_LOT, armed->id, sizeof(raw) / sizeof(*raw), raw);
+		if (!is_kept) {
+			__atomic_store_n(&armed->thread, NULL, __ATOMIC_RELAXED);
+			loci_reservoir_release(&lottery.reservoir, watch);
+		}
+	}
+	rt_unlock();
+}
+
 void rt_watch_given_up(unsigned watch, uintptr_t address)
 {
 	rt_lock();

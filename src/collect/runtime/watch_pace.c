@@ -4,11 +4,12 @@
  * is taken too high rather than too low: a burst would take some time without samples, too, and a
  * reference in a tracing copy is taken to be slower by a constant.
  *
- * Where pages are watched, faults beside the block and single steps are part of that. System calls,
- * all of which are led then, are not: what they take comes off the share, of which samples keep
- * half whatever it is. So is what it takes to follow samples to far reuses (watch_far.h), unless
- * that has a share of the references: at most a quarter of the share, or if samples have a fixed
- * period as much as these take. */
+ * Where pages are watched, faults beside the block and single steps are part of that, the
+ * latter from the end of the fault's handler on: the kernel takes several times as long for them as
+ * for a fault on a virtual machine. System calls, all of which are led then, are not: what they
+ * take comes off the share, of which samples keep half whatever it is. So is what it takes to
+ * follow samples to far reuses (watch_far.h), unless that has a share of the references: at most a
+ * quarter of the share, or if samples have a fixed period as much as these take. */
 #include "collect/runtime/watch.h"
 #include "collect/runtime/watching.h"
 
@@ -20,6 +21,9 @@
 #define LOOK_NS      100
 #define FAR_NS       20 /* a reference, about */
 #define FAR_PART     4
+/* What a sample is taken to cost at least where pages are watched, which have a large share of the
+ * time for those that cost a millisecond: others are not to fill the memory. */
+#define PAGES_NS     250000
 
 /* As measured on a virtual machine; rt_watch_room measures anew. */
 struct rt_pace_kernel rt_pace_kernel = { 6000, 3000 };
@@ -125,18 +129,18 @@ static uint64_t less(uint64_t a, uint64_t b)
 }
 
 /* The child of a fork begins in the midst of it, and its own time anew. */
-void rt_watch_took(enum rt_watch_work work, uint64_t begun_ns)
+uint64_t rt_watch_took(enum rt_watch_work work, uint64_t begun_ns)
 {
 	struct rt_thread *self = rt_self;
-	uint64_t ns = less(rt_own_ns(), begun_ns);
+	uint64_t now = rt_own_ns();
+	uint64_t ns = less(now, begun_ns) + (work != RT_WATCH_BEFORE ? kernel_ns() : 0);
 
-	if (work != RT_WATCH_BEFORE)
-		ns += kernel_ns();
 	add(&rt.control->watching.page_ns, ns);
-	if (!self)
-		return;
-	add(work == RT_WATCH_LED ? &self->pace.led_ns : &self->pace.spent_ns, ns);
-	add(&self->pace.traps_ns, ns);
+	if (self) {
+		add(work == RT_WATCH_LED ? &self->pace.led_ns : &self->pace.spent_ns, ns);
+		add(&self->pace.traps_ns, ns);
+	}
+	return now;
 }
 
 /* Another thread asks too, while this one may be changing it: the time is a little out then. */
@@ -171,10 +175,18 @@ static uint64_t left_of_share(const struct rt_pace *pace)
 	return between(less(share, led), (share + 1) / 2, share);
 }
 
+static uint64_t spent_ns(const struct rt_pace *pace)
+{
+	uint64_t least =
+		rt.control->watching.by == LOCI_CONTROL_PAGES ? PAGES_NS * pace->samples : 0;
+
+	return pace->spent_ns > least ? pace->spent_ns : least;
+}
+
 /* With c for a sample, t for a reference and the share s: one sample in c / (s t) references. */
 static uint64_t wanted(const struct rt_pace *pace)
 {
-	unsigned __int128 period = (unsigned __int128)pace->spent_ns * SHARE_UNITS * pace->refs;
+	unsigned __int128 period = (unsigned __int128)spent_ns(pace) * SHARE_UNITS * pace->refs;
 
 	period /= (unsigned __int128)pace->samples * left_of_share(pace) * (pace->own_ns + 1);
 	return period < MOST_PERIOD ? (uint64_t)period : MOST_PERIOD;

@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 
 #define SYS_MPROTECT     10
+#define SYS_MADVISE      28
 #define SYS_RT_SIGACTION 13
 #define SYS_PRCTL        157
 #define SIGSET_BYTES     8
@@ -81,6 +82,18 @@ static bool protect(const struct rt_page *page, int protection)
 	return loci_syscall3(SYS_MPROTECT, (long)page->address, RT_PAGE_BYTES, protection) == 0;
 }
 
+/* The kernel would make a page that opens one with its neighbours, and part them again when it
+ * closes: a quarter of what a fault beside the block costs. An advice that means nothing to memory
+ * that is not a file's keeps them apart. */
+static void keep_apart(struct rt_page *page, bool apart)
+{
+	if (page->is_apart == apart)
+		return;
+	page->is_apart = apart;
+	loci_syscall3(
+		SYS_MADVISE, (long)page->address, RT_PAGE_BYTES, apart ? MADV_RANDOM : MADV_NORMAL);
+}
+
 /* What it is to be like, from what is known of it. */
 static void settle(struct rt_page *page)
 {
@@ -94,14 +107,21 @@ static void settle(struct rt_page *page)
 	else if (changes &&
 		!protect(page, rt_pages.writes_only ? page->own & ~PROT_WRITE : PROT_NONE))
 		rt_pages_give_up(rt_page_bit(page)); /* the kernel has no room for it */
-	if (!page->watches && !page->openers)
-		page->address = 0;
+	if (page->watches || page->openers)
+		return;
+	keep_apart(page, false);
+	page->address = 0;
 }
 
 /* Each is `page`. */
 #define FOR_PAGES(set)                                                                      \
 	for (struct rt_page *page = rt_pages.page; page < rt_pages.page + RT_PAGES; page++) \
 		if ((set)&rt_page_bit(page))
+
+void rt_page_open_often(struct rt_page *page)
+{
+	keep_apart(page, true);
+}
 
 void rt_pages_open(rt_page_set pages)
 {
@@ -133,22 +153,6 @@ void rt_page_unwatch(struct rt_page_watch *watch)
 	settle(page);
 }
 
-static void end_watch(struct rt_page_watch *watch)
-{
-	uintptr_t block = watch->block;
-
-	rt_page_unwatch(watch);
-	watch->block = block; /* to be told */
-	rt_pages.given_up |= 1ull << (watch - rt_pages.watch);
-}
-
-void rt_pages_give_up(rt_page_set pages)
-{
-	for (unsigned i = 0; i < LOCI_RESERVOIR; i++)
-		if (rt_pages.watch[i].page && (pages & rt_page_bit(rt_pages.watch[i].page)))
-			end_watch(&rt_pages.watch[i]);
-}
-
 void rt_pages_gone(rt_page_set pages)
 {
 	for (unsigned i = 0; i < LOCI_RESERVOIR; i++)
@@ -158,7 +162,7 @@ void rt_pages_gone(rt_page_set pages)
 	{
 		page->address = 0;
 		page->watches = 0;
-		page->is_closed = false;
+		page->is_closed = page->is_apart = false;
 	}
 }
 
@@ -198,15 +202,17 @@ void rt_pages_look_at_stack(const ucontext_t *context)
 /* Permissions were copied. */
 void rt_pages_forget(void)
 {
-	for (struct rt_page *page = rt_pages.page; page < rt_pages.page + RT_PAGES; page++)
+	for (struct rt_page *page = rt_pages.page; page < rt_pages.page + RT_PAGES; page++) {
 		if (page->is_closed)
 			protect(page, page->own);
+		keep_apart(page, false);
+	}
 	memset(rt_pages.page, 0, sizeof(rt_pages.page));
 	memset(rt_pages.watch, 0, sizeof(rt_pages.watch));
 	rt_page_self.is_led = rt_page_self.is_vfork = false;
 	for (unsigned i = 0; i < rt_page_self.n_waits; i++)
 		rt_page_self.wait[i].pages = 0; /* they still end with a trap */
-	rt_pages.given_up = 0;
+	rt_pages.given_up = rt_pages.lost = rt_pages.kept = 0;
 	rt_pages.n_vforks = 0;
 	rt_mappings_forget();
 	rt_refused_clear();
@@ -233,31 +239,6 @@ bool rt_pages_in_runtime(const ucontext_t *context)
 		rt_pages_is_own_code((uintptr_t)context->uc_mcontext.gregs[REG_RIP]);
 }
 
-static void tell(void)
-{
-	uintptr_t block[LOCI_RESERVOIR] = { 0 };
-
-	rt_pages_lock();
-	for (unsigned i = 0; i < LOCI_RESERVOIR; i++) {
-		if (!(rt_pages.given_up >> i & 1))
-			continue;
-		block[i] = rt_pages.watch[i].block;
-		rt_pages.watch[i].block = 0;
-	}
-	rt_pages.given_up = 0;
-	rt_pages_unlock();
-	for (unsigned i = 0; i < LOCI_RESERVOIR; i++)
-		if (block[i])
-			rt_watch_given_up(i, block[i]);
-}
-
-/* It is told later if nobody can listen now. */
-void rt_pages_tell(const ucontext_t *context)
-{
-	if (__atomic_load_n(&rt_pages.given_up, __ATOMIC_RELAXED) && !rt_pages_in_runtime(context))
-		tell();
-}
-
 /* For a program that waits for one of them: before its call does, the kernel must keep it. */
 void rt_pages_leave_signals(void)
 {
@@ -269,7 +250,7 @@ void rt_pages_leave_signals(void)
 	rt_pages_lock();
 	rt_pages_stop();
 	rt_pages_unlock();
-	tell();
+	rt_pages_tell_ends();
 	rt_keep_unblocked(0);
 	rt_unblock(mask);
 }
@@ -342,6 +323,7 @@ static int begin_process(void)
 	rt_pages.block_shift = rt.control->watching.block_shift;
 	if (1u << rt_pages.block_shift > RT_PAGE_BYTES)
 		return -EINVAL;
+	rt_pages.random = rt.control->seed ^ rt.salt ^ 0xd1b54a32d192ed03u;
 	find_image();
 	if (!take_signal(SIGSEGV, rt_page_fault) || !take_signal(SIGTRAP, rt_page_trap) ||
 		!take_signal(SIGSYS, rt_led_call))
@@ -401,7 +383,9 @@ static bool arm_locked(struct rt_page_watch *watch, uintptr_t address)
 		page = new_page(address);
 	if (!page || !can_be_watched(page->own))
 		return false;
-	*watch = (struct rt_page_watch){ .block = address, .page = page };
+	*watch = (struct rt_page_watch){
+		.block = address, .page = page, .next_lot = RT_SURE_FAULTS
+	};
 	page->watches++;
 	settle(page);
 	return page->is_closed || page->openers;
@@ -411,6 +395,8 @@ static void disarm_locked(unsigned watch)
 {
 	rt_page_unwatch(&rt_pages.watch[watch]);
 	rt_pages.given_up &= ~(1ull << watch);
+	rt_pages.lost &= ~(1ull << watch);
+	rt_pages.kept &= ~(1ull << watch);
 }
 
 static bool arm(unsigned watch, uintptr_t address)

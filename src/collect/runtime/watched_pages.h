@@ -17,11 +17,17 @@
 
 #include <ucontext.h>
 
-#define RT_PAGE_BYTES 4096u
-#define RT_PAGES      (4 * LOCI_RESERVOIR)
-#define RT_CALL_SLOTS 512
-#define RT_SPANS      3
-#define RT_WAITS      4 /* that a thread is in: a call, one of a handler that came meanwhile .. */
+#define RT_PAGE_BYTES  4096u
+#define RT_PAGES       (4 * LOCI_RESERVOIR)
+/* Faults beside its block that a watch may cost, at some 20 us each; then lots are drawn. An array
+ * of floats that is gone through in order has up to 1008 until the block comes again. Without lots
+ * a sample of any program would cost 63 in the mean at most, as many as there are other blocks in
+ * its page, but a few of them nearly all of these: where the rest of the page is hot and the block
+ * is not. */
+#define RT_SURE_FAULTS 1024
+#define RT_CALL_SLOTS  512
+#define RT_SPANS       3
+#define RT_WAITS       4 /* that a thread is in: a call, one of a handler that came meanwhile .. */
 
 #define RT_PAGES_SIGNAL(signal) (1ull << ((signal)-1))
 #define RT_PAGES_SIGNALS                                                                         \
@@ -35,6 +41,8 @@ struct rt_page {
 	uintptr_t address; /* 0: none */
 	int own;           /* protection that the program gave it */
 	bool is_closed;
+	bool is_apart; /* a mapping by itself, lest it become one with its neighbours when it opens
+			*/
 	uint32_t watches, openers;
 };
 
@@ -42,6 +50,7 @@ struct rt_page_watch {
 	uintptr_t block;      /* 0: it is free */
 	struct rt_page *page; /* NULL: the memory is gone, nobody will touch the block */
 	unsigned false_faults;
+	unsigned next_lot; /* so many of them, and a lot is drawn */
 };
 
 /* What a thread is in the midst of; when it ends the processor traps. */
@@ -66,7 +75,8 @@ struct rt_page_thread {
 	struct rt_wait wait[RT_WAITS];
 	uintptr_t last_address, last_at; /* of a fault on a page that is open */
 	unsigned n_last;
-	uint64_t blocked; /* what the kernel is told instead of .. */
+	uint64_t stepped_ns; /* its own time when the handler that began a step ended; 0: unknown */
+	uint64_t blocked;    /* what the kernel is told instead of .. */
 	struct {
 		const uint64_t *set;
 		uint64_t bytes;
@@ -100,7 +110,9 @@ struct rt_pages {
 	unsigned n_watches;
 	uintptr_t image, image_end; /* of the runtime, whose memory is not watched */
 	uintptr_t text, text_end;   /* its code, whose calls are not led */
-	uint64_t given_up;          /* watches whose end is still to be told */
+	uint64_t random;            /* for lots */
+	uint64_t given_up;          /* watches whose end is still to be told .. */
+	uint64_t lost, kept;        /* .. and lots, of which the first end one */
 	struct rt_page_watch watch[LOCI_RESERVOIR];
 	struct rt_page page[RT_PAGES];
 };
@@ -117,12 +129,11 @@ static inline rt_page_set rt_page_bit(const struct rt_page *page)
 {
 	return (rt_page_set)1 << (page - rt_pages.page);
 }
+void rt_page_open_often(struct rt_page *page); /* it will be, for steps */
 void rt_pages_open(rt_page_set pages);
 void rt_pages_close(rt_page_set pages); /* as often as they were opened */
 void rt_page_unwatch(struct rt_page_watch *watch);
-/* Watches of these are over: given up, or their memory is gone. */
-void rt_pages_give_up(rt_page_set pages);
-void rt_pages_gone(rt_page_set pages);
+void rt_pages_gone(rt_page_set pages); /* their memory is: nobody will touch their blocks */
 /* The program's permission is another one now. */
 void rt_page_changed(struct rt_page *page, int own);
 /* Does so in a program that has stacks of its own making (coroutines). */
@@ -133,7 +144,6 @@ void rt_pages_forget(void); /* in a child: they are the parent's */
 bool rt_pages_is_own_code(uintptr_t address);
 /* The runtime was interrupted, which may hold its lock. */
 bool rt_pages_in_runtime(const ucontext_t *context);
-void rt_pages_tell(const ucontext_t *context); /* what was given up, unless it was the runtime */
 /* No page is watched any more, so that the signals for it can be blocked. */
 void rt_pages_leave_signals(void);
 bool rt_pages_lead(void); /* the calls of this thread; false: cannot be */
@@ -146,6 +156,13 @@ struct rt_pages_action {
 	uint64_t mask;
 };
 void rt_pages_adapt(struct rt_pages_action *action); /* if it is ours */
+
+/* page_ends.c. The first two with the lock held. */
+void rt_pages_give_up(rt_page_set pages); /* watches of these are over */
+/* It has cost many faults beside its block: a lot is drawn whether it goes on. */
+void rt_page_watch_lot(struct rt_page_watch *watch);
+void rt_pages_tell_ends(void);
+void rt_pages_tell(const ucontext_t *context); /* likewise, unless it was the runtime */
 
 /* page_faults.c */
 bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context);
