@@ -19,10 +19,10 @@ static volatile int data[64];
 #define ONE(n)  data[(n) % 64]++;
 #define FOUR(n) ONE(n) ONE((n) + 1) ONE((n) + 2) ONE((n) + 3)
 #define MANY(n) FOUR(n) FOUR((n) + 4) FOUR((n) + 8) FOUR((n) + 12)
-#define MAKE(n)                                                \
-	static __attribute__((noinline)) void work_##n(void)   \
-	{                                                      \
-		MANY(n) MANY(n + 16) MANY(n + 32) MANY(n + 48) \
+#define MAKE(n)                                                      \
+	static __attribute__((noinline)) void work_##n(void)         \
+	{                                                            \
+		MANY(n) MANY((n) + 16) MANY((n) + 32) MANY((n) + 48) \
 	}
 #define NAME(n) work_##n,
 
@@ -36,8 +36,8 @@ static volatile int data[64];
 ALL(MAKE)
 static void (*const work[])(void) = { ALL(NAME) };
 
-/* The linker's. */
-extern const char __start_loci_def[], __stop_loci_def[];
+/* The linker's; without loci cc there are none. */
+extern __attribute__((weak)) const char __start_loci_def[], __stop_loci_def[];
 
 static char *copy;
 

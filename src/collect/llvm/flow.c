@@ -142,6 +142,14 @@ uint32_t loci_flow_number(const struct loci_flow *flow, LLVMBasicBlockRef block)
 	return loci_numbers_get(&flow->number, block);
 }
 
+bool loci_flow_is_within(const struct loci_flow *flow, uint32_t block, uint32_t loop)
+{
+	uint32_t at = flow->block[block].loop;
+	while (at != LOCI_FLOW_NONE && at != loop)
+		at = flow->loop[at].parent;
+	return at == loop;
+}
+
 bool loci_flow_entered_once(const struct loci_flow *flow, uint32_t header, uint32_t *ret_entry)
 {
 	const struct loci_flow_block *block = &flow->block[header];

@@ -37,6 +37,8 @@ struct loci_flow {
 void loci_flow_init(struct loci_flow *flow, LLVMValueRef function);
 void loci_flow_fini(struct loci_flow *flow);
 uint32_t loci_flow_number(const struct loci_flow *flow, LLVMBasicBlockRef block);
+/* Whether the block is in the loop, or in one within it. */
+bool loci_flow_is_within(const struct loci_flow *flow, uint32_t block, uint32_t loop);
 
 /* Whether there is one way into the loop that begins with the block `header`, from a block that
  * goes nowhere else, and one way round. */

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#define LARGE_BLOCKS 200
-
 struct rest {
 	uint32_t loop;
 	LLVMBasicBlockRef from;
@@ -38,67 +36,6 @@ struct region {
 	size_t n;
 };
 
-unsigned loci_rests_depth(const struct loci_flow *flow)
-{
-	return flow->n_blocks < LARGE_BLOCKS ? 2 : 1;
-}
-
-static bool is_within(const struct loci_flow *flow, uint32_t block, uint32_t loop)
-{
-	uint32_t at = flow->block[block].loop;
-	while (at != LOCI_FLOW_NONE && at != loop)
-		at = flow->loop[at].parent;
-	return at == loop;
-}
-
-/* Whether it is left only where a block can be put in between. */
-static bool has_simple_exits(const struct loci_flow *flow, uint32_t loop)
-{
-	for (uint32_t i = 1; i < flow->n_blocks; i++) {
-		const struct loci_flow_block *block = &flow->block[i];
-		LLVMValueRef end = LLVMGetBasicBlockTerminator(block->block);
-		if (!is_within(flow, i, loop) || LLVMIsABranchInst(end) || LLVMIsASwitchInst(end))
-			continue;
-		for (uint32_t k = 0; k < block->n_successors; k++)
-			if (!is_within(flow, block->successor[k], loop))
-				return false;
-	}
-	return true;
-}
-
-/* Whether it is known when its innermost loops begin how often they go round, as where numbers are
- * computed: there a copy pays. */
-static bool is_regular(const struct loci_plan *plan, const struct loci_flow *flow, uint32_t loop)
-{
-	for (uint32_t i = 0; i < flow->n_loops; i++)
-		if (flow->loop[i].is_innermost && plan->is_active[i] && !flow->loop[i].is_known &&
-			is_within(flow, flow->loop[i].header, loop))
-			return false;
-	return true;
-}
-
-void loci_rests_find(struct loci_plan *plan, const struct loci_flow *flow)
-{
-	if (flow->n_blocks >= LARGE_BLOCKS)
-		return;
-	for (uint32_t i = 0; i < flow->n_loops; i++)
-		plan->is_resting[i] = flow->loop[i].depth > loci_rests_depth(flow) &&
-			!flow->loop[i].is_innermost && plan->is_active[i] && !plan->is_synced[i] &&
-			is_regular(plan, flow, i) && has_simple_exits(flow, i);
-}
-
-bool loci_rests_leaves(
-	const struct loci_plan *plan, const struct loci_flow *flow, uint32_t from, uint32_t to)
-{
-	uint32_t loop = flow->block[from].loop;
-	while (loop != LOCI_FLOW_NONE && !is_within(flow, to, loop)) {
-		if (plan->is_resting[loop])
-			return true;
-		loop = flow->loop[loop].parent;
-	}
-	return false;
-}
-
 static void find_living(struct loci_rests *rests, const LLVMValueRef *value, uint32_t block,
 	uint32_t *seen, uint32_t *stamp)
 {
@@ -116,7 +53,7 @@ static void find_living(struct loci_rests *rests, const LLVMValueRef *value, uin
 /* Where it goes round, and where it is left. */
 static bool is_end(const struct loci_rests *rests, uint32_t loop, uint32_t from, uint32_t to)
 {
-	return to <= from || !is_within(rests->flow, to, loop);
+	return to <= from || !loci_flow_is_within(rests->flow, to, loop);
 }
 
 struct loci_rests *loci_rests_new(struct loci_emit *emit, const struct loci_plan *plan,
@@ -178,7 +115,7 @@ static void find_region(const struct loci_rests *rests, uint32_t loop, struct re
 	*region = (struct region){ 0 };
 	add_block(region, flow->block[flow->loop[loop].header].block);
 	for (uint32_t i = 1; i < flow->n_blocks; i++)
-		if (is_within(flow, i, loop))
+		if (loci_flow_is_within(flow, i, loop))
 			add_block(region, flow->block[i].block);
 	for (size_t i = 1; i < region->n; i++)
 		add_before(region, region->block[i]);
@@ -273,7 +210,7 @@ static void move_out(struct loci_rests *rests, const struct rest *rest, uint32_t
 		if (!rests->lives[to][i])
 			continue;
 		LLVMValueRef memory = memory_of(rests, i);
-		if (is_within(rests->flow, rests->home[i], rest->loop))
+		if (loci_flow_is_within(rests->flow, rests->home[i], rest->loop))
 			store(rests->emit, rest->slot[i], memory);
 		load(rests->emit, memory, rests->slot[i]);
 	}

@@ -294,14 +294,6 @@ void loci_runs_make_counting(struct loci_runs *runs, struct loci_increments *inc
 		make_counting(runs, &runs->run[i], increments);
 }
 
-static bool is_within(const struct loci_flow *flow, uint32_t block, uint32_t loop)
-{
-	uint32_t at = flow->block[block].loop;
-	while (at != LOCI_FLOW_NONE && at != loop)
-		at = flow->loop[at].parent;
-	return at == loop;
-}
-
 static void part(const struct loci_runs *runs, const struct run *run)
 {
 	const struct loci_flow *flow = runs->flow;
@@ -312,7 +304,7 @@ static void part(const struct loci_runs *runs, const struct run *run)
 	LLVMBasicBlockRef *around = loci_zeroed(flow->n_blocks, sizeof(*around));
 	size_t n = 0;
 	for (uint32_t i = 1; i < flow->n_blocks; i++)
-		if (flow->block[i].loop != run->plan->loop && is_within(flow, i, parent))
+		if (flow->block[i].loop != run->plan->loop && loci_flow_is_within(flow, i, parent))
 			around[n++] = flow->block[i].block;
 	loci_derived_apart(run->usual, side->block, side->n_blocks, around, n);
 	free(around);
