@@ -35,6 +35,7 @@ struct loci_watch_blame {
 	struct settled *settled;      /* by place */
 	size_t settled_cap;
 	struct list use, reuse;
+	uint64_t seen;  /* number of the last event that has one */
 	uint32_t calls; /* place, plus one, whose return addresses may follow; 0: nobody's */
 	struct loci_watch_calls back;
 	struct loci_watch_places *known;
@@ -267,7 +268,7 @@ static int take_place(struct loci_watch_blame *blame, struct loci_attribution *a
 	list->place[list->n++] = (uint32_t)blame->n;
 	blame->place[blame->n++ - blame->gone] = place;
 	blame->calls = (uint32_t)blame->n;
-	return place.after ? 0 : seek_due(blame, list, a, 1, err);
+	return seek_due(blame, list, a, blame->seen + 1, err);
 }
 
 int loci_watch_blame_before(struct loci_watch_blame *blame, struct loci_attribution *a,
@@ -305,6 +306,8 @@ int loci_watch_blame_event(struct loci_watch_blame *blame, struct loci_attributi
 		r = seek_due(blame, &blame->reuse, a, number, err);
 	if (r < 0)
 		return r;
+	if (number)
+		blame->seen = number;
 	if (event->kind == LOCI_MARK_SAMPLE_OPEN)
 		return take_place(blame, a, &blame->use, event, 11, err);
 	if (event->kind == LOCI_MARK_SAMPLE_FIRE &&

@@ -205,12 +205,9 @@ void loci_watch_events_event(struct loci_watch_events *watched, const struct loc
 		r = keep_open(watched, event);
 		break;
 	case LOCI_MARK_SAMPLE_EVICT:
+	case LOCI_MARK_SAMPLE_LOT:
 	case LOCI_MARK_SAMPLE_FIRE:
 		r = loci_watch_log_add(&watched->log, event, FIRE_WORDS);
-		break;
-	case LOCI_MARK_SAMPLE_LOT:
-		r = loci_weigh_lot(watched->weigh, event->payload, event->raw[0], event->raw[1],
-			event->raw[2] != 0, NULL);
 		break;
 	case LOCI_MARK_COUNT:
 		r = count(watched, event->thread, event->raw[0]);
@@ -238,6 +235,9 @@ static int hear(void *data, const struct loci_event *event)
 	case LOCI_MARK_SAMPLE_EVICT:
 		return loci_weigh_evict(
 			watched->weigh, event->payload, event->raw[0], event->raw[1], NULL);
+	case LOCI_MARK_SAMPLE_LOT:
+		return loci_weigh_lot(watched->weigh, event->payload, event->raw[0], event->raw[1],
+			event->raw[2] != 0, NULL);
 	default:
 		return fire(watched, event);
 	}

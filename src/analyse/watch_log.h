@@ -8,7 +8,7 @@
 #include "stream/decode.h"
 
 enum {
-	LOCI_WATCH_LOG_KINDS = 3, /* OPEN, EVICT and FIRE */
+	LOCI_WATCH_LOG_KINDS = LOCI_MARK_SAMPLE_LOT - LOCI_MARK_SAMPLE_OPEN + 1,
 };
 
 struct loci_watch_log {
@@ -17,8 +17,8 @@ struct loci_watch_log {
 };
 
 void loci_watch_log_fini(struct loci_watch_log *log); /* all zero is empty */
-/* A SAMPLE_OPEN, EVICT or FIRE, up to so many of its raw words; of others that it has only their
- * number is kept. 0 or -ENOMEM. */
+/* A SAMPLE_OPEN, EVICT, FIRE or LOT, up to so many of its raw words; of others that it has only
+ * their number is kept. 0 or -ENOMEM. */
 int loci_watch_log_add(struct loci_watch_log *log, const struct loci_event *event, unsigned n_raw);
 /* In their order, and empties it. The first that does not give 0 is returned. */
 int loci_watch_log_replay(struct loci_watch_log *log,

@@ -28,8 +28,11 @@ static uint64_t any(void)
 /* The same ones each time. */
 static void tell(struct told *told, unsigned i)
 {
+	static const unsigned kind[] = { LOCI_MARK_SAMPLE_OPEN, LOCI_MARK_SAMPLE_EVICT,
+		LOCI_MARK_SAMPLE_FIRE, LOCI_MARK_SAMPLE_LOT };
+
 	random_state = i;
-	told->event = (struct loci_event){ .kind = LOCI_MARK_SAMPLE_OPEN + (unsigned)any() % 3,
+	told->event = (struct loci_event){ .kind = kind[any() % 4],
 		.payload = any() & LOCI_PAYLOAD_MASK,
 		.raw = told->raw,
 		.n_raw = i % 256,

@@ -7,31 +7,25 @@
 #include "collect/runtime/runtime.h"
 #include "stream/ring_x86_64.h"
 
+#include <elf.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #define PAGE_BYTES     4096u
 #define AROUND_BYTES   65536u /* that the kernel maps when one of their pages is read */
 #define ARENA_BYTES    65536u
 #define MOST_BYTES     (16u << 20) /* of all briefs: libraries may come and go */
-#define SPREAD_BYTES   (4u << 20)  /* of what is given back at once, .. */
-#define MOST_READ      32          /* .. and the definitions that were read for it */
+#define SPREAD_BYTES   (4u << 20)  /* of what is given back at once */
 #define SYS_PREAD64    17
 #define SYS_MADVISE    28
+#define SYS_OPENAT     257
+#define FROM_HERE      (-100) /* AT_FDCWD */
 #define DONTNEED       4
 #define O_READ         02000000 /* O_CLOEXEC */
-#define N_MODULES      8        /* at a time */
 #define KIND_BYTES     offsetof(struct loci_cc_site, line)
 #define PAGE_PRESENT   (1ull << 63)
 #define PAGE_SWAPPED   (1ull << 62)
 #define PAGE_OF_A_FILE (1ull << 61)
-
-/* What lies between two definitions of a module are definitions. */
-struct module {
-	uintptr_t start; /* 0: none */
-	size_t bytes;
-	uintptr_t low, high; /* of its definitions, as far as is known */
-	uintptr_t read, end; /* of those that were read; 0: none */
-};
 
 struct loci_cc_site rt_brief_kind[RT_BRIEF_KINDS];
 
@@ -39,10 +33,10 @@ static struct {
 	char *arena;
 	size_t left, bytes; /* in the arena; in all */
 	unsigned n_kinds;
-	struct module module[N_MODULES];
-	unsigned n_modules; /* so far */
-	unsigned n_read;    /* definitions */
-	bool is_kept;       /* pages cannot be given back */
+	uintptr_t program;   /* where it begins; 0: not known yet */
+	uintptr_t low, high; /* of its definitions, as far as is known: between two are others */
+	uintptr_t read, read_end; /* of those that were read; 0: none */
+	bool is_kept;             /* pages cannot be given back */
 } briefs;
 
 static size_t up8(size_t bytes)
@@ -56,17 +50,19 @@ static void *take(size_t bytes)
 		bytes > ARENA_BYTES ? (bytes + PAGE_BYTES - 1) & -(size_t)PAGE_BYTES : ARENA_BYTES;
 	char *arena;
 
+	/* A child may be made between any two of these: it has no more left than there is. */
 	if (bytes > briefs.left) {
 		arena = briefs.bytes + more <= MOST_BYTES ? loci_sys_map(more, -1) : NULL;
 		if (!arena)
 			return NULL;
-		briefs.arena = arena;
-		briefs.left = more;
 		briefs.bytes += more;
+		__atomic_store_n(&briefs.left, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&briefs.arena, arena, __ATOMIC_RELEASE);
+		__atomic_store_n(&briefs.left, more, __ATOMIC_RELEASE);
 	}
 	arena = briefs.arena;
-	briefs.arena += bytes;
-	briefs.left -= bytes;
+	__atomic_store_n(&briefs.left, briefs.left - bytes, __ATOMIC_RELEASE);
+	__atomic_store_n(&briefs.arena, arena + bytes, __ATOMIC_RELEASE);
 	return arena;
 }
 
@@ -85,19 +81,6 @@ static uint8_t kind_of(const struct loci_cc_site *site)
 	return (uint8_t)i;
 }
 
-/* The last one makes room for another. */
-static struct module *module_of(uintptr_t start, size_t bytes)
-{
-	struct module *module = NULL;
-
-	for (unsigned i = 0; i < N_MODULES; i++)
-		if (briefs.module[i].start == start && briefs.module[i].bytes == bytes)
-			return &briefs.module[i];
-	module = &briefs.module[briefs.n_modules++ % N_MODULES];
-	*module = (struct module){ .start = start, .bytes = bytes };
-	return module;
-}
-
 static void widen(uintptr_t *low, uintptr_t *high, uintptr_t from, uintptr_t to)
 {
 	if (!*low || from < *low)
@@ -106,22 +89,30 @@ static void widen(uintptr_t *low, uintptr_t *high, uintptr_t from, uintptr_t to)
 		*high = to;
 }
 
-static void note_read(const struct loci_cc_definition *definition)
+/* The program's own is never unmapped, nor anything else put there, as may happen to a library at
+ * any moment. */
+static bool is_of_program(uintptr_t address)
 {
-	uintptr_t low = (uintptr_t)definition, start;
-	struct module *module;
+	uintptr_t start;
 	size_t bytes;
 
-	if (briefs.n_read == MOST_READ)
-		rt_brief_give_back();
-	if (briefs.is_kept || !rt_module_around(low, &start, &bytes))
+	if (!briefs.program && rt_module_around(getauxval(AT_PHDR), &start, &bytes))
+		briefs.program = start;
+	return rt_module_around(address, &start, &bytes) && start == briefs.program;
+}
+
+static void note_read(const struct loci_cc_definition *definition)
+{
+	uintptr_t low = (uintptr_t)definition, high = low + definition->bytes;
+	uintptr_t read = briefs.read, end = briefs.read_end;
+
+	if (briefs.is_kept || !is_of_program(low))
 		return;
-	module = module_of(start, bytes);
-	if (module->read && (low - module->read > SPREAD_BYTES || module->end - low > SPREAD_BYTES))
+	widen(&read, &end, low, high);
+	if (end - read > SPREAD_BYTES)
 		rt_brief_give_back();
-	widen(&module->low, &module->high, low, low + definition->bytes);
-	widen(&module->read, &module->end, low, low + definition->bytes);
-	briefs.n_read++;
+	widen(&briefs.low, &briefs.high, low, high);
+	widen(&briefs.read, &briefs.read_end, low, high);
 }
 
 const struct rt_brief *rt_brief_of(const struct loci_cc_definition *definition)
@@ -166,8 +157,7 @@ static bool is_of_file(long pagemap, uintptr_t low, uintptr_t high)
 		if (bytes != (long)(n * sizeof(*page)))
 			return false;
 		for (size_t i = 0; i < n; i++)
-			if (page[i] & PAGE_SWAPPED ||
-				(page[i] & PAGE_PRESENT && !(page[i] & PAGE_OF_A_FILE)))
+			if (page[i] & (PAGE_PRESENT | PAGE_SWAPPED) && !(page[i] & PAGE_OF_A_FILE))
 				return false;
 		low += n * PAGE_BYTES;
 	}
@@ -179,48 +169,25 @@ static uintptr_t down(uintptr_t address, uintptr_t bytes)
 	return address & -bytes;
 }
 
-/* It may have been closed in the meantime, and something else be there. */
-static void give_back(struct module *module, long pagemap)
-{
-	uintptr_t low = down(module->read, AROUND_BYTES);
-	uintptr_t high = down(module->end + AROUND_BYTES - 1, AROUND_BYTES);
-	uintptr_t first = down(module->low + PAGE_BYTES - 1, PAGE_BYTES);
-	uintptr_t end = down(module->high, PAGE_BYTES), start;
-	size_t bytes;
-
-	module->read = module->end = 0;
-	low = low < first ? first : low;
-	high = high > end ? end : high;
-	if (low >= high || !rt_module_around(low, &start, &bytes) || start != module->start ||
-		bytes != module->bytes)
-		return;
-	if (is_of_file(pagemap, low, high))
-		loci_syscall3(SYS_MADVISE, (long)low, (long)(high - low), DONTNEED);
-	else
-		briefs.is_kept = true;
-}
-
 void rt_brief_give_back(void)
 {
+	uintptr_t low = down(briefs.read, AROUND_BYTES);
+	uintptr_t high = down(briefs.read_end + AROUND_BYTES - 1, AROUND_BYTES);
+	uintptr_t first = down(briefs.low + PAGE_BYTES - 1, PAGE_BYTES);
+	uintptr_t end = down(briefs.high, PAGE_BYTES);
 	long pagemap;
 
-	if (!briefs.n_read)
+	if (!briefs.read)
 		return;
-	briefs.n_read = 0;
-	pagemap = loci_syscall3(LOCI_SYS_OPEN, (long)"/proc/self/pagemap", O_READ, 0);
-	if (pagemap < 0) {
-		briefs.is_kept = true;
+	briefs.read = briefs.read_end = 0;
+	low = low < first ? first : low;
+	high = high > end ? end : high;
+	if (low >= high)
 		return;
-	}
-	for (unsigned i = 0; i < N_MODULES && !briefs.is_kept; i++)
-		if (briefs.module[i].read)
-			give_back(&briefs.module[i], pagemap);
-	loci_syscall3(LOCI_SYS_CLOSE, pagemap, 0, 0);
-}
-
-void rt_brief_forget(uintptr_t start, size_t bytes)
-{
-	for (unsigned i = 0; i < N_MODULES; i++)
-		if (briefs.module[i].start - start < bytes)
-			briefs.module[i] = (struct module){ 0 };
+	pagemap = loci_syscall6(
+		SYS_OPENAT, FROM_HERE, (long)"/proc/thread-self/pagemap", O_READ, 0, 0, 0);
+	briefs.is_kept = pagemap < 0 || !is_of_file(pagemap, low, high) ||
+		loci_syscall3(SYS_MADVISE, (long)low, (long)(high - low), DONTNEED) < 0;
+	if (pagemap >= 0)
+		loci_syscall3(LOCI_SYS_CLOSE, pagemap, 0, 0);
 }

@@ -2,7 +2,8 @@
 /* Definitions in brief: what following samples takes of them. They stand far apart in the file
  * (names, lines and scopes are between), so that bursts would keep all their pages in memory. When
  * a function becomes known its blocks and sites are copied to where they take a tenth of the room,
- * and the pages that were read for it are given back, as far as they are as in the file. */
+ * and the pages of the program that were read for it are given back, as far as they are as in the
+ * file. */
 #ifndef LOCI_COLLECT_RUNTIME_BRIEF_H
 #define LOCI_COLLECT_RUNTIME_BRIEF_H
 
@@ -43,7 +44,5 @@ static inline const struct loci_cc_site *rt_brief_site(
 }
 /* Pages that were read for briefs since the last time. */
 void rt_brief_give_back(void);
-/* Of a module that is going, or gone. */
-void rt_brief_forget(uintptr_t start, size_t bytes);
 
 #endif

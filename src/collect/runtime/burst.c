@@ -4,6 +4,8 @@
 #include "collect/runtime/watching.h"
 #include "stream/ring_x86_64.h"
 
+#include <string.h>
+
 #define SYS_MADVISE      28
 #define MADV_DONTNEED_NR 4
 
@@ -78,11 +80,15 @@ static void follow(struct rt_burst *burst, struct rt_burst_sample *sample,
 	sample->n_reuse_back = rt_call_stack_list(&burst->calls, sample->reuse_back);
 }
 
-/* Its memory is given back. */
+/* Its memory is given back, unless the program has all of its own locked. */
 static void forget_far(struct loci_far_blocks *far)
 {
-	if (far->n_slots)
-		loci_syscall3(SYS_MADVISE, (long)far, sizeof(*far), MADV_DONTNEED_NR);
+	size_t used = offsetof(struct loci_far_blocks, slot) +
+		loci_far_used(far) * sizeof(struct loci_far_slot);
+
+	if (far->n_slots &&
+		loci_syscall3(SYS_MADVISE, (long)far, sizeof(*far), MADV_DONTNEED_NR) < 0)
+		memset(far, 0, used);
 }
 
 void rt_burst_far_over(struct rt_burst *burst, struct rt_burst_sample *sample)

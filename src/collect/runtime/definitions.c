@@ -239,7 +239,6 @@ void rt_forget_functions(uintptr_t start, size_t bytes)
 			table.known[n++] = table.known[i];
 	table.n = n;
 	rt_places_forget(start, bytes);
-	rt_brief_forget(start, bytes);
 }
 
 static const struct loci_cc_call *calls_of(const struct loci_cc_definition *definition)
