@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beside the few percent that counting takes. A sample that pages watch costs some ten times what
- * one costs that a register does. */
-#define OVERHEAD       0.01
-#define PAGES_OVERHEAD 0.1
+/* Beside the few percent that counting takes: some thousand samples in ten seconds tell enough, if
+ * they do not cost too much. One that pages watch costs some ten times what one costs that a
+ * register does. */
+#define PER_SECOND     150
+#define OVERHEAD       0.03
+#define PAGES_OVERHEAD 0.15
 #define OVERHEAD_UNITS 10000 /* of the control file */
 #define FIRST_PERIOD   10000 /* where the overhead chooses: it is soon found */
 #define AT_ONCE        4     /* samples that are followed, on average */
@@ -163,6 +165,7 @@ static void fill(struct loci_record_args *args)
 	watch->run.writes_only = asked->writes_only;
 	watch->run.burst_refs = (uint32_t)asked->burst_refs;
 	watch->run.overhead = args->sample.period ? 0 : (uint32_t)(overhead * OVERHEAD_UNITS + 0.5);
+	watch->run.per_second = watch->overhead > 0 ? 0 : PER_SECOND;
 	watch->run.far =
 		watch->has_far ? (uint32_t)(watch->far * OVERHEAD_UNITS + 0.5) : LOCI_CONTROL_FAR;
 	watch->watch.analyse.period = watch->run.period;
@@ -196,8 +199,11 @@ void loci_watch_run_say(const struct loci_watch_run_args *args, const char *size
 	const struct loci_run_watching *run = &args->run;
 
 	fprintf(stderr, "loci: watched samples, ");
+	if (run->per_second && run->overhead)
+		fprintf(stderr, "%" PRIu32 " a second, ", run->per_second);
 	if (run->overhead)
-		fprintf(stderr, "for %.3g %% of the time", run->overhead * 100.0 / OVERHEAD_UNITS);
+		fprintf(stderr, "for %s%.3g %% of the time", run->per_second ? "at most " : "",
+			run->overhead * 100.0 / OVERHEAD_UNITS);
 	else
 		fprintf(stderr, "one in %" PRIu64 " references", run->period);
 	fprintf(stderr, ", %s-byte blocks, %u by %s, seed %" PRIu64 ", cc collector\n", size,

@@ -65,6 +65,7 @@ static void set_watching(struct loci_control *control, const struct loci_run_wat
 		.burst_refs = watching->burst_refs,
 		.overhead = watching->overhead,
 		.far = watching->far,
+		.per_second = watching->per_second,
 		.last_period = watching->period,
 	};
 }

@@ -27,7 +27,7 @@ struct loci_run_sampling {
 struct loci_run_watching {
 	uint64_t period, seed;
 	enum loci_control_watch by;
-	uint32_t watches, replace, block_shift, burst_refs, overhead, far;
+	uint32_t watches, replace, block_shift, burst_refs, overhead, far, per_second;
 	bool writes_only;
 };
 

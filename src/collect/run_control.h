@@ -60,8 +60,9 @@ struct loci_control_watching {
 	uint32_t failed; /* by the collector: -errno of why a process has no watches; 0: it has */
 	uint32_t far;    /* share of the references, in 1/10000, for which samples are followed to
 			    far reuses; LOCI_CONTROL_FAR: as time allows */
-	uint32_t unused;
-	uint64_t traps;                         /* signals of watches that met their block */
+	uint32_t per_second; /* samples of a thread's time, at the most, where the share allows
+				more; 0: any number */
+	uint64_t traps;      /* signals of watches that met their block */
 	uint64_t false_faults, steps, syscalls; /* of pages: beside the block; single steps; calls
 						   of the kernel that had to be led past them */
 	uint64_t burst_ns, trap_ns;             /* spent following samples; in handlers */

@@ -5,6 +5,7 @@
 #include "symbol/module.h"
 
 #include "base/cleanup.h"
+#include "collect/runtime/cc_abi.h"
 
 #include <errno.h>
 #include <string.h>
@@ -106,11 +107,27 @@ static int by_place(const void *a, const void *b)
 	return order ? order : (x->bytes < y->bytes) - (x->bytes > y->bytes);
 }
 
-/* One per address, with the best name and the largest size; labels inside of functions go. */
+/* Whether a name is that of a function's tracing copy, of the function that has one of the names
+ * from `from` on. */
+static bool is_twin(const char *name, const struct candidate *from, const struct candidate *to)
+{
+	size_t n = strlen(name), suffix = strlen(LOCI_CC_TWIN);
+
+	if (n <= suffix || strcmp(name + n - suffix, LOCI_CC_TWIN))
+		return false;
+	for (; from < to; from++)
+		if (strlen(from->name) == n - suffix && !strncmp(from->name, name, n - suffix))
+			return true;
+	return false;
+}
+
+/* One per address, with the best name and the largest size; labels inside of functions go, and
+ * tracing copies of their own (collect/runtime/cc_abi.h) are part of their functions. */
 static int settle(struct loci_symbol_module *module, struct table *table,
 	struct loci_elf_symbol **ret, size_t *ret_n)
 {
-	uint64_t end = 0; /* of the functions so far */
+	const struct candidate *last = table->items; /* names of the one before */
+	uint64_t end = 0;                            /* of the functions so far */
 	size_t n = 0;
 
 	if (!table->n)
@@ -139,6 +156,12 @@ static int settle(struct loci_symbol_module *module, struct table *table,
 			bytes = UINT64_MAX - first->low;
 		if (!first->label && first->low + bytes > end)
 			end = first->low + bytes;
+		if (n && is_twin(first->name, last, first)) {
+			(*ret)[n - 1].twin = first->low;
+			(*ret)[n - 1].bytes = first->low + bytes - (*ret)[n - 1].low;
+			continue;
+		}
+		last = first;
 		(*ret)[n].low = first->low;
 		(*ret)[n].bytes = bytes;
 		(*ret)[n].name = loci_pool_bytes(
@@ -188,6 +211,13 @@ const struct loci_elf_symbol *loci_elf_function(
 	const struct loci_interval *found = loci_intervals_find(&module->function_map, address);
 
 	return found ? &module->functions[found->id] : NULL;
+}
+
+uint64_t loci_elf_entry(const struct loci_symbol_module *module, uint64_t entry)
+{
+	const struct loci_elf_symbol *function = loci_elf_function(module, entry);
+
+	return function && function->twin == entry ? function->low : entry;
 }
 
 const struct loci_elf_symbol *loci_elf_object(

@@ -66,7 +66,7 @@ const struct loci_scope_name *loci_scope_named(
 	if (!name)
 		return NULL;
 	if (scope->kind == LOCI_SCOPE_FUNCTION)
-		name->entry = entry_of(module, &scope->die);
+		name->entry = loci_elf_entry(module, entry_of(module, &scope->die));
 	if (scope->kind != LOCI_SCOPE_BLOCK)
 		name_function(module, &scope->die, name);
 	name->decl_file = loci_die_file(module, &scope->die, DW_AT_decl_file);

@@ -25,7 +25,8 @@
 /* What the symbol table says of a function or an object. */
 struct loci_elf_symbol {
 	uint64_t low, bytes; /* bytes 0: to the next one, or to the end of its section */
-	const char *name;    /* as it stands there, without its version */
+	uint64_t twin;    /* where its tracing copy begins, if that is a function; 0: it is none */
+	const char *name; /* as it stands there, without its version */
 };
 
 enum loci_scope_kind { LOCI_SCOPE_FUNCTION, LOCI_SCOPE_INLINED, LOCI_SCOPE_BLOCK };
@@ -147,6 +148,8 @@ bool loci_module_holds(const struct loci_symbol_module *module, uint64_t address
 int loci_elf_symbols_read(struct loci_symbol_module *module, struct loci_err *err);
 const struct loci_elf_symbol *loci_elf_function(
 	const struct loci_symbol_module *module, uint64_t address);
+/* Of a tracing copy that is a function of its own, where the function itself begins. */
+uint64_t loci_elf_entry(const struct loci_symbol_module *module, uint64_t entry);
 /* The object that begins at an address. */
 const struct loci_elf_symbol *loci_elf_object(
 	const struct loci_symbol_module *module, uint64_t address);

@@ -13,6 +13,7 @@
 #include "collect/llvm/outside.h"
 #include "collect/llvm/rests.h"
 #include "collect/llvm/runs.h"
+#include "collect/llvm/twin.h"
 #include "collect/runtime/cc_abi.h"
 
 #include <stdlib.h>
@@ -92,7 +93,8 @@ static void append_marker(struct copying *copying, uint32_t block)
 
 /* The function's start: tracing, if that is wanted; there is room and the function is known then.
  */
-static void enter(struct copying *copying)
+static void enter(
+	struct copying *copying, LLVMBasicBlockRef *ret_wanted, LLVMBasicBlockRef *ret_counting)
 {
 	struct loci_emit *emit = copying->emit;
 	LLVMBasicBlockRef prologue = copying->flow->block[0].block;
@@ -111,6 +113,8 @@ static void enter(struct copying *copying)
 	loci_emit_load_budget(emit);
 	loci_emit_branch_unlikely(emit, LLVMBuildNot(emit->builder, loci_emit_is_tracing(emit), ""),
 		counting, tracing);
+	*ret_wanted = wanted;
+	*ret_counting = counting;
 }
 
 /* A back edge, gate -> target, in both copies, and the blocks between them. */
@@ -380,6 +384,7 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	struct copying copying = {
 		.emit = emit, .plan = plan, .flow = flow, .increments = increments
 	};
+	LLVMBasicBlockRef wanted, counting;
 	copying.runs = loci_runs_new(emit, plan, flow);
 	copying.bounds = loci_bounds_new(emit, plan, flow);
 	find_crossing(&copying);
@@ -398,7 +403,7 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	loci_words_make(emit, plan, flow, copying.copy);
 	loci_outside_make(emit, plan, copying.copy);
 	loci_runs_make_tracing(copying.runs);
-	enter(&copying);
+	enter(&copying, &wanted, &counting);
 	cross_all(&copying);
 	loci_runs_make_counting(copying.runs, increments);
 	loci_bounds_make(copying.bounds);
@@ -411,6 +416,8 @@ void loci_copies_make(struct loci_emit *emit, const struct loci_plan *plan,
 	loci_runs_part(copying.runs);
 	describe_plain(&copying);
 	fold_latches(&copying);
+	if (!increments)
+		loci_twin_make(wanted, counting, LOCI_CC_TWIN);
 
 	loci_runs_free(copying.runs);
 	loci_bounds_free(copying.bounds);

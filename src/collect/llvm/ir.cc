@@ -63,6 +63,35 @@ void loci_ir_set_incoming(LLVMValueRef phi, LLVMBasicBlockRef block, LLVMValueRe
 	unwrap<PHINode>(phi)->setIncomingValueForBlock(unwrap(block), unwrap(value));
 }
 
+/* Ways that meet to return, with nothing else to do. */
+static ReturnInst *only_return(BasicBlock &block)
+{
+	auto *end = dyn_cast<ReturnInst>(block.getTerminator());
+	return end && block.getFirstNonPHIOrDbg() == end ? end : nullptr;
+}
+
+void loci_ir_return_at_once(LLVMValueRef function, bool (*is_wanted)(LLVMValueRef before))
+{
+	Function *f = unwrap<Function>(function);
+	SmallVector<BasicBlock *, 8> from;
+	for (BasicBlock &block : make_early_inc_range(*f)) {
+		ReturnInst *end = only_return(block);
+		if (!end || block.isEntryBlock())
+			continue;
+		from.clear();
+		for (BasicBlock *before : predecessors(&block)) {
+			auto *jump = dyn_cast<BranchInst>(before->getTerminator());
+			Instruction *last = jump ? jump->getPrevNonDebugInstruction() : nullptr;
+			if (last && !jump->isConditional() && is_wanted(wrap(last)))
+				from.push_back(before);
+		}
+		for (BasicBlock *before : from)
+			FoldReturnIntoUncondBranch(end, &block, before);
+		if (pred_empty(&block))
+			DeleteDeadBlock(&block);
+	}
+}
+
 void loci_ir_fold_latch(LLVMBasicBlockRef latch)
 {
 	BasicBlock *block = unwrap(latch), *before = block->getSinglePredecessor();

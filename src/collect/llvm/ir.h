@@ -31,6 +31,9 @@ void loci_ir_forget_predecessors(LLVMBasicBlockRef block);
 /* What the phi takes from the block; NULL: nothing. */
 LLVMValueRef loci_ir_incoming(LLVMValueRef phi, LLVMBasicBlockRef block);
 void loci_ir_set_incoming(LLVMValueRef phi, LLVMBasicBlockRef block, LLVMValueRef value);
+/* Blocks that jump to one that does nothing but return, as others do, return themselves, where that
+ * is wanted after their last instruction. */
+void loci_ir_return_at_once(LLVMValueRef function, bool (*is_wanted)(LLVMValueRef last));
 /* Removes a loop's last block if it does nothing but go round. */
 void loci_ir_fold_latch(LLVMBasicBlockRef latch);
 /* Where code may be put before anything else of the block. */

@@ -47,7 +47,7 @@ static void instrument(struct loci_emit *emit, LLVMValueRef function, bool has_o
 	else /* they would be operations that were none */
 		loci_ir_sink_addresses(function);
 	loci_allocating_mark(function);
-	loci_prepare(function, by_piece, &flow);
+	loci_prepare(function, by_piece, has_ops, &flow);
 	loci_plan_init(&plan, function, &flow, by_piece, has_ops);
 	if (has_ops) {
 		loci_executions_init(&executions, &plan, &flow, by_piece);

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/llvm/prepare.h"
 
+#include "collect/llvm/callee.h"
+
 #include <stdlib.h>
+
+/* After a call the budget is in memory, where a function that returns must have it. */
+static bool has_budget_in_memory(LLVMValueRef last)
+{
+	return LLVMIsACallInst(last) && loci_callee_may_record(last);
+}
 
 static void split_prologue(LLVMValueRef function)
 {
@@ -65,9 +73,11 @@ static void split_invokes(const struct loci_flow *flow)
 	}
 }
 
-void loci_prepare(LLVMValueRef function, bool is_rigid, struct loci_flow *ret)
+void loci_prepare(LLVMValueRef function, bool is_rigid, bool has_ops, struct loci_flow *ret)
 {
 	loci_ir_remove_unreachable(function);
+	if (!is_rigid && !has_ops)
+		loci_ir_return_at_once(function, has_budget_in_memory);
 	split_prologue(function);
 	loci_flow_init(ret, function);
 	split_invokes(ret);

@@ -5,14 +5,16 @@
  *    body;
  *  - the block that an invoke returns to has no other predecessor;
  *  - the target of a back edge has one predecessor from behind, which does nothing else (a gate;
- *    of a landing pad, a landing pad), and one from ahead.
+ *    of a landing pad, a landing pad), and one from ahead;
+ *  - what returns right after a call does not meet others for that.
  *
- * Where edges cannot be split (`is_rigid`) the last is left out. */
+ * Where edges cannot be split (`is_rigid`) the last two are left out, and where operations are
+ * counted the last one, which takes jumps away. */
 #ifndef LOCI_COLLECT_LLVM_PREPARE_H
 #define LOCI_COLLECT_LLVM_PREPARE_H
 
 #include "collect/llvm/flow.h"
 
-void loci_prepare(LLVMValueRef function, bool is_rigid, struct loci_flow *ret);
+void loci_prepare(LLVMValueRef function, bool is_rigid, bool has_ops, struct loci_flow *ret);
 
 #endif

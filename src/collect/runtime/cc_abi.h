@@ -147,6 +147,9 @@ static inline int loci_cc_is_known(unsigned version)
 #define LOCI_CC_NONE UINT32_MAX
 
 #define LOCI_CC_BUDGET "loci.budget"
+/* Behind the name of a function in that of the one that has its tracing copy, if that is another:
+ * then it stands right behind it in the text. */
+#define LOCI_CC_TWIN   ".loci"
 
 struct loci_cc_block {
 	uint32_t first_site;

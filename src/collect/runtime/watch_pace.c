@@ -21,9 +21,7 @@
 #define LOOK_NS      100
 #define FAR_NS       20 /* a reference, about */
 #define FAR_PART     4
-/* What a sample is taken to cost at least where pages are watched, which have a large share of the
- * time for those that cost a millisecond: others are not to fill the memory. */
-#define PAGES_NS     250000
+#define SECOND_NS    1000000000ull
 
 /* As measured on a virtual machine; rt_watch_room measures anew. */
 struct rt_pace_kernel rt_pace_kernel = { 6000, 3000 };
@@ -175,21 +173,18 @@ static uint64_t left_of_share(const struct rt_pace *pace)
 	return between(less(share, led), (share + 1) / 2, share);
 }
 
-static uint64_t spent_ns(const struct rt_pace *pace)
-{
-	uint64_t least =
-		rt.control->watching.by == LOCI_CONTROL_PAGES ? PAGES_NS * pace->samples : 0;
-
-	return pace->spent_ns > least ? pace->spent_ns : least;
-}
-
-/* With c for a sample, t for a reference and the share s: one sample in c / (s t) references. */
+/* With c for a sample, t for a reference and the share s: one sample in c / (s t) references; with
+ * r a second at the most, one in 1 / (r t) at least. */
 static uint64_t wanted(const struct rt_pace *pace)
 {
-	unsigned __int128 period = (unsigned __int128)spent_ns(pace) * SHARE_UNITS * pace->refs;
+	unsigned __int128 period = (unsigned __int128)pace->spent_ns * SHARE_UNITS * pace->refs;
+	uint64_t per_second = rt.control->watching.per_second;
+	uint64_t least = per_second ? (uint64_t)((unsigned __int128)pace->refs * SECOND_NS /
+					      (pace->own_ns + 1) / per_second)
+				    : 0;
 
 	period /= (unsigned __int128)pace->samples * left_of_share(pace) * (pace->own_ns + 1);
-	return period < MOST_PERIOD ? (uint64_t)period : MOST_PERIOD;
+	return between(period < MOST_PERIOD ? (uint64_t)period : MOST_PERIOD, least, MOST_PERIOD);
 }
 
 /* It comes nearer to what is wanted slowly: no single sample changes much. */
