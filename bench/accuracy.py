@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measures what bench/accuracy.sh has built, and says how true and how dear `loci record -m watch` is:
 
-	accuracy.py SCRATCH BUILT COMMIT MIX
+	accuracy.py SCRATCH BUILT COMMIT MIX KEPT
 
 BUILT tells one build from another, of whatever commit; MIX is SQLite's script. What is measured is a line of SCRATCH/accuracy.jsonl, and
-not measured again. Leaves accuracy.txt and accuracy.html beside it."""
+not measured again; nor is what KEPT has of this build. Leaves accuracy.txt and accuracy.html beside it."""
+import concurrent.futures
 import os
+import queue
 import subprocess
 import sys
 import time
@@ -29,6 +31,8 @@ FAR = "5%"  # of the references, for the judged number of samples: overhead has 
 WAYS = os.environ.get("WAYS", "").split()  # by the first word of their kind; none: all
 SEED = int(os.environ.get("SEED", "0"))
 COUNTING = os.environ.get("COUNTING") != "0"  # what watching takes is told apart from counting
+JOBS = int(os.environ.get("JOBS_AT_ONCE", "1"))
+KEEP = os.environ.get("KEEP") == "1"
 REPLACE = ["rdx", "oldest", "coin", "never"]
 
 
@@ -85,13 +89,13 @@ def measure(bench, subject, item):
         raise Failure("%s, %s: does not compute the same: %s" % (subject.name, item.kind, ran))
     value = {"subject": subject.name, "way": item.kind, "block": item.block, "round": item.round, "refs": refs,
              "period": period, "runs": ran, "effective": ran["watched"]["sampling"].get("effective"),
-             "accuracy": bench.accuracy(truth, bench.path("watched.loci"), item.block),
+             "accuracy": bench.accuracy(truth, bench.own_path("watched.loci"), item.block),
              "model": bench.model(truth, item.block)}
     if item.weights:  # the same samples again: the seed is the same
         value["weights"] = {WEIGHTS[0]: value["accuracy"]}
         for weights in WEIGHTS[1:]:
             bench.watched(subject, rounds, options + ["--weights", weights])
-            value["weights"][weights] = bench.accuracy(truth, bench.path("watched.loci"), item.block)
+            value["weights"][weights] = bench.accuracy(truth, bench.own_path("watched.loci"), item.block)
     return value
 
 
@@ -110,27 +114,39 @@ def watches():
 
 
 def main():
-    scratch, built, commit, mix = sys.argv[1:]
+    scratch, built, commit, mix, kept = sys.argv[1:]
     if not watches():
         print("accuracy: this loci has no `record -m watch`; the replay is a test (cli-accuracy_replay_test)", file=sys.stderr)
         return 77
-    store = Store(scratch + "/accuracy.jsonl", built, commit)
-    bench, begun, left, failures = Bench(scratch, store), time.monotonic(), 0, []
-    everything, made = subjects(scratch, mix), []
-    for item in plan():
-        for subject in everything if not WAYS or item.kind.split()[0] in WAYS else []:
-            key = item.key(subject)
-            value = store.get(key)
-            if value is None and time.monotonic() - begun > BUDGET:
-                left += 1
-                continue
-            try:
-                made.append(value or store.put(key, measure(bench, subject, item)))
-            except Failure as failure:
-                failures.append(str(failure))
-                print("accuracy: " + failures[-1], file=sys.stderr)
-            if value is None:
-                print("%5.0f s  %s" % (time.monotonic() - begun, key), file=sys.stderr, flush=True)
+    store = Store(scratch + "/accuracy.jsonl", built, commit, kept)
+    begun, left, failures, made = time.monotonic(), 0, [], []
+    everything, benches = subjects(scratch, mix), queue.SimpleQueue()
+    for number in range(JOBS):
+        benches.put(Bench(scratch, store, number))
+
+    def one(subject, item):
+        key, bench = item.key(subject), benches.get()
+        try:
+            return None if time.monotonic() - begun > BUDGET else store.put(key, measure(bench, subject, item))
+        except Failure as failure:
+            failures.append(str(failure))
+            print("accuracy: " + failures[-1], file=sys.stderr)
+            return None
+        finally:
+            benches.put(bench)
+            print("%5.0f s  %s" % (time.monotonic() - begun, key), file=sys.stderr, flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as several:
+        for item in plan():
+            of = everything if not WAYS or item.kind.split()[0] in WAYS else []
+            asked = [s for s in of if store.get(item.key(s)) is None]
+            if time.monotonic() - begun <= BUDGET:
+                list(several.map(one, asked, [item] * len(asked)))
+            found = [store.get(item.key(s)) for s in of]
+            made += [value for value in found if value is not None]
+            left += sum(value is None for value in found)
+    if KEEP:
+        store.keep()
     report = accuracy_report.Report(made, left, failures, commit)
     with open(scratch + "/accuracy.txt", "w") as file:
         file.write(report.text())

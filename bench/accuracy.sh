@@ -10,9 +10,11 @@
 # name:variant and sqlite. WAYS are some of what is measured (all): default, samples, pages, period, watches, replace, no;
 # with WAYS=samples, whose period is fixed, so many samples as SAMPLES (20000 1000) says, a machine need not be quiet. SEED (0) is
 # that of the first round. COUNTING=0 leaves out the runs that only count. After BUDGET seconds (3300) nothing new begins.
+# JOBS_AT_ONCE (1) subjects are measured at a time, which makes each noisier: no more than there are processors.
 # What was measured is kept in SCRATCH/accuracy.jsonl: the next run goes on where this one stopped, until all is
 # measured, which takes many hours; FRESH=1 begins anew. QUICK=1 is a tenth, of seven kernels and SQLite, in three rounds
-# and ten minutes. Fails if a bar is missed.
+# and ten minutes. What the same source was found to take on another day is in bench/accuracy.jsonl.gz and counts, too,
+# unless FRESH=1; KEEP=1 puts there what is known of this one. Fails if a bar is missed.
 set -u
 build=$(realpath "$1") scratch=$(realpath -m "$2")
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,10 +34,10 @@ done
 }
 [ -z "${FRESH-}" ] || rm -f "$scratch"/accuracy.* "$scratch"/*.exact "$scratch"/built.*
 
-# What is measured depends on these, not on the commit that they were built from; programs on the pass only, for
-# the runtime is a library of its own.
+# What is measured depends on this source, not on the commit; programs on the pass only, for the runtime is a library
+# of its own.
 pass=$build/lib/loci/loci-pass-$clang.so
-measured=$(cat "$build/loci" "$build/lib/loci/libloci-rt.so" "$pass" | sha1sum | cut -c1-12)
+measured=$(cd "$here/.." && cat $(git ls-files src include | grep -vE '^src/(report|import)/') | sha1sum | cut -c1-12)
 compiled="$(sha1sum <"$pass" | cut -c1-12) $clang $flags"
 native="clang-$clang" watched="loci cc --loci-clang=$clang"
 # stale WHAT: it is not what was built last
@@ -63,4 +65,6 @@ if [ "$with_sqlite" ] && stale sqlite; then # which takes minutes
 	echo "$compiled" >"$scratch/built.sqlite"
 fi
 commit=$(git -C "$here" describe --always --dirty 2>/dev/null)
-exec python3 -B "$here/accuracy.py" "$scratch" "$measured" "${commit:-none}" "$here/sqlite_mix.sql"
+kept=$here/accuracy.jsonl.gz
+[ -z "${FRESH-}" ] || kept=$scratch/none.gz
+exec python3 -B "$here/accuracy.py" "$scratch" "$measured" "${commit:-none}" "$here/sqlite_mix.sql" "$kept"

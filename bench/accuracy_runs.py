@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Running what accuracy.py plans: programs natively, counting and watched, their exact profiles, and how near the
 watched ones come."""
+import gzip
 import hashlib
 import json
 import math
@@ -14,6 +15,7 @@ import threading
 import time
 
 WEIGHTS = ["inverse", "unscaled", "proportional", "kaplan-meier", "plain"]
+CALIBRATED = 2  # native seconds of the run that tells how many rounds others have
 EXACT_SECONDS = 0.01  # native ones of the shorter exact run, if a round is not longer
 UNLIKE_ROUNDS = {"quicksort": 8}  # which sorts other numbers in each: so many for the shorter one
 
@@ -25,16 +27,28 @@ class Failure(Exception):
 class Store:
     """What has been measured, one line of JSON each."""
 
-    def __init__(self, path, built, commit):
-        self.known, self.path, self.built, self.commit = {}, path, built, commit
+    def __init__(self, path, built, commit, kept):
+        self.known, self.path, self.built, self.commit, self.kept = {}, path, built, commit, kept
+        self.lock, self.lines = threading.Lock(), []
+        if os.path.exists(kept):
+            with gzip.open(kept, "rt") as file:
+                self.read(file)
         if os.path.exists(path):
             with open(path) as file:
-                for line in file:
-                    try:
-                        one = json.loads(line)
-                    except ValueError:  # it was stopped while it wrote this
-                        continue
-                    self.known[one["key"]] = one["value"]
+                self.read(file)
+
+    def read(self, file):
+        for line in file:
+            try:
+                one = json.loads(line)
+            except ValueError:  # it was stopped while it wrote this
+                continue
+            self.take(one, line)
+
+    def take(self, one, line):
+        self.known[one["key"]] = one["value"]
+        if one["key"].startswith(self.built + ":"):
+            self.lines.append(line)
 
     def full(self, key):
         return "%s: %s" % (self.built, key)
@@ -43,10 +57,17 @@ class Store:
         return self.known.get(self.full(key))
 
     def put(self, key, value):
-        self.known[self.full(key)] = value
-        with open(self.path, "a") as file:
-            file.write(json.dumps({"key": self.full(key), "commit": self.commit, "value": value}) + "\n")
+        one = {"key": self.full(key), "commit": self.commit, "value": value}
+        line = json.dumps(one) + "\n"
+        with self.lock, open(self.path, "a") as file:
+            self.take(one, line)
+            file.write(line)
         return value
+
+    def keep(self):
+        """For those who have the same source on another day."""
+        with open(self.kept, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
+            packed.write("".join(dict.fromkeys(self.lines)).encode())
 
 
 def kib_of(path, field):
@@ -167,11 +188,16 @@ class Sqlite:
 
 
 class Bench:
-    def __init__(self, scratch, store):
-        self.scratch, self.store = scratch, store
+    """There may be several, each with profiles of its own."""
+
+    def __init__(self, scratch, store, number):
+        self.scratch, self.store, self.number = scratch, store, number
 
     def path(self, name):
         return "%s/%s" % (self.scratch, name)
+
+    def own_path(self, name):
+        return self.path("%d.%s" % (self.number, name))
 
     def plain(self, subject, built, rounds):
         """A run without a recorder."""
@@ -185,9 +211,11 @@ class Bench:
         key = "round %s" % subject.name
         known = self.store.get(key)
         if known is None:
-            rounds = subject.usual
-            seconds = min(self.plain(subject, "native", rounds)["cpu"] for _ in range(3))
-            known = self.store.put(key, max(seconds, 1e-5) / rounds)
+            rounds, seconds = subject.usual, self.plain(subject, "native", subject.usual)["cpu"]
+            while seconds < CALIBRATED:  # the first rounds of a run take longer than others
+                rounds = math.ceil(rounds * min(16, 1.2 * CALIBRATED / max(seconds, 1e-5)))
+                seconds = self.plain(subject, "native", rounds)["cpu"]
+            known = self.store.put(key, seconds / rounds)
         return known
 
     def rounds_of(self, subject, seconds):
@@ -210,13 +238,13 @@ class Bench:
         few = UNLIKE_ROUNDS.get(subject.name.split()[0]) or \
             max(1, min(4, math.floor(EXACT_SECONDS / self.round_seconds(subject))))
         first, second = self.exact(subject, few), self.exact(subject, 2 * few)
-        path = self.path("truth.loci")
+        path = self.own_path("truth.loci")
         shutil.copyfile(second, path)
         return path, extend(first, path, (rounds - few) / few)
 
     def watched(self, subject, rounds, options):
         """The run of a watched program; its profile is in watched.loci."""
-        profile = self.path("watched.loci")
+        profile = self.own_path("watched.loci")
         if os.path.exists(profile):
             os.remove(profile)
         command = ["loci", "record", "-v", "-m", "watch", "-o", profile] + options + ["--"] + subject.command("cc", rounds)

@@ -102,10 +102,10 @@ sys.exit(not row["works"])'; then
 	holds among "abs(share - 8.0 / 9) < 0.01 from bins where low = 9"
 	holds among "abs(total(share) - 1.0 / 9) < 0.01 from bins where low between 350000 and 390000"
 	watched among -c 20000 --replace oldest --watches 1 --weights plain
-	holds "among, naively" "total(share) < 0.02 from bins where low between 350000 and 390000"
+	holds "among, naively" "total(share) < 0.04 from bins where low between 350000 and 390000"
 	# As many long ones as short ones: references around samples tell, not chance.
 	watched half -c 20000
-	holds half "abs(share - 0.5) < 0.015 from bins where low = 2"
+	holds half "abs(share - 0.5) < 0.03 from bins where low = 2"
 	holds half "abs(total(share) - 0.5) < 0.05 from bins where low between 190000 and 215000"
 	for part in threads fork; do
 		watched $part -c 20000
@@ -116,7 +116,7 @@ sys.exit(not row["works"])'; then
 	holds "long, writes" "count(*) = 0 from bins"
 	# The overhead chooses the period.
 	expect 3 loci record --light -v -o p.loci ./watched long
-	has err "for 1 % of the time"
+	has err "150 a second, for at most 3 % of the time"
 	has err " traps, "
 	holds light "last_period >= 10000 and samples > 0 from s"
 fi

@@ -7,7 +7,9 @@
  * Control crosses between them where the budget is tested: at the entry and at loop back edges; of
  * loops within others mostly only from the counting to the tracing copy, so that the former's loops
  * keep the one way in that the compiler expects of loops. An innermost loop without calls
- *that is known to go round at most some hundred times is left at its end only.
+ *that is known to go round at most some hundred times is left at its end only. Where control
+ *crosses at the entry alone the tracing copy is a function of its own, named with LOCI_CC_TWIN,
+ *that the function jumps to.
  *
  *	counting	in every block that has references	budget -= references
  *			and, with operations, counts executions (see Operations)

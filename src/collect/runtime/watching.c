@@ -12,6 +12,7 @@
 /* Code without tests may run over a sample: the margin grows, and the sample is lost. */
 #define MARGIN_REFS (RT_SINK_WORDS + LOCI_CC_ROOM_WORDS)
 #define MARGIN_MOST (1u << 18)
+#define FIRST_WORDS 64
 #define RUN_REFS    (1u << 16) /* of a loop that is told by a RUN, until more is known */
 #define RUN_MOST    (1u << 26)
 /* Frames between rt_room and the code: its own, the stub's, that of loci.ready or loci.cross. */
@@ -270,10 +271,14 @@ static uint64_t refs_told(const uint64_t *at, const uint64_t *end)
  * remembered. */
 static void learn_runs(struct rt_thread *thread, uint64_t words)
 {
-	uint64_t refs = refs_told(thread->sink, thread->sink + words), of_word, run_refs;
+	uint64_t refs, of_word, run_refs, read = words;
 
 	if (!words)
 		return;
+	/* None has begun since then; one that had is what it told of first. */
+	if (thread->is_near && read > FIRST_WORDS)
+		read = FIRST_WORDS;
+	refs = refs_told(thread->sink, thread->sink + read) + (words - read);
 	of_word = (refs + words - 1) / words;
 	thread->word_refs -= thread->word_refs / 16;
 	if (thread->word_refs < of_word)
