@@ -17,7 +17,7 @@
 #define LEAST_PERIOD 10000
 #define MOST_PERIOD  (1ull << 28) /* lest too few samples correct a wrong guess */
 #define KEPT_SAMPLES 64           /* of late */
-#define SLOWER_NS    1
+#define SLOWER_PS    400 /* a word that nobody reads; 200 to 250 were seen */
 #define LOOK_NS      100
 #define FAR_NS       20 /* a reference, about */
 #define FAR_PART     4
@@ -65,7 +65,7 @@ void rt_pace_begin(struct rt_thread *thread)
 
 void rt_pace_rest(struct rt_thread *thread, uint64_t words)
 {
-	add(&thread->pace.spent_ns, LOOK_NS + SLOWER_NS * words);
+	add(&thread->pace.spent_ns, LOOK_NS + SLOWER_PS * words / 1000);
 	look_from_here(thread);
 }
 
