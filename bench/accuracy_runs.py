@@ -221,7 +221,7 @@ class Bench:
     def correct(self, subject, rounds, native):
         """Whether a native run took so much less than was reckoned that it is to be longer. Memory may be faster after a
         while, where the kernel has put small pages together."""
-        if native["cpu"] > 0.95 * rounds * self.round_seconds(subject):
+        if native["cpu"] > 0.85 * rounds * self.round_seconds(subject):
             return False
         self.store.put("round %s" % subject.name, native["cpu"] / rounds)
         return True
