@@ -37,7 +37,7 @@ static const char help[] =
 	"      --sequential      samples: threads run in step while any is open\n"
 	"      --skew N          samples: threads run at most N references apart then\n"
 	"      --overhead SHARE  watch: sample as often as takes this share of the time\n"
-	"                        (default: 150 times a second, for 2.5% at most; by pages 15%)\n"
+	"                        (default: 120 times a second, for 3% at most; by pages 15%)\n"
 	"      --watch rw|w      watch: any touch is a reuse (default), or only a write\n"
 	"      --watches N       watch: so many blocks at once, 1 to 4 (default: 4)\n"
 	"      --watch-by HOW    watch: by registers, the processor's (default), or pages, which\n"

@@ -14,8 +14,8 @@
 /* Beside the few percent that counting takes: some thousand samples in ten seconds tell enough, if
  * they do not cost too much. One that pages watch costs some ten times what one costs that a
  * register does. */
-#define PER_SECOND     150
-#define OVERHEAD       0.025
+#define PER_SECOND     120
+#define OVERHEAD       0.03
 #define PAGES_OVERHEAD 0.15
 #define OVERHEAD_UNITS 10000 /* of the control file */
 #define FIRST_PERIOD   10000 /* where the overhead chooses: it is soon found */

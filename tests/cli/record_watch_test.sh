@@ -116,7 +116,7 @@ sys.exit(not row["works"])'; then
 	holds "long, writes" "count(*) = 0 from bins"
 	# The overhead chooses the period.
 	expect 3 loci record --light -v -o p.loci ./watched long
-	has err "150 a second, for at most 2.5 % of the time"
+	has err "120 a second, for at most 3 % of the time"
 	has err " traps, "
 	holds light "last_period >= 10000 and samples > 0 from s"
 fi
