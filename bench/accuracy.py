@@ -128,23 +128,22 @@ def main():
         benches.put(Bench(scratch, store, number))
 
     def one(subject, item):
+        if time.monotonic() - begun > BUDGET:
+            return
         key, bench = item.key(subject), benches.get()
         try:
-            return None if time.monotonic() - begun > BUDGET else store.put(key, measure(bench, subject, item))
+            store.put(key, measure(bench, subject, item))
         except Failure as failure:
             failures.append(str(failure))
             print("accuracy: " + failures[-1], file=sys.stderr)
-            return None
-        finally:
-            benches.put(bench)
-            print("%5.0f s  %s" % (time.monotonic() - begun, key), file=sys.stderr, flush=True)
+        benches.put(bench)
+        print("%5.0f s  %s" % (time.monotonic() - begun, key), file=sys.stderr, flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(JOBS) as several:
         for item in plan():
             of = everything if not WAYS or item.kind.split()[0] in WAYS else []
             asked = [s for s in of if store.get(item.key(s)) is None]
-            if time.monotonic() - begun <= BUDGET:
-                list(several.map(one, asked, [item] * len(asked)))
+            list(several.map(one, asked, [item] * len(asked)))
             found = [store.get(item.key(s)) for s in of]
             made += [value for value in found if value is not None]
             left += sum(value is None for value in found)
