@@ -17,7 +17,7 @@
 #define LEAST_PERIOD 10000
 #define MOST_PERIOD  (1ull << 28) /* lest too few samples correct a wrong guess */
 #define KEPT_SAMPLES 64           /* of late */
-#define SLOWER_PS    400 /* a word that nobody reads; 200 to 250 were seen */
+#define SLOWER_PS    400          /* a word that nobody reads; 200 to 250 were seen */
 #define LOOK_NS      100
 #define FAR_NS       20 /* a reference, about */
 #define FAR_PART     4
