@@ -143,7 +143,7 @@ int main(void)
 	rt.control->watching.overhead = SHARE;
 	rt.control->period = 100000;
 	check_share("bursts", &(struct costs){ .burst_ns = 50000 }, share);
-	/* 150 samples of 57 us are 0.85 % of a second; of a millisecond each they would be 15 %. */
+	/* 150 samples of 66 us are 1 % of a second; of a millisecond each they would be 15 %. */
 	rt.control->watching.per_second = 150;
 	check_share("rare", &(struct costs){ .burst_ns = 50000, .trap_ns = 7000 },
 		150 * (50000 + 7000 + 9000) * 1e-9);
