@@ -40,8 +40,9 @@ run() { # MODE [RUNS]
 try() {
 	"$src/tests/pass/random_flow.py" "$seed" "$language" >"program.$language" || exit 1
 	$compiler -w -DNOTE "program.$language" -o noted || exit 1
-	EXPECTED=expected timeout 60 ./noted >noted.printed 2>&1
+	EXPECTED=expected timeout 20 ./noted >noted.printed 2>&1
 	status=$?
+	[ $status != 124 ] || { echo "random_flow.py $seed $language does not end soon: left out"; return; }
 	listed=$((listed + $(wc -l <expected)))
 	LOCI_PASS_VERIFY=1 $compiler -w $level -fpass-plugin="$plugin" "program.$language" log.o -o watched \
 		-lpthread || { fail "does not compile"; return; }

@@ -115,9 +115,23 @@ static bool ends_plain(const struct counting *counting, uint32_t block)
 	return loci_events_ends_apart(&counting->events, block);
 }
 
+/* Where a loop is entered that takes more from the budget than what is its own. */
+static void leave_owed(struct counting *counting, uint32_t number)
+{
+	for (size_t i = 0; !counting->copy && i < counting->plan->n_runs; i++) {
+		const struct loci_plan_run *run = &counting->plan->run[i];
+		if (run->entry != number || run->owed == 0)
+			continue;
+		count_at_end(counting, number, run->owed);
+		counting->pending[number] = 0;
+		counting->is_dirty[number] = true;
+	}
+}
+
 static void finish_block(struct counting *counting, uint32_t number)
 {
 	const struct loci_events *events = &counting->events;
+	leave_owed(counting, number);
 	/* The marker of a loop's block is appended, perhaps after a check, where its basic block
 	 * ends. */
 	bool is_checked = counting->copy && loci_events_is_hoisted_to(events, number, true);

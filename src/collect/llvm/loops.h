@@ -37,9 +37,9 @@ bool loci_ir_loop_steps(
 	struct loci_ir_loops *loops, size_t loop, LLVMValueRef address, LLVMValueRef *ret_step);
 /* How often the header of a counted loop executes, a word, for where the loop is entered; 0 where
  * that is 2^64. `all` is so many times each, or more than can be where it executes more than `most`
- * times. Both are computed as early as they are known. */
+ * times (0: it does not); and so many more. Both are computed as early as they are known. */
 LLVMValueRef loci_ir_loop_times(struct loci_ir_loops *loops, size_t loop, uint64_t most,
-	uint32_t each, LLVMValueRef *ret_all);
+	uint32_t each, uint32_t more, LLVMValueRef *ret_all);
 
 /* A loop of which it is known when it is entered how often it goes round at most, and that this is
  * far from all numbers. Something counts

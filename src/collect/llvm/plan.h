@@ -102,6 +102,9 @@ struct loci_plan_run {
 	/* Basic blocks: from where the loop is entered, where each turn ends, to where it is left.
 	 */
 	uint32_t entry, exiting, exit;
+	/* References of the block from where it is entered: the counting copy takes them from the
+	 * budget with those of the loop. */
+	uint32_t owed;
 };
 
 /* A loop that goes round at most so many times as is known when it begins, and makes as many

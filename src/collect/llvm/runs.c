@@ -22,7 +22,7 @@ enum { COUNTING, TRACING, N_SIDES };
 
 struct run {
 	const struct loci_plan_run *plan;
-	LLVMValueRef times, all; /* how often it goes round, and its references then */
+	LLVMValueRef times, all; /* how often it goes round, and its references then and before */
 	LLVMValueRef last;       /* the budget when the counting copy's plain loop has ended .. */
 	LLVMBasicBlockRef ended; /* .. which is here */
 	LLVMBasicBlockRef usual; /* where that is entered that tests each turn */
@@ -55,6 +55,18 @@ static LLVMBasicBlockRef block_at(
 	return block_copy(side->copy, runs->flow->block[number].block);
 }
 
+/* Whether an address is another one each turn: then there are not enough of them for so many turns
+ * that their references are more than a word holds. */
+static bool moves(const struct loci_plan *plan, const struct loci_plan_block *block)
+{
+	for (uint32_t i = 0; i < block->n_refs; i++) {
+		LLVMValueRef step = plan->ref[block->first_ref + i].step;
+		if (step && LLVMConstIntGetSExtValue(step) != 0)
+			return true;
+	}
+	return false;
+}
+
 struct loci_runs *loci_runs_new(
 	struct loci_emit *emit, const struct loci_plan *plan, const struct loci_flow *flow)
 {
@@ -63,9 +75,11 @@ struct loci_runs *loci_runs_new(
 	runs->run = loci_zeroed(plan->n_runs, sizeof(*runs->run));
 	for (size_t i = 0; i < plan->n_runs; i++) {
 		const struct loci_plan_run *run = &plan->run[i];
+		const struct loci_plan_block *block = &plan->block[run->block];
 		runs->run[i].plan = run;
 		runs->run[i].times = loci_ir_loop_times(plan->evolution, run->loop,
-			LOCI_CC_RUN_TIMES, plan->block[run->block].n_refs, &runs->run[i].all);
+			moves(plan, block) ? 0 : LOCI_CC_RUN_TIMES, block->n_refs, run->owed,
+			&runs->run[i].all);
 	}
 	return runs;
 }
@@ -165,6 +179,14 @@ static LLVMBasicBlockRef new_block(const struct loci_runs *runs)
 	return LLVMAppendBasicBlockInContext(runs->emit->context, runs->plan->function, "");
 }
 
+/* The references of the loop itself. */
+static LLVMValueRef own(
+	const struct loci_runs *runs, const struct run *run, const struct side *side)
+{
+	return LLVMBuildSub(runs->emit->builder, copy_of(side->copy, run->all),
+		loci_emit_number(runs->emit, run->plan->owed), "");
+}
+
 /* The words, and what they take from the budget, where the plain loop has ended. */
 static void append(struct loci_runs *runs, const struct run *run, const struct side *side,
 	LLVMBasicBlockRef entry)
@@ -196,7 +218,7 @@ static void append(struct loci_runs *runs, const struct run *run, const struct s
 		loci_emit_store_word(emit, step, loci_emit_away(emit, cursor, at++));
 	}
 	loci_emit_set_cursor(emit, cursor, at);
-	loci_emit_take_in_memory(emit, copy_of(side->copy, run->all));
+	loci_emit_take_in_memory(emit, own(runs, run, side));
 	loci_ir_start_free(start);
 }
 
@@ -263,7 +285,7 @@ static void make_counting(
 	LLVMBasicBlockRef entry = LLVMGetInsertBlock(emit->builder), ended = new_block(runs);
 	LLVMBasicBlockRef plain = block_copy(side->plain, side->block[0]);
 
-	LLVMValueRef left = loci_emit_left(emit, run->all);
+	LLVMValueRef left = LLVMBuildFreeze(emit->builder, loci_emit_left(emit, run->all), "");
 	loci_emit_branch_unlikely(emit,
 		LLVMBuildICmp(emit->builder, LLVMIntSLT, left, loci_emit_number(emit, 0), ""),
 		usual, begun);
@@ -272,6 +294,9 @@ static void make_counting(
 	LLVMBuildBr(emit->builder, plain);
 	loci_ir_rename_predecessor(plain, entry, begun);
 	derive_anew(side, begun);
+	/* So that what is tested need not be another register. */
+	loci_emit_before(emit, LLVMGetBasicBlockTerminator(usual));
+	loci_emit_leave(emit, LLVMBuildAdd(emit->builder, left, own(runs, run, side), ""));
 	loci_emit_at_end(emit, ended);
 	if (increments)
 		loci_increments_run(increments, run->plan, run->times);

@@ -77,6 +77,37 @@ static uint32_t exit_of(const struct loci_flow *flow, uint32_t exiting, uint32_t
 	return LOCI_FLOW_NONE;
 }
 
+static uint32_t counted_in(const struct loci_plan *plan, uint32_t block)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < plan->n_pieces; i++)
+		if (plan->piece[i].home == block)
+			n += plan->piece[i].n_counted;
+	return n;
+}
+
+static bool has_sync(const struct loci_plan *plan, uint32_t block)
+{
+	for (size_t i = 0; i < plan->n_syncs; i++)
+		if (plan->sync[i].home == block)
+			return true;
+	return false;
+}
+
+/* What is sure to have waited to be counted since a block that leads there alone. */
+static uint32_t owed_by(const struct loci_plan *plan, const struct loci_flow *flow, uint32_t entry)
+{
+	const struct loci_flow_block *at = &flow->block[entry];
+	if (has_sync(plan, entry))
+		return 0;
+	uint32_t n = counted_in(plan, entry), before = at->predecessor[0];
+	if (at->n_predecessors == 1 && before > 0 && before < entry &&
+		flow->block[before].n_successors == 1 && flow->block[before].loop == at->loop &&
+		!has_sync(plan, before))
+		n += counted_in(plan, before);
+	return n;
+}
+
 static void find(struct loci_plan *plan, const struct loci_flow *flow, uint32_t loop)
 {
 	struct loci_plan_run run = { .loop = loop, .block = block_of(plan, loop) };
@@ -93,6 +124,7 @@ static void find(struct loci_plan *plan, const struct loci_flow *flow, uint32_t 
 		return;
 	run.exiting = loci_flow_number(flow, exiting);
 	run.exit = exit_of(flow, run.exiting, loop);
+	run.owed = owed_by(plan, flow, run.entry);
 	plan->run = loci_grown(plan->run, plan->n_runs, sizeof(*plan->run));
 	plan->run[plan->n_runs++] = run;
 }
