@@ -327,87 +327,23 @@ static Instruction *earliest(struct loci_ir_loops *loops, const Loop *loop, cons
 	return place;
 }
 
-/* What a loop counts its turns by: from start in steps of 2^bits until it is the bound. */
-struct Counter {
-	Value *start, *bound;
-	unsigned bits;
-};
-
-static bool find_counter(const Loop *loop, Counter *ret)
-{
-	auto *end = cast<BranchInst>(loop->getExitingBlock()->getTerminator());
-	auto *test = dyn_cast<ICmpInst>(end->getCondition());
-	if (!test || !test->isEquality() || !test->getOperand(0)->getType()->isIntegerTy(64) ||
-		loop->contains(end->getSuccessor(test->getPredicate() == CmpInst::ICMP_NE)))
-		return false;
-	for (unsigned i = 0; i < 2; i++) {
-		auto *next = dyn_cast<BinaryOperator>(test->getOperand(i));
-		if (!next || next->getOpcode() != Instruction::Add ||
-			!loop->isLoopInvariant(test->getOperand(1 - i)))
-			continue;
-		auto *phi = dyn_cast<PHINode>(next->getOperand(0));
-		auto *step = dyn_cast<ConstantInt>(next->getOperand(1));
-		if (!phi || phi->getParent() != loop->getHeader() || !step ||
-			!step->getValue().isPowerOf2() ||
-			phi->getIncomingValueForBlock(loop->getLoopLatch()) != next)
-			continue;
-		*ret = { phi->getIncomingValueForBlock(loop->getLoopPreheader()),
-			test->getOperand(1 - i), step->getValue().logBase2() };
-		return true;
-	}
-	return false;
-}
-
-/* The end of the block before the outermost loop around this one that changes neither of them. */
-static Instruction *earliest(const Loop *loop, const Counter &counter)
-{
-	Instruction *place = loop->getLoopPreheader()->getTerminator();
-	while ((loop = loop->getParentLoop()) && loop->getLoopPreheader() &&
-		loop->isLoopInvariant(counter.bound) && loop->isLoopInvariant(counter.start))
-		place = loop->getLoopPreheader()->getTerminator();
-	return place;
-}
-
-/* The turns less one, or all of them; and all of them times each. */
-static Value *compute_turns(struct loci_ir_loops *loops, size_t number, IRBuilder<> &builder,
-	uint32_t each, Value **ret_times, Value **ret_all)
-{
-	Loop *loop = loops->list[number];
-	Counter counter;
-	if (find_counter(loop, &counter)) {
-		/* Whole steps: the bound would not be met otherwise. */
-		unsigned shared = std::min(counter.bits, (unsigned)__builtin_ctz(each));
-		builder.SetInsertPoint(earliest(loop, counter));
-		builder.SetCurrentDebugLocation(DebugLoc());
-		Value *way = builder.CreateSub(counter.bound, counter.start);
-		*ret_times = builder.CreateLShr(way, counter.bits, "", true);
-		*ret_all =
-			builder.CreateLShr(builder.CreateMul(way, builder.getInt64(each >> shared)),
-				counter.bits - shared, "", true);
-		return *ret_times;
-	}
-	const SCEV *what = loops->turns.lookup((uint32_t)number);
-	builder.SetInsertPoint(earliest(loops, loop, what));
-	builder.SetCurrentDebugLocation(DebugLoc());
-	Value *turns = Computing{ builder }.make(what);
-	turns = builder.CreateZExtOrTrunc(turns, builder.getInt64Ty());
-	*ret_times = builder.CreateAdd(turns, builder.getInt64(1));
-	*ret_all = builder.CreateMul(*ret_times, builder.getInt64(each));
-	return turns;
-}
-
 LLVMValueRef loci_ir_loop_times(struct loci_ir_loops *loops, size_t number, uint64_t most,
 	uint32_t each, uint32_t more, LLVMValueRef *ret_all)
 {
-	IRBuilder<> builder(loops->list[number]->getHeader()->getContext());
-	Value *times, *all;
-	Value *turns = compute_turns(loops, number, builder, each, &times, &all);
+	const SCEV *what = loops->turns.lookup((uint32_t)number);
+	Loop *loop = loops->list[number];
+	IRBuilder<> builder(earliest(loops, loop, what));
+	builder.SetCurrentDebugLocation(DebugLoc());
+	Value *turns = Computing{ builder }.make(what);
+	turns = builder.CreateZExtOrTrunc(turns, builder.getInt64Ty());
+	Value *times = builder.CreateAdd(turns, builder.getInt64(1));
+	Value *all = builder.CreateMul(times, builder.getInt64(each));
 	if (most > 0)
 		all = builder.CreateSelect(builder.CreateICmpULT(turns, builder.getInt64(most)),
 			all, builder.getInt64(TOO_MANY));
 	all = builder.CreateAdd(all, builder.getInt64(more));
 	/* The same wherever they are used, whatever they are made of. */
-	builder.SetInsertPoint(loops->list[number]->getLoopPreheader()->getTerminator());
+	builder.SetInsertPoint(loop->getLoopPreheader()->getTerminator());
 	builder.SetCurrentDebugLocation(DebugLoc());
 	*ret_all = wrap(builder.CreateFreeze(all));
 	return wrap(builder.CreateFreeze(times));

@@ -150,6 +150,35 @@ APART double sums(const double *x, int n, int *ret)
 	return sum - low;
 }
 
+/* By a counter that begins anywhere and goes in steps, with references right before it. */
+APART uint64_t until(const volatile uint64_t *x, uint64_t first, uint64_t turns)
+{
+	uint64_t i = first, bound = first + turns * 4, sum = x[first] + x[first + 1];
+	do
+		sum = sum * 3 + x[i] + x[i + 1] + x[i + 2];
+	while ((i += 4) != bound);
+	return sum;
+}
+
+/* It goes on where others end. */
+APART uint64_t as_long_as(const volatile uint64_t *x, uint64_t n)
+{
+	uint64_t i = 0, sum = 0;
+	do
+		sum += x[i++];
+	while (i == n);
+	return sum;
+}
+
+APART void scale(volatile double *to, const volatile double *by, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		double factor = by[i] - by[n];
+		for (uint64_t j = 0; j < n; j++)
+			to[i * n + j] *= factor;
+	}
+}
+
 /* More references than a marker can tell, and many that it can. */
 #define FOUR(m) m m m m
 #define MANY(m) FOUR(FOUR(m))
@@ -205,6 +234,9 @@ int main(void)
 		gather(b, a, k, n * 2);
 		move(points, n * 6, 0.5);
 		hash += (uint64_t)first_of(k, n, &found) + (uint64_t)found;
+		hash += until(words, (uint64_t)n * 3, (uint64_t)n + 1);
+		hash += as_long_as(words + n, (uint64_t)n);
+		scale(c, b, (uint64_t)n);
 		many(words, n);
 		too_many(words, n);
 	}
