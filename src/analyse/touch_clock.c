@@ -3,6 +3,8 @@
 
 #include "analyse/grow.h"
 
+#include <math.h>
+
 void loci_touch_clock_fini(struct loci_touch_clock *clock)
 {
 	free(clock->mark);
@@ -29,15 +31,20 @@ static int in_order(const void *left, const void *right)
 
 void loci_touch_clock_settle(struct loci_touch_clock *clock)
 {
-	double refs = 0, touches = 0;
+	double refs = 0, touches = 0, squares = 0;
 
 	if (clock->n)
 		qsort(clock->mark, clock->n, sizeof(*clock->mark), in_order);
 	for (size_t i = 0; i < clock->n; i++) {
-		refs = clock->mark[i].refs += refs;
-		touches = clock->mark[i].touches += touches;
+		struct loci_touch_clock_mark *mark = &clock->mark[i];
+
+		if (mark->refs > 0)
+			squares += mark->touches / mark->refs * mark->touches;
+		refs = mark->refs += refs;
+		touches = mark->touches += touches;
 	}
 	clock->rate = refs > 0 ? touches / refs : 1;
+	clock->spread = refs > 0 ? sqrt(fmax(squares / refs - clock->rate * clock->rate, 0)) : 0;
 }
 
 /* How many marks are of threads before, or of this one up to its count. */
@@ -67,6 +74,16 @@ void loci_touch_clock_between(const struct loci_touch_clock *clock, uint32_t thr
 		return;
 	*ret_refs = clock->mark[to - 1].refs - (from ? clock->mark[from - 1].refs : 0);
 	*ret_touches = clock->mark[to - 1].touches - (from ? clock->mark[from - 1].touches : 0);
+}
+
+double loci_touch_clock_at(const struct loci_touch_clock *clock, uint32_t thread, uint64_t count)
+{
+	double refs, touches;
+
+	if (!count)
+		return 0;
+	loci_touch_clock_between(clock, thread, count - 1, count, &refs, &touches);
+	return refs > 0 ? touches / refs : 0;
 }
 
 double loci_touch_clock_gap(const struct loci_touch_clock *clock)

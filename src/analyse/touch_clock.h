@@ -19,7 +19,7 @@ struct loci_touch_clock_mark {
 struct loci_touch_clock {
 	struct loci_touch_clock_mark *mark;
 	size_t n, cap;
-	double rate; /* of all, once settled */
+	double rate, spread; /* of all, and how far samples are from it; once settled */
 };
 
 void loci_touch_clock_fini(struct loci_touch_clock *clock);
@@ -33,6 +33,8 @@ void loci_touch_clock_settle(struct loci_touch_clock *clock);
  */
 void loci_touch_clock_between(const struct loci_touch_clock *clock, uint32_t thread, uint64_t after,
 	uint64_t upto, double *ret_refs, double *ret_touches);
+/* Touches per reference around the thread's sample at this count; 0: there is none. */
+double loci_touch_clock_at(const struct loci_touch_clock *clock, uint32_t thread, uint64_t count);
 /* References that a sample stands for, in the mean. */
 double loci_touch_clock_gap(const struct loci_touch_clock *clock);
 

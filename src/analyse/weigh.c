@@ -445,6 +445,8 @@ static int find_distances(struct loci_weigh *weigh, const struct loci_touch_cloc
 			loci_stretches_add(&stretches, &stretch) < 0)
 			return -ENOMEM;
 	}
+	if (clock)
+		loci_stretches_settle(&stretches);
 	for (size_t i = 0; i < weigh->n_known; i++) {
 		struct known *known = &weigh->known[i];
 		struct loci_stretch stretch = stretch_of(known);

@@ -163,7 +163,7 @@ struct loci_sampling_row {
 	uint64_t by_time;
 	uint64_t traps, false_faults, steps, syscalls; /* that it took; of pages: beside the block,
 							  single steps, calls led past them */
-	uint64_t burst_ns, trap_ns;                    /* following samples, and in handlers */
+	uint64_t burst_ns, trap_ns; /* that following samples took longer; in handlers */
 };
 
 struct loci_level_row {

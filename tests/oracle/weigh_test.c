@@ -522,10 +522,16 @@ static void check_touches(void)
 {
 	const struct loci_weigh_reuse reuse[] = { { .count = 50, .touches = 123 }, { .count = 110 },
 		{ .count = 120 }, { .count = 410, .thread = 3 } };
-	/* a stretch's own count for 1 in 33, those of its kind, which it is alone in, for 1 in 3 */
-	const double kind = (2 + 2 * 4) / 3.;
-	const uint64_t distance[] = { 123, (uint64_t)llround((2 + 32 * kind) / 33 * 100),
-		(uint64_t)llround((2 + 32 * kind) / 33 * 110), 4 * 400 };
+	/* Two stretches of one octave, each a part of it, have the one sample of rate 2 where the
+	 * run has 4 and samples a spread of 2; nothing was seen where they begin. So of likelihoods
+	 * that of staying and of going round is exp(-2^2 / (2 2^2 / 2)), that of a way of their own
+	 * exp(-2^2 / (2 (2^2 / 2 + 2^2))) / sqrt(2 + 1), with odds of 5 and 1 before. */
+	const double other = exp(-1. / 3) / sqrt(3);
+	const double part = (2 + 2 * ((2 * 2 + 4) / 3.)) / 3;
+	const double kind = (5 * exp(-1) * 4 + other * part) / (5 * exp(-1) + other);
+	const double rate = (2 + 32 * ((2 + 16 * kind) / 17)) / 33;
+	const uint64_t distance[] = { 123, (uint64_t)llround(rate * 100),
+		(uint64_t)llround(rate * 110), 4 * 400 };
 	struct loci_touch_clock clock = { 0 };
 	double refs, touches;
 	struct loci_weigh_result result;
@@ -601,8 +607,8 @@ static void check_rough(void)
 	loci_weigh_free(weigh);
 }
 
-/* A context whose stretches go by code of two touches a reference, which a run has little of: few
- * have samples of their own, but together they tell. */
+/* Stretches that go by code of two touches a reference, which a run has little of: few have samples
+ * of their own, but together they tell. */
 static void check_stretches(void)
 {
 	struct loci_touch_clock clock = { 0 };
@@ -612,20 +618,108 @@ static void check_stretches(void)
 	for (uint64_t i = 0; i < 1000; i++) /* a hundredth of the gap that a sample stands for */
 		CHECK(loci_touch_clock_add(&clock, 0, 1000 * i, 1000, i % 10 ? 1 : 2) == 0);
 	loci_touch_clock_settle(&clock);
+	CHECK_NEAR(clock.spread, 0.3, 1e-9);
+	CHECK_NEAR(loci_touch_clock_at(&clock, 0, 10000), 2, 1e-9);
+	CHECK_NEAR(loci_touch_clock_at(&clock, 0, 11000), 1, 1e-9);
+	CHECK_NEAR(loci_touch_clock_at(&clock, 0, 11001), 0, 0);
+	CHECK_NEAR(loci_touch_clock_at(&clock, 1, 11000), 0, 0);
 	loci_stretches_init(&stretches, &clock);
 	for (uint64_t i = 0; i < 1000; i++) { /* of ten that are alike nine have none */
 		stretch.from = 10000 * (i / 10) + 20 * (i % 10) - (i / 10 ? 15 : 0);
 		stretch.to = stretch.from + 19;
 		CHECK(loci_stretches_add(&stretches, &stretch) == 0);
 	}
+	loci_stretches_settle(&stretches);
 	CHECK_NEAR(loci_stretches_rate(&stretches, &stretch), 2, 0.05);
 	stretch.from -= 100000; /* another length: of the run */
 	CHECK_NEAR(loci_stretches_rate(&stretches, &stretch), 1.1, 0.01);
-	stretch.to = stretch.from + 19;
-	stretch.context = 6;
+	stretch.from = 0; /* none is as long as any may be */
+	stretch.to = UINT64_MAX;
+	CHECK(loci_stretches_add(&stretches, &stretch) == 0);
 	CHECK_NEAR(loci_stretches_rate(&stretches, &stretch), 1.1, 0.01);
 	loci_stretches_fini(&stretches);
 	loci_touch_clock_fini(&clock);
+}
+
+/* A program that goes round: A references of one touch, B of two, again and again. */
+#define PHASE_A 600000
+#define PHASE_B 300000
+#define ROUND   (PHASE_A + PHASE_B)
+
+static double touches_until(uint64_t count)
+{
+	uint64_t in_round = count % ROUND;
+
+	return (double)(count / ROUND * (PHASE_A + 2 * PHASE_B) + in_round +
+		(in_round > PHASE_A ? in_round - PHASE_A : 0));
+}
+
+enum reuse { ROUND_LATER, SOON, IN_OTHER_PHASE };
+
+/* After a round; soon; or where the other phase has come as far as the sample's phase had. */
+static uint64_t next_use(uint64_t count, enum reuse reuse)
+{
+	uint64_t in_round = count % ROUND;
+
+	if (reuse == ROUND_LATER)
+		return count + ROUND;
+	if (reuse == SOON)
+		return count + 20000 + count % 1000;
+	return count - in_round +
+		(in_round < PHASE_A ? PHASE_A + in_round / 2 : ROUND + 2 * (in_round - PHASE_A));
+}
+
+/* So many samples of it, some rounds apart: how far distances are off in the mean, by reuse. */
+static void sample_phases(uint64_t seed, unsigned n, uint64_t rounds, double ret_off[3])
+{
+	struct loci_stretch *stretch = calloc(n, sizeof(*stretch));
+	struct loci_touch_clock clock = { 0 };
+	struct loci_stretches stretches;
+	uint64_t count = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		count += 1 + (seed >> 33) % (2 * rounds * ROUND);
+		CHECK(loci_touch_clock_add(&clock, 0, count, (double)(rounds * ROUND),
+			      count % ROUND < PHASE_A ? 1 : 2) == 0);
+		stretch[i] = (struct loci_stretch){ .context = i % 30 +
+				(count % ROUND < PHASE_A ? 0 : 30),
+			.from = count,
+			.to = next_use(count, i % 3) };
+	}
+	loci_touch_clock_settle(&clock);
+	loci_stretches_init(&stretches, &clock);
+	for (unsigned i = 0; i < n; i++)
+		CHECK(loci_stretches_add(&stretches, &stretch[i]) == 0);
+	loci_stretches_settle(&stretches);
+	for (unsigned i = 0; i < n; i++) {
+		double is = touches_until(stretch[i].to) - touches_until(stretch[i].from);
+		double told = loci_stretches_rate(&stretches, &stretch[i]) *
+			(double)(stretch[i].to - stretch[i].from);
+
+		ret_off[i % 3] += fabs(told / is - 1) * 3 / n;
+	}
+	loci_stretches_fini(&stretches);
+	loci_touch_clock_fini(&clock);
+	free(stretch);
+}
+
+/* With the rate of the run for all of them it would be 0, 0.33 and 0.17, with that of where they
+ * begin 0.32, 0.02 and 0.33. */
+static void check_phases(void)
+{
+	enum { SEEDS = 16 };
+	const double near_few[] = { 0.06, 0.08, 0.22 }, near_many[] = { 0.035, 0.025, 0.08 };
+	double few[3] = { 0 }, many[3] = { 0 };
+
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		sample_phases(seed, 2000, 20, few);
+		sample_phases(seed, 20000, 2, many);
+	}
+	for (int i = 0; i < 3; i++) {
+		CHECK_NEAR(few[i] / SEEDS, 0, near_few[i]);
+		CHECK_NEAR(many[i] / SEEDS, 0, near_many[i]);
+	}
 }
 
 int main(void)
@@ -637,6 +731,7 @@ int main(void)
 	check_many_given_up();
 	check_touches();
 	check_stretches();
+	check_phases();
 	check_adaptive();
 	check_by_hand();
 	check_contexts();
