@@ -65,7 +65,8 @@ struct loci_control_watching {
 	uint64_t traps;      /* signals of watches that met their block */
 	uint64_t false_faults, steps, syscalls; /* of pages: beside the block; single steps; calls
 						   of the kernel that had to be led past them */
-	uint64_t burst_ns, trap_ns;             /* spent following samples; in handlers */
+	uint64_t burst_ns, trap_ns; /* that following samples took longer than the references do
+				       otherwise; in handlers */
 	uint64_t last_period;
 	uint64_t lost; /* samples that code without tests ran over, or that could not be placed */
 	uint64_t page_ns; /* of pages: for false faults, steps and calls that were led */

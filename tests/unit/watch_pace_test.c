@@ -38,6 +38,7 @@ uint64_t rt_thread_count(const struct rt_thread *thread)
 /* What it costs beside its references. */
 struct costs {
 	uint64_t burst_ns, trap_ns; /* 0: no trap */
+	uint64_t burst_refs;        /* that a burst has, which take their own time, too */
 	unsigned faults;            /* beside the block */
 	uint64_t led_refs;          /* one system call in so many references; 0: none */
 	uint64_t far_refs;          /* samples are followed for, as often as they may be */
@@ -100,10 +101,11 @@ static double share_of_samples(const struct costs *costs)
 			spent = far_ns = 0;
 			from = now_ns;
 		}
-		run(period, costs);
+		run(period - costs->burst_refs, costs); /* from one sample to the next */
 		begun = now_ns;
 		rt_pace_burst(rt_self);
-		now_ns += costs->burst_ns;
+		count += costs->burst_refs;
+		now_ns += costs->burst_refs * REF_NS + costs->burst_ns;
 		is_far = costs->far_refs && rt_pace_may_follow(rt_self, costs->far_refs);
 		if (is_far) {
 			now_ns += costs->far_refs * FAR_NS;
@@ -117,7 +119,7 @@ static double share_of_samples(const struct costs *costs)
 			now_ns +=
 				costs->trap_ns + rt_pace_kernel.before_ns + rt_pace_kernel.after_ns;
 		}
-		spent += now_ns - begun;
+		spent += now_ns - begun - costs->burst_refs * REF_NS;
 	}
 	if (costs->far_refs)
 		CHECK_NEAR((double)far_ns / (double)(now_ns - from), SHARE / 10000.0 / 4, 0.002);
@@ -143,6 +145,8 @@ int main(void)
 	rt.control->watching.overhead = SHARE;
 	rt.control->period = 100000;
 	check_share("bursts", &(struct costs){ .burst_ns = 50000 }, share);
+	check_share("references of bursts",
+		&(struct costs){ .burst_ns = 50000, .trap_ns = 7000, .burst_refs = 40000 }, share);
 	/* 150 samples of 66 us are 1 % of a second; of a millisecond each they would be 15 %. */
 	rt.control->watching.per_second = 150;
 	check_share("rare", &(struct costs){ .burst_ns = 50000, .trap_ns = 7000 },

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A sample costs its burst, its trap, and what code is slower that cannot leave its tracing copy at
- * once, after the burst and whenever the thread looks because the sample is watched. What it costs
- * is taken too high rather than too low: a burst would take some time without samples, too, and a
- * reference in a tracing copy is taken to be slower by a constant.
+ * once, after the burst and whenever the thread looks because the sample is watched. A burst costs
+ * what it takes longer than the thread takes for as many references in the mean, which is right in
+ * the mean, for samples are any references; of a program that waits for memory that is far less
+ * than it takes. A reference in a tracing copy is taken to be slower by a constant.
  *
  * Where pages are watched, faults beside the block and single steps are part of that, the
  * latter from the end of the fault's handler on: the kernel takes several times as long for them as
@@ -81,10 +82,24 @@ void rt_pace_burst(struct rt_thread *thread)
 	pace->last_refs = refs;
 }
 
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* That the thread takes for so many references by itself, of late. */
+static uint64_t unwatched_ns(const struct rt_pace *pace, uint64_t refs)
+{
+	uint64_t own_ns = less(pace->own_ns, pace->spent_ns + pace->led_ns);
+
+	return pace->refs ? (uint64_t)((unsigned __int128)refs * own_ns / pace->refs) : 0;
+}
+
 void rt_pace_burst_over(struct rt_thread *thread, uint64_t far_refs)
 {
 	struct rt_pace *pace = &thread->pace;
-	uint64_t ns = rt_own_ns() - pace->burst_ns;
+	uint64_t refs = rt_thread_count(thread) - pace->last_refs;
+	uint64_t ns = less(rt_own_ns() - pace->burst_ns, unwatched_ns(pace, refs));
 
 	add(&rt.control->watching.burst_ns, ns);
 	add(far_refs ? &pace->led_ns : &pace->spent_ns, ns);
@@ -119,11 +134,6 @@ void rt_pace_trap(struct rt_thread *thread, uint64_t ns)
 	add(&rt.control->watching.trap_ns, ns);
 	add(&thread->pace.spent_ns, ns);
 	add(&thread->pace.traps_ns, ns);
-}
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
 }
 
 /* The child of a fork begins in the midst of it, and its own time anew. */
