@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How often a thread samples, on a clock of the test's own: whatever a sample costs, by its burst,
- * its trap or faults beside its block, samples take the share that was asked for, or less if there
- * are to be no more than so many a second; what system calls
- * take comes off that, down to half, and so does what it takes to follow samples to far reuses, a
- * quarter at most. */
+ * its trap or faults beside its block, samples take the share that was asked for of what the thread
+ * takes without them, be it all of that, or less if there are to be no more than so many a second;
+ * what system calls take comes off that, down to half, and so does what it takes to follow samples
+ * to far reuses, a quarter at most. */
 #include "check.h"
 #include "collect/runtime/watch.h"
 #include "collect/runtime/watching.h"
 
 #include <stdlib.h>
 
-#define SHARE  500 /* of 10000 */
-#define REF_NS 2
-#define FAR_NS 15
+#define SHARE       500 /* of 10000 */
+#define REF_NS      2
+#define SLOW_REF_NS 100
+#define FAR_NS      15 /* while a sample is followed far, beside that */
 
 struct rt_image rt;
 __thread struct rt_thread *rt_self;
@@ -86,10 +87,10 @@ static void run(uint64_t refs, const struct costs *costs)
 	}
 }
 
-/* The share that samples take, once their period has settled. */
+/* What samples take, once their period has settled, of what the thread takes without them. */
 static double share_of_samples(const struct costs *costs)
 {
-	uint64_t spent = 0, from = 0, far_ns = 0;
+	uint64_t spent = 0, far_ns = 0, from = 0, first = 0;
 
 	now_ns = count = since = 0;
 	rt_pace_begin(rt_self);
@@ -100,16 +101,19 @@ static double share_of_samples(const struct costs *costs)
 		if (i == 1000) {
 			spent = far_ns = 0;
 			from = now_ns;
+			first = count;
 		}
-		run(period - costs->burst_refs, costs); /* from one sample to the next */
+		if (period > costs->burst_refs) /* from one sample to the next */
+			run(period - costs->burst_refs, costs);
 		begun = now_ns;
 		rt_pace_burst(rt_self);
 		count += costs->burst_refs;
 		now_ns += costs->burst_refs * REF_NS + costs->burst_ns;
 		is_far = costs->far_refs && rt_pace_may_follow(rt_self, costs->far_refs);
 		if (is_far) {
-			now_ns += costs->far_refs * FAR_NS;
-			far_ns += costs->far_refs * FAR_NS;
+			count += costs->far_refs;
+			now_ns += costs->far_refs * (FAR_NS + REF_NS);
+			far_ns += costs->far_refs * (FAR_NS + REF_NS);
 		}
 		rt_pace_burst_over(rt_self, is_far ? costs->far_refs : 0);
 		for (unsigned k = 0; k < costs->faults; k++)
@@ -119,11 +123,41 @@ static double share_of_samples(const struct costs *costs)
 			now_ns +=
 				costs->trap_ns + rt_pace_kernel.before_ns + rt_pace_kernel.after_ns;
 		}
-		spent += now_ns - begun - costs->burst_refs * REF_NS;
+		spent += now_ns - begun -
+			(costs->burst_refs + (is_far ? costs->far_refs : 0)) * REF_NS;
 	}
 	if (costs->far_refs)
 		CHECK_NEAR((double)far_ns / (double)(now_ns - from), SHARE / 10000.0 / 4, 0.002);
-	return (double)spent / (double)(now_ns - from);
+	return (double)spent / (double)((count - first) * REF_NS);
+}
+
+/* References become fast once many were slow: following samples far is no cheaper for that. */
+static void check_far_after_slow(void)
+{
+	const uint64_t far_refs = 100000;
+	uint64_t far_ns = 0;
+
+	now_ns = count = 0;
+	rt_pace_begin(rt_self);
+	for (unsigned i = 0; i < 800; i++) {
+		uint64_t period = rt_pace_period(rt_self);
+
+		count += period;
+		now_ns += period * (i < 500 ? SLOW_REF_NS : 1);
+		rt_pace_burst(rt_self);
+		if (i >= 500 && rt_pace_may_follow(rt_self, far_refs)) {
+			count += far_refs;
+			now_ns += far_refs * (FAR_NS + 1);
+			far_ns += far_refs * (FAR_NS + 1);
+			rt_pace_burst_over(rt_self, far_refs);
+		} else {
+			now_ns += 50000;
+			rt_pace_burst_over(rt_self, 0);
+		}
+	}
+	CHECK(far_ns > 0);
+	if ((double)far_ns > 1.05 * SHARE / 10000.0 / 4 * (double)now_ns)
+		CHECK_FAIL("far reuses took %.4f of the time", (double)far_ns / (double)now_ns);
 }
 
 static void check_share(const char *what, const struct costs *costs, double want)
@@ -131,7 +165,8 @@ static void check_share(const char *what, const struct costs *costs, double want
 	double got = share_of_samples(costs);
 
 	if (got < 0.9 * want || got > 1.1 * want)
-		CHECK_FAIL("%s: samples take %.4f of the time, want %.4f", what, got, want);
+		CHECK_FAIL("%s: samples take %.4f of the thread's own time, want %.4f", what, got,
+			want);
 }
 
 int main(void)
@@ -153,6 +188,14 @@ int main(void)
 		150 * (50000 + 7000 + 9000) * 1e-9);
 	check_share("rare and dear", &(struct costs){ .burst_ns = 1000000 }, share);
 	rt.control->watching.per_second = 0;
+	check_share(
+		"long bursts", &(struct costs){ .burst_ns = 50000, .burst_refs = 200000 }, share);
+	for (uint32_t part = 5000; part <= 10000; part += 5000) {
+		rt.control->watching.overhead = part;
+		check_share(
+			"much", &(struct costs){ .burst_ns = 50000, .faults = 20 }, part / 10000.0);
+	}
+	rt.control->watching.overhead = SHARE;
 	check_share("traps", &(struct costs){ .burst_ns = 50000, .trap_ns = 7000 }, share);
 	check_share("faults", &(struct costs){ .burst_ns = 50000, .faults = 64 }, share);
 	/* a fifth of the share: 1 % */
@@ -164,11 +207,17 @@ int main(void)
 		"many calls", &(struct costs){ .burst_ns = 50000, .led_refs = 10000 }, share / 2);
 	rt.control->watching.far = LOCI_CONTROL_FAR;
 	check_share("far reuses", &(struct costs){ .burst_ns = 50000, .far_refs = 200000 }, share);
+	check_far_after_slow();
 	CHECK(rt.control->watching.page_ns > 0 && rt.control->watching.trap_ns > 0);
 	/* in the child of a fork, whose own time begins anew */
 	rt.control->watching.page_ns = 0;
 	rt_watch_took(RT_WATCH_LED, now_ns + 1);
 	CHECK_U64(rt.control->watching.page_ns, rt_pace_kernel.before_ns + rt_pace_kernel.after_ns);
+	rt_pace_burst(rt_self);
+	now_ns = 0;
+	rt.control->watching.burst_ns = 0;
+	rt_pace_burst_over(rt_self, 0);
+	CHECK_U64(rt.control->watching.burst_ns, 0);
 	free(rt_self);
 	free(rt.control);
 	return check_status();

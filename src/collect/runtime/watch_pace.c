@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A sample costs its burst, its trap, and what code is slower that cannot leave its tracing copy at
  * once, after the burst and whenever the thread looks because the sample is watched. A burst costs
- * what it takes longer than the thread takes for as many references in the mean, which is right in
- * the mean, for samples are any references; of a program that waits for memory that is far less
- * than it takes. A reference in a tracing copy is taken to be slower by a constant.
+ * what it takes longer than the thread takes for as many references in the mean; of a program that
+ * waits for memory that is far less than it takes. That is right where references take about as
+ * long everywhere. Where they do not it is too much, for no burst costs less than nothing, and too
+ * little for some fifty samples after they have become faster. A reference in a tracing copy is
+ * taken to be slower by a constant. Shares are of the time that the thread takes without samples:
+ * 100 % makes it take twice as long.
  *
  * Where pages are watched, faults beside the block and single steps are part of that, the
  * latter from the end of the fault's handler on: the kernel takes several times as long for them as
  * for a fault on a virtual machine. System calls, all of which are led then, are not: what they
  * take comes off the share, of which samples keep half whatever it is. So is what it takes to
  * follow samples to far reuses (watch_far.h), unless that has a share of the references: at most a
- * quarter of the share, or if samples have a fixed period as much as these take. */
+ * quarter of the share, or if samples have a fixed period as much as these take. Of that all that
+ * such bursts take counts, for a mean of references that were slower would make them free. */
 #include "collect/runtime/watch.h"
 #include "collect/runtime/watching.h"
 
@@ -22,6 +26,7 @@
 #define LOOK_NS      100
 #define FAR_NS       20 /* a reference, about */
 #define FAR_PART     4
+#define LEAST_PART   16
 #define SECOND_NS    1000000000ull
 
 /* As measured on a virtual machine; rt_watch_room measures anew. */
@@ -87,23 +92,31 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* That the thread takes for so many references by itself, of late. */
-static uint64_t unwatched_ns(const struct rt_pace *pace, uint64_t refs)
+/* What the thread took by itself, of late; some, though samples may be taken for more than all. */
+static uint64_t unwatched_ns(const struct rt_pace *pace)
 {
-	uint64_t own_ns = less(pace->own_ns, pace->spent_ns + pace->led_ns);
+	uint64_t ns = less(pace->own_ns, pace->spent_ns + pace->led_ns);
 
-	return pace->refs ? (uint64_t)((unsigned __int128)refs * own_ns / pace->refs) : 0;
+	return ns > pace->own_ns / LEAST_PART ? ns : pace->own_ns / LEAST_PART + 1;
+}
+
+static uint64_t unwatched_refs_ns(const struct rt_pace *pace, uint64_t refs)
+{
+	return pace->refs ? (uint64_t)((unsigned __int128)refs * unwatched_ns(pace) / pace->refs)
+			  : 0;
 }
 
 void rt_pace_burst_over(struct rt_thread *thread, uint64_t far_refs)
 {
 	struct rt_pace *pace = &thread->pace;
-	uint64_t refs = rt_thread_count(thread) - pace->last_refs;
-	uint64_t ns = less(rt_own_ns() - pace->burst_ns, unwatched_ns(pace, refs));
+	uint64_t refs = less(rt_thread_count(thread), pace->last_refs);
+	uint64_t took_ns =
+		less(rt_own_ns(), pace->burst_ns); /* a vfork's child has a clock of its own */
+	uint64_t ns = less(took_ns, unwatched_refs_ns(pace, refs));
 
 	add(&rt.control->watching.burst_ns, ns);
 	add(far_refs ? &pace->led_ns : &pace->spent_ns, ns);
-	pace->far_ns += far_refs ? ns : 0;
+	pace->far_ns += far_refs ? took_ns : 0;
 	pace->far_refs += far_refs;
 	look_from_here(thread);
 }
@@ -118,7 +131,7 @@ bool rt_pace_may_follow(const struct rt_thread *thread, uint64_t refs)
 {
 	const struct rt_pace *pace = &thread->pace;
 	const struct loci_control_watching *control = &rt.control->watching;
-	uint64_t own_ns = pace->burst_ns - pace->begun_ns, may_ns = pace->spent_ns;
+	uint64_t own_ns = pace->burst_ns - pace->begun_ns, may_ns = pace->past_ns + pace->spent_ns;
 
 	if (control->far != LOCI_CONTROL_FAR)
 		return pace->far_refs + refs <=
@@ -178,13 +191,13 @@ static uint64_t left_of_share(const struct rt_pace *pace)
 {
 	uint64_t share = rt.control->watching.overhead;
 	uint64_t led =
-		(uint64_t)((unsigned __int128)pace->led_ns * SHARE_UNITS / (pace->own_ns + 1));
+		(uint64_t)((unsigned __int128)pace->led_ns * SHARE_UNITS / unwatched_ns(pace));
 
 	return between(less(share, led), (share + 1) / 2, share);
 }
 
-/* With c for a sample, t for a reference and the share s: one sample in c / (s t) references; with
- * r a second at the most, one in 1 / (r t) at least. */
+/* With c for a sample, t for a reference by itself and the share s: one sample in c / (s t)
+ * references; with r a second at the most, one in 1 / (r t) at least. */
 static uint64_t wanted(const struct rt_pace *pace)
 {
 	unsigned __int128 period = (unsigned __int128)pace->spent_ns * SHARE_UNITS * pace->refs;
@@ -193,7 +206,7 @@ static uint64_t wanted(const struct rt_pace *pace)
 					      (pace->own_ns + 1) / per_second)
 				    : 0;
 
-	period /= (unsigned __int128)pace->samples * left_of_share(pace) * (pace->own_ns + 1);
+	period /= (unsigned __int128)pace->samples * left_of_share(pace) * unwatched_ns(pace);
 	return between(period < MOST_PERIOD ? (uint64_t)period : MOST_PERIOD, least, MOST_PERIOD);
 }
 
@@ -203,15 +216,14 @@ uint64_t rt_pace_period(struct rt_thread *thread)
 	struct rt_pace *pace = &thread->pace;
 	uint64_t period = pace->period;
 
-	if (!rt.control->watching.overhead)
-		return period;
-	if (pace->samples) {
+	if (pace->samples && rt.control->watching.overhead) {
 		period = between(
 			(period + wanted(pace)) / 2, period - period / 4, period + period / 2);
 		pace->period = between(period, LEAST_PERIOD, MOST_PERIOD);
 	}
 	if (++pace->samples >= KEPT_SAMPLES) {
 		pace->samples /= 2;
+		pace->past_ns += pace->spent_ns - pace->spent_ns / 2;
 		pace->spent_ns /= 2;
 		pace->led_ns /= 2;
 		pace->own_ns /= 2;

@@ -16,7 +16,8 @@ struct rt_pace {
 	uint64_t last_ns, last_refs;
 	uint64_t burst_ns;         /* when its burst began: of its own time */
 	uint64_t begun_ns;         /* of its own time, when it began */
-	uint64_t far_ns, far_refs; /* following samples to far reuses, since then */
+	uint64_t far_ns, far_refs; /* following samples to far reuses, since then, all of it */
+	uint64_t past_ns;          /* what spent_ns was halved by */
 	/* When it was last seen. */
 	uint64_t since_ns, since_refs;
 	uint64_t traps_ns; /* in handlers since then */
