@@ -34,6 +34,8 @@ COUNTING = os.environ.get("COUNTING") != "0"  # what watching takes is told apar
 JOBS = int(os.environ.get("JOBS_AT_ONCE", "1"))
 KEEP = os.environ.get("KEEP") == "1"
 REPLACE = ["rdx", "oldest", "coin", "never"]
+JUDGED_SAMPLES = 2000 * SCALE  # at least, where no period is asked for
+SPARE = 1.08  # a run takes longer than is asked for, lest it be made again
 
 
 class Item:
@@ -42,6 +44,7 @@ class Item:
     def __init__(self, kind, seconds, options, block="8", beside=(), round=0, period=None, samples=None, weights=False):
         self.kind, self.seconds, self.options, self.block, self.beside = kind, seconds, options, block, beside
         self.round, self.period, self.samples, self.weights = round, period, samples, weights
+        self.is_judged = not period and not samples
 
     def key(self, subject):
         seed = ", seed %d" % SEED if SEED else ""
@@ -72,9 +75,9 @@ def plan():
 
 
 def measure(bench, subject, item):
-    """One run of each sort, in turn; which is first changes from round to round. If that takes less time than it is to,
-    it is done again with more rounds."""
-    rounds = bench.rounds_of(subject, item.seconds)
+    """One run of each sort, in turn; which is first changes from round to round. If that takes less time or fewer samples
+    than it is to, it is done again with more rounds."""
+    rounds = bench.rounds_of(subject, SPARE * item.seconds * bench.longer(subject, item.kind))
     truth, refs = bench.truth(subject, rounds)
     options = ["-b", item.block, "--seed", str(SEED + item.round)] + item.options
     period = item.period or (item.samples and max(1, refs // item.samples))
@@ -86,11 +89,15 @@ def measure(bench, subject, item):
     for way in ways if item.round % 2 == 0 else reversed(ways):
         ran[way] = bench.plain(subject, way, rounds) if way != "watched" else \
             bench.watched(subject, rounds, options)
-    if "native" in ran and bench.correct(subject, rounds, ran["native"]):
+        if way == "native" and bench.correct(subject, rounds, ran[way], item.seconds):
+            return measure(bench, subject, item)
+    taken = ran["watched"]["sampling"].get("samples") or 0
+    if item.is_judged and 0 < taken < JUDGED_SAMPLES:
+        bench.lengthen(subject, item.kind, JUDGED_SAMPLES / taken)
         return measure(bench, subject, item)
     if len({r["result"] for r in ran.values()}) != 1:
         raise Failure("%s, %s: does not compute the same: %s" % (subject.name, item.kind, ran))
-    value = {"subject": subject.name, "way": item.kind, "block": item.block, "round": item.round, "refs": refs,
+    value = {"subject": subject.name, "way": item.kind, "block": item.block, "round": item.round, "refs": refs, "seconds": item.seconds,
              "period": period, "runs": ran, "effective": ran["watched"]["sampling"].get("effective"),
              "accuracy": bench.accuracy(truth, bench.own_path("watched.loci"), item.block),
              "model": bench.model(truth, item.block)}

@@ -78,10 +78,10 @@ def lines(title, series, bars):
 
 
 def charts(report):
-    firsts = report.firsts("default")
+    each = report.each("default")
     made = []
-    if firsts:
-        rows = [(m["subject"], [(figure(m, "stack", "s_rdx"), "b"), (figure(m, "time", "s_rdx"), "a")]) for m in firsts]
+    if each:
+        rows = [(m["subject"], [(figure(m, "stack", "s_rdx"), "b"), (figure(m, "time", "s_rdx"), "a")]) for m in each]
         made.append(dots("S by kernel: time distances (blue), stack distances (orange)", rows, 0.5, 1.0, [(0.9, "0.9"), (0.97, "0.97")]))
         rows = [(s, [(ratio(m), "a") for m in rounds]) for s, rounds in report.by("default").items()]
         made.append(dots("Times of native by kernel, a dot a round", rows, 0.9, 1.5, [(1.0, "1"), (1.05, "1.05"), (1.12, "1.12")]))

@@ -4,7 +4,7 @@ import math
 import textwrap
 
 from accuracy_tables import (SUMMARY_HEADS, Bars, Table, by_way, cause, causes, count, figure, figures, interval, mean, middle,
-                             summary)
+                             present, summary)
 
 PIECES = ["traps", "false_faults", "steps", "syscalls"]  # of the profile's table sampling
 
@@ -28,6 +28,23 @@ def memory(m):
     """MiB of program and recorder, at the same time, more than native."""
     run = m["runs"]["watched"]
     return run["both"] - m["runs"]["native"]["both"]
+
+
+def excess(m):
+    """MiB of that beyond what there may be."""
+    return memory(m) - max(8, 0.07 * m["runs"]["native"]["both"])
+
+
+def together(rounds):
+    """The first of these measurements of one subject, how true the median of all is, and the least S of any."""
+    accuracy = {}
+    for distance, row in rounds[0]["accuracy"].items():
+        accuracy[distance] = dict(row)
+        for name, value in row.items():
+            if isinstance(value, (int, float)):
+                accuracy[distance][name] = middle(present(figure(m, distance, name) for m in rounds))
+    return dict(rounds[0], accuracy=accuracy, effective=middle([m["effective"] or 0 for m in rounds]),
+                least_s=min(figures(rounds, "time", "s_rdx"), default=math.nan))
 
 
 def solve(rows, values):
@@ -62,15 +79,11 @@ class Report:
         for way in dict.fromkeys(m["way"] for m in self.all if m["way"].startswith("samples ")):
             self.tables.append(self.truth(way, "How true %s samples are" % way.split()[1]))
         self.tables += [t for t in (self.periods(), self.ways(), self.weights(), self.pieces(), self.shares()) if t.rows]
-        self.tables.append(causes(self.firsts("default") + self.firsts("pages")))
+        self.tables.append(causes(self.each("default") + self.each("pages")))
         self.bars = self.judge()
 
     def of(self, way):
         return [m for m in self.all if m["way"] == way]
-
-    def firsts(self, way):
-        """One measurement of each subject."""
-        return list({m["subject"]: m for m in reversed(self.of(way))}.values())[::-1]
 
     def by(self, way):
         """The rounds of each subject."""
@@ -79,8 +92,12 @@ class Report:
             found.setdefault(m["subject"], []).append(m)
         return found
 
+    def each(self, way):
+        """One of each subject, for all its rounds."""
+        return [together(rounds) for rounds in self.by(way).values()]
+
     def cost(self, way, title):
-        table = Table(title, ["kernel", "native", "counting", "watched", "95 %", "clock", "with recorder", "MiB", "more", "recorder",
+        table = Table(title, ["kernel", "pairs", "native", "counting", "watched", "95 %", "clock", "with recorder", "MiB", "more", "recorder",
                               "samples", "traps", "faults", "steps"],
                       "times of native, processor time of the program, medians; faults and steps are per sample; "
                       "more: memory of program and recorder over native")
@@ -88,7 +105,7 @@ class Report:
             watched = interval([ratio(m) for m in rounds])
             first, sampling = rounds[0], rounds[0]["runs"]["watched"]["sampling"]
             per = lambda what: "-" if sampling.get(what) is None else "%.2f" % (sampling[what] / max(samples(first), 1))
-            table.add(subject, "%.2f s" % middle([m["runs"]["native"]["cpu"] for m in rounds]),
+            table.add(subject, len(rounds), "%.2f s" % middle([m["runs"]["native"]["cpu"] for m in rounds]),
                       middle([counting(m) for m in rounds]), watched[0], "%.3f-%.3f" % watched[1:],
                       middle([ratio(m, "seconds") for m in rounds]), middle([ratio(m, "cpu_all") for m in rounds]),
                       "%.1f" % first["runs"]["native"]["own"], "%.1f" % middle([memory(m) for m in rounds]),
@@ -97,12 +114,13 @@ class Report:
         return table
 
     def truth(self, way, title):
-        table = Table(title, ["kernel", "samples", "worth", "time: S", "S^", "beyond", "log2", "stack: S", "S^", "beyond", "log2",
-                              "of the model", "points", "worst", "cause"],
-                      "S over RDX's 20 bins, S^ smoothed, beyond the first bin, over powers of two; points: error of miss ratios")
-        for m in self.firsts(way):
-            table.add(m["subject"], count(samples(m)), count(m["effective"] or 0),
-                      *(figure(m, d, n) for d in ("time", "stack") for n in ("s_rdx", "s_rdx_smooth", "s_beyond", "s_log2")),
+        table = Table(title, ["kernel", "samples", "worth", "time: S", "least", "S^", "beyond", "log2", "stack: S", "S^", "beyond",
+                              "log2", "of the model", "points", "worst", "cause"],
+                      "medians of the rounds but for the least S; S over RDX's 20 bins, S^ smoothed, beyond the first bin, over "
+                      "powers of two; points: error of miss ratios")
+        for m in self.each(way):
+            time, stack = ([figure(m, d, n) for n in ("s_rdx", "s_rdx_smooth", "s_beyond", "s_log2")] for d in ("time", "stack"))
+            table.add(m["subject"], count(samples(m)), count(m["effective"]), time[0], m["least_s"], *time[1:], *stack,
                       math.nan if m["model"] is None else float(m["model"]),
                       "%.2f" % figure(m, "stack", "mean_points"), "%.2f" % figure(m, "stack", "worst_points"), cause(m))
         return table
@@ -111,7 +129,7 @@ class Report:
         table = Table("By period", ["period", "of", "counting", "watched", "worst", "samples"] + SUMMARY_HEADS)
         ways = sorted({m["way"] for m in self.all if m["way"].startswith("period ")}, key=lambda w: int(w.split()[1]))
         for way in ways:
-            of = self.firsts(way)
+            of = self.each(way)
             table.add(count(int(way.split()[1])), len(of), middle([counting(m) for m in of]), middle([ratio(m) for m in of]),
                       max(ratio(m) for m in of), count(middle([samples(m) for m in of])), *summary(of))
         return table
@@ -158,6 +176,8 @@ class Report:
         ways = sorted({m["way"] for m in self.all if m["way"].startswith("period ")}, key=lambda w: int(w.split()[1]))
         for way in [w for w in ["default"] + ways if self.of(w)]:
             of = [m for m in self.of(way) if "cc" in m["runs"] and "native" in m["runs"]]
+            if not of:
+                continue
             share = lambda m, ns: 1e-7 * (m["runs"]["watched"]["sampling"].get(ns) or 0) / m["runs"]["native"]["cpu"]
             parts = [mean(100 * (counting(m) - 1) for m in of), mean(share(m, "burst_ns") for m in of),
                      mean(share(m, "trap_ns") for m in of)]
@@ -171,24 +191,25 @@ class Report:
         for way, title, kernel_bar, worst_bar in (("default", "registers", 1.05, 1.12), ("pages", "pages", 1.25, None)):
             rounds = self.by(way)
             kernels = {s: middle([ratio(m) for m in r]) for s, r in rounds.items() if s != "sqlite"}
-            firsts = self.firsts(way)
+            each = self.each(way)
             bars.most(title + ": overhead, median of the kernels", kernel_bar, middle(kernels.values()))
             if worst_bar:
                 worst = max(kernels, key=kernels.get, default=None)
                 bars.most("%s: overhead, worst (%s)" % (title, worst), worst_bar, kernels.get(worst))
                 bars.most(title + ": overhead, SQLite", 1.35, middle([ratio(m) for m in rounds.get("sqlite", [])]))
-                excess = {m["subject"]: memory(m) - max(8, 0.07 * m["runs"]["native"]["both"]) for m in firsts}
-                worst = max(excess, key=excess.get, default=None)
-                bars.most("%s: memory beyond +7 %% or 8 MiB, worst (%s)" % (title, worst), 0, excess.get(worst), " MiB")
-            bars.least(title + ": time S, median", 0.97, middle(figures(firsts, "time", "s_rdx")))
-            worst = min(firsts, key=lambda m: figure(m, "time", "s_rdx"), default=None)
+                more = {s: middle([excess(m) for m in r]) for s, r in rounds.items()}
+                worst = max(more, key=more.get, default=None)
+                bars.most("%s: memory beyond +7 %% or 8 MiB, worst (%s)" % (title, worst), 0, more.get(worst), " MiB")
+            self.size(bars, title, self.of(way))
+            bars.least(title + ": time S, median", 0.97, middle(figures(each, "time", "s_rdx")))
+            worst = min(each, key=lambda m: figure(m, "time", "s_rdx"), default=None)
             bars.least("%s: time S, worst%s" % (title, " (%s)" % worst["subject"] if worst else ""), 0.90,
                        figure(worst, "time", "s_rdx") if worst else None)
-            bars.least(title + ": time S beyond the first bin, median", 0.90, middle(figures(firsts, "time", "s_beyond")))
-            bars.least(title + ": stack S, median", 0.93, middle(figures(firsts, "stack", "s_rdx")))
-            bars.least(title + ": stack S^, median", 0.97, middle(figures(firsts, "stack", "s_rdx_smooth")))
+            bars.least(title + ": time S beyond the first bin, median", 0.90, middle(figures(each, "time", "s_beyond")))
+            bars.least(title + ": stack S, median", 0.93, middle(figures(each, "stack", "s_rdx")))
+            bars.least(title + ": stack S^, median", 0.97, middle(figures(each, "stack", "s_rdx_smooth")))
         for n, bar, worst_bar in ((20000, 0.5, 2), (1000, 1.5, None)):
-            of = self.firsts("samples %d" % n)
+            of = self.each("samples %d" % n)
             bars.most("miss ratios, %d samples: error, mean" % n, bar, mean(figures(of, "stack", "mean_points")), " points")
             if worst_bar:
                 worst = max(of, key=lambda m: figure(m, "stack", "worst_points"), default=None)
@@ -196,11 +217,19 @@ class Report:
                           figure(worst, "stack", "worst_points") if worst else None, " points")
         return bars
 
+    def size(self, bars, title, of):
+        """The least of the runs that bars are meant for."""
+        long = [m for m in of if m.get("seconds", 0) >= 20]
+        for what, bar, value in (("native seconds", 20, lambda m: m["runs"]["native"]["cpu"]), ("samples", 2000, samples)):
+            least = min(long, key=value, default=None)
+            bars.least("%s: %s, least%s" % (title, what, " (%s)" % least["subject"] if least else ""), bar,
+                       value(least) if least else None)
+
     def verdict(self):
         kernels = [middle([ratio(m) for m in r]) for s, r in self.by("default").items() if s != "sqlite"]
         words = "Watching takes %.3f times native in the median of %d kernels; S of time distances is %.3f, of stack distances %.3f." % (
-            middle(kernels), len(kernels), middle(figures(self.firsts("default"), "time", "s_rdx")),
-            middle(figures(self.firsts("default"), "stack", "s_rdx"))) if kernels else "Nothing is measured."
+            middle(kernels), len(kernels), middle(figures(self.each("default"), "time", "s_rdx")),
+            middle(figures(self.each("default"), "stack", "s_rdx"))) if kernels else "Nothing is measured."
         return words + " " + self.bars.verdict()
 
     def notes(self):

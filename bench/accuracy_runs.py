@@ -218,13 +218,20 @@ class Bench:
             known = self.store.put(key, seconds / rounds)
         return known
 
-    def correct(self, subject, rounds, native):
-        """Whether a native run took so much less than was reckoned that it is to be longer. Memory may be faster after a
-        while, where the kernel has put small pages together."""
-        if native["cpu"] > 0.85 * rounds * self.round_seconds(subject):
+    def correct(self, subject, rounds, native, seconds):
+        """Whether a native run took less than it is to, and so is to be longer. Memory may be faster after a while, where
+        the kernel has put small pages together."""
+        if native["cpu"] >= seconds:
             return False
         self.store.put("round %s" % subject.name, native["cpu"] / rounds)
         return True
+
+    def longer(self, subject, kind):
+        """How many times as long a run is to be, for its samples to be as many as are wanted."""
+        return self.store.get("longer %s, %s" % (subject.name, kind)) or 1
+
+    def lengthen(self, subject, kind, times):
+        self.store.put("longer %s, %s" % (subject.name, kind), 1.05 * times * self.longer(subject, kind))
 
     def rounds_of(self, subject, seconds):
         return max(1, math.ceil(seconds / self.round_seconds(subject)))
