@@ -20,7 +20,7 @@ from accuracy_runs import WEIGHTS, Bench, Failure, Kernel, Sqlite, Store
 QUICK = bool(os.environ.get("QUICK"))
 SCALE = float(os.environ.get("SCALE", "0.1" if QUICK else "1"))
 ROUNDS = int(os.environ.get("ROUNDS", "3" if QUICK else "9"))
-BUDGET = float(os.environ.get("BUDGET", "600" if QUICK else "3300"))  # seconds in which something may begin
+BUDGET = float(os.environ.get("BUDGET", "600" if QUICK else "3200"))  # seconds in which something may begin
 KERNELS = os.environ.get("KERNELS", "product:ijk triad:row stencil2:row list:random lu:row hydro:fused join:divided sqlite"
                          if QUICK else "").split()
 LONG = 20 * SCALE  # native seconds of what is judged

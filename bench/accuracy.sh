@@ -9,7 +9,7 @@
 # exact profiles. SCALE (1) is 20 native seconds of what is judged and 4 of what is compared; KERNELS are some of them (all), as
 # name:variant and sqlite. WAYS are some of what is measured (all): default, samples, pages, period, watches, replace, no;
 # with WAYS=samples, whose period is fixed, so many samples as SAMPLES (20000 1000) says, a machine need not be quiet. SEED (0) is
-# that of the first round. COUNTING=0 leaves out the runs that only count. After BUDGET seconds (3300) nothing new begins.
+# that of the first round. COUNTING=0 leaves out the runs that only count. After BUDGET seconds (3200) nothing new begins.
 # JOBS_AT_ONCE (1) subjects are measured at a time, which makes each noisier: no more than there are processors.
 # What was measured is kept in SCRATCH/accuracy.jsonl: the next run goes on where this one stopped, until all is
 # measured, which takes many hours; FRESH=1 begins anew. QUICK=1 is a tenth, of seven kernels and SQLite, in three rounds

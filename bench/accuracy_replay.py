@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import accuracy_tables as tables
+from accuracy_runs import sampling
 
 PERIOD = "200"  # of 200000 references: a thousand samples
 WAYS = {
@@ -40,12 +41,15 @@ def replay(loci, scratch, stream):
     number, name = stream
     trace, exact = "%s/%s.trace" % (scratch, number), "%s/%s.exact" % (scratch, number)
     run(loci, "analyse", "-q", "-b", "8", "--no-sets", "-o", exact, trace)
+    models = json.loads(run(loci, "info", "--accuracy", "--json", exact))["accuracy"]
+    model = next((row["s_rdx"] for row in models if row["model"] == "StatStack"), None)
     made = []
     for way, options in WAYS.items():
         sampled = "%s/%s.sampled" % (scratch, number)
         run(loci, "analyse", "-q", "-b", "8", "--watch", "-c", PERIOD, "--seed", number, *options, "-o", sampled, trace)
         rows = json.loads(run(loci, "diff", "--accuracy", "--json", exact, sampled))["accuracy"]
-        made.append({"subject": name, "way": way, "accuracy": {row["distance"]: row for row in rows}})
+        made.append({"subject": name, "way": way, "accuracy": {row["distance"]: row for row in rows}, "model": model,
+                     "effective": sampling(sampled).get("effective")})
     return made
 
 
@@ -68,6 +72,8 @@ def main():
                             "s_log2").text())
     table = tables.by_way("Thirty streams", measurements, WAYS)
     print(table.text())
+    for way in ("default", "as RDX"):
+        print("%s. %s" % (way, tables.causes([m for m in measurements if m["way"] == way]).text()))
     bars = tables.Bars()
     for way, what, low, high in expected(bounds):
         of = [m for m in measurements if m["way"] == way]

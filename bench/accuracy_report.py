@@ -99,7 +99,7 @@ class Report:
     def cost(self, way, title):
         table = Table(title, ["kernel", "pairs", "native", "counting", "watched", "95 %", "clock", "with recorder", "MiB", "more", "recorder",
                               "samples", "traps", "faults", "steps"],
-                      "times of native, processor time of the program, medians; faults and steps are per sample; "
+                      "times of native, processor time of the program, medians; traps, faults and steps are per sample; "
                       "more: memory of program and recorder over native")
         for subject, rounds in self.by(way).items():
             watched = interval([ratio(m) for m in rounds])
@@ -110,7 +110,7 @@ class Report:
                       middle([ratio(m, "seconds") for m in rounds]), middle([ratio(m, "cpu_all") for m in rounds]),
                       "%.1f" % first["runs"]["native"]["own"], "%.1f" % middle([memory(m) for m in rounds]),
                       "%.1f" % first["runs"]["watched"]["recorder"], count(samples(first)),
-                      count(sampling["traps"]) if sampling.get("traps") is not None else "-", per("false_faults"), per("steps"))
+                      per("traps"), per("false_faults"), per("steps"))
         return table
 
     def truth(self, way, title):
@@ -150,39 +150,49 @@ class Report:
             table.add(replace, weights, len(of), *summary(of))
         return table
 
+    def counted(self, m):
+        """Seconds that counting alone takes: beside it, or as many times of native as elsewhere; nan if that is not known."""
+        if "cc" in m["runs"]:
+            return m["runs"]["cc"]["cpu"]
+        known = present(counting(other) for other in self.all if other["subject"] == m["subject"])
+        return m["runs"]["native"]["cpu"] * middle(known) if known and "native" in m["runs"] else math.nan
+
     def priced(self):
-        """Measurements with counting beside them and what there was to do, and the least squares of that: seconds a
-        sample, and a piece of each of PIECES."""
-        paired = [m for m in self.all if "cc" in m["runs"]]
-        rows = [[samples(m)] + [m["runs"]["watched"]["sampling"].get(p) or 0 for p in PIECES] for m in paired]
-        return paired, rows, solve(rows, [m["runs"]["watched"]["cpu"] - m["runs"]["cc"]["cpu"] for m in paired])
+        """Measurements of which it is known what counting takes, what there was to do, and the least squares of that: seconds
+        a sample, and a piece of each of PIECES."""
+        known = [m for m in self.all if not math.isnan(self.counted(m))]
+        rows = [[samples(m)] + [m["runs"]["watched"]["sampling"].get(p) or 0 for p in PIECES] for m in known]
+        return known, rows, solve(rows, [m["runs"]["watched"]["cpu"] - self.counted(m) for m in known])
 
     def pieces(self):
         table = Table("What a piece costs", ["", "pieces", "least squares", "as it was timed"],
                       "of processor time, watched less counting, over all periods and kernels; timed by the collector itself")
-        paired, rows, prices = self.priced()
+        known, rows, prices = self.priced()
         timed = {"samples": "burst_ns", "traps": "trap_ns"}
-        for i, piece in enumerate(["samples"] + PIECES if paired else []):
+        for i, piece in enumerate(["samples"] + PIECES if known else []):
             total = sum(row[i] for row in rows)
-            spent = sum(m["runs"]["watched"]["sampling"].get(timed.get(piece)) or 0 for m in paired)
+            apart = [(row[i], m["runs"]["watched"]["sampling"].get(timed.get(piece)) or 0)
+                     for m, row in zip(known, rows) if not any(row[2:])]  # the time of traps is that of faults, too
+            of, spent = (sum(column) for column in zip(*apart)) if apart else (0, 0)
             if total:
                 table.add(piece, count(total), "-" if prices[i] is None else "%.1f us" % (1e6 * prices[i]),
-                          "%.1f us" % (spent / 1e3 / total) if spent else "-")
+                          "%.1f us" % (spent / 1e3 / of) if spent and of else "-")
         return table
 
     def shares(self):
         table = Table("What the overhead is made of, by period", ["period", "counting", "bursts", "traps", "rest", "all"],
-                      "per cent of native processor time, means over kernels")
+                      "per cent of native processor time, means over kernels; bursts: what they take longer; traps: faults and "
+                      "steps beside blocks, too")
         ways = sorted({m["way"] for m in self.all if m["way"].startswith("period ")}, key=lambda w: int(w.split()[1]))
-        for way in [w for w in ["default"] + ways if self.of(w)]:
-            of = [m for m in self.of(way) if "cc" in m["runs"] and "native" in m["runs"]]
+        for way in [w for w in ["default", "pages"] + ways if self.of(w)]:
+            of = [m for m in self.of(way) if "native" in m["runs"] and not math.isnan(self.counted(m))]
             if not of:
                 continue
             share = lambda m, ns: 1e-7 * (m["runs"]["watched"]["sampling"].get(ns) or 0) / m["runs"]["native"]["cpu"]
-            parts = [mean(100 * (counting(m) - 1) for m in of), mean(share(m, "burst_ns") for m in of),
+            parts = [mean(100 * (self.counted(m) / m["runs"]["native"]["cpu"] - 1) for m in of), mean(share(m, "burst_ns") for m in of),
                      mean(share(m, "trap_ns") for m in of)]
             whole = mean(100 * (ratio(m) - 1) for m in of)
-            name = way if way == "default" else count(int(way.split()[1]))
+            name = count(int(way.split()[1])) if way in ways else way
             table.add(name, *("%.2f" % p for p in parts), "%.2f" % (whole - sum(parts)), "%.2f" % whole)
         return table
 

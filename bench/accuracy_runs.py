@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import os
-import re
 import shutil
 import sqlite3
 import subprocess
@@ -262,11 +261,12 @@ class Bench:
         profile = self.own_path("watched.loci")
         if os.path.exists(profile):
             os.remove(profile)
-        command = ["loci", "record", "-v", "-m", "watch", "-o", profile] + options + ["--"] + subject.command("cc", rounds)
+        command = ["loci", "record", "-q", "-m", "watch", "-o", profile] + options + ["--"] + subject.command("cc", rounds)
         ran = run(command, subject.text(rounds))
         ran["seconds"], ran["cpu"], ran["result"] = subject.told(ran.pop("output"))
         ran["memory"], ran["recorder"] = ran.pop("child"), ran.pop("own")
-        ran["sampling"] = dict(sampling(profile), **told_work(ran.pop("complaint")))
+        ran["sampling"] = sampling(profile)
+        del ran["complaint"]
         return ran
 
     def accuracy(self, truth, profile, block):
@@ -277,18 +277,6 @@ class Bench:
     def model(self, truth, block):
         info = json.loads(run(["loci", "info", "--accuracy", "--json", truth])["output"])["accuracy"]
         return next((r["s_rdx"] for r in info if r["model"] == "StatStack" and r["block_bytes"] == int(block)), None)
-
-
-def told_work(text):
-    """What `record -v` says that watching had to do."""
-    found = {}
-    for pattern, name, unit in ((r"(\d+) traps", "traps", 1), (r"([\d.e+-]+) ms following", "burst_ns", 1e6),
-                                (r"([\d.e+-]+) ms in traps", "trap_ns", 1e6), (r"(\d+) false faults", "false_faults", 1),
-                                (r"(\d+) steps", "steps", 1)):
-        match = re.search(pattern, text)
-        if match:
-            found[name] = float(match.group(1)) * unit
-    return found
 
 
 def sampling(profile):

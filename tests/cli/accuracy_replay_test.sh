@@ -9,4 +9,5 @@ expect 0 python3 -B "$SRC/bench/accuracy_replay.py" "$LOCI" "$BUILD/tests/write_
 	"$SRC/tests/golden/accuracy_replay.tsv"
 cat out
 has out "bars hold"
+has out "as RDX. Why S is below 0.9"
 finish

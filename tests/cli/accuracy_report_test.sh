@@ -71,6 +71,25 @@ def of(slow, s=0.98, more=5):
             (("a", "default", 100, 50), ("b", "default", 200, 40), ("sqlite", "default", 300, 200),
              ("a", "period 1000000", 1000, 100), ("a", "period 5000000", 150, 90))]
 
+# 30 us a fault; counting takes as many times of native as where it was run
+def paged(faults):
+    m = measured("b", "pages", 2, 0, 2.02 + 100 * 1e-5 + 10 * 2e-5 + faults * 3e-5, 100, 10)
+    m["runs"]["watched"]["sampling"]["false_faults"] = faults
+    del m["runs"]["cc"]
+    return m
+
+priced = Report(of(0) + [paged(100), paged(900)], 0, [], "c0ffee")
+assert [round(1e6 * p, 3) for p in priced.priced()[2][:3]] == [10, 20, 30]
+assert [row[0] for row in priced.shares().rows] == ["default", "pages", "1 M", "5 M"]
+
+# a subject is judged by the median of its rounds, and by whether they are long enough
+rounds = [dict(measured("a", "default", 1, 1, 1, samples, 0, round, s), seconds=20)
+          for round, (s, samples) in enumerate([(0.5, 2100), (0.99, 1900), (0.98, 2500)])]
+judged = Report(rounds, 0, [], "c0ffee")
+found = {row[0].split(" (")[0]: row[2] for row in judged.bars.table.rows}
+assert found["registers: time S, worst"] == "0.980" and judged.each("default")[0]["least_s"] == 0.5
+assert found["registers: samples, least"] == "1900.000" and found["registers: native seconds, least"] == "1.000"
+
 report = Report(of(0), 0, [], "c0ffee")
 assert not report.bars.missed, report.bars.missed
 assert [round(1e6 * p, 3) for p in report.priced()[2][:2]] == [10, 20]
