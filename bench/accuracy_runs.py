@@ -8,6 +8,7 @@ import math
 import os
 import shutil
 import sqlite3
+import statistics
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ WEIGHTS = ["inverse", "unscaled", "proportional", "kaplan-meier", "plain"]
 CALIBRATED = 2  # native seconds of the run that tells how many rounds others have
 EXACT_SECONDS = 0.01  # native ones of the shorter exact run, if a round is not longer
 UNLIKE_ROUNDS = {"quicksort": 8}  # which sorts other numbers in each: so many for the shorter one
+MOVED = 0.001  # of what is added to an exact profile: where more has moved more of them are made
 
 
 class Failure(Exception):
@@ -247,14 +249,16 @@ class Bench:
         return path
 
     def truth(self, subject, rounds):
-        """An exact profile of as many rounds as a watched run has, made of two of few: what the second has more
-        than the first comes again with every such number of rounds."""
-        few = UNLIKE_ROUNDS.get(subject.name.split()[0]) or \
-            max(1, min(4, math.floor(EXACT_SECONDS / self.round_seconds(subject))))
-        first, second = self.exact(subject, few), self.exact(subject, 2 * few)
+        """An exact profile of as many rounds as a watched run has, made of those of few: what each such number of rounds adds
+        comes again and again."""
+        unlike = UNLIKE_ROUNDS.get(subject.name.split()[0])
+        few = unlike or max(1, min(4, math.floor(EXACT_SECONDS / self.round_seconds(subject))))
+        made = [self.exact(subject, few), self.exact(subject, 2 * few)]
+        if not unlike and moved(*made) > MOVED:
+            made += [self.exact(subject, 3 * few), self.exact(subject, 4 * few)]
         path = self.own_path("truth.loci")
-        shutil.copyfile(second, path)
-        return path, extend(first, path, (rounds - few) / few)
+        shutil.copyfile(made[-1], path)
+        return path, extend(made, path, rounds / few - len(made))
 
     def watched(self, subject, rounds, options):
         """The run of a watched program; its profile is in watched.loci."""
@@ -293,19 +297,40 @@ def whole(db):
         "SELECT id, distance, block_bytes, cold FROM histogram WHERE owner = 'whole' AND distance IN ('stack', 'time')")}
 
 
-def extend(first, second, times):
-    """Makes second first and so many times what it has more; returns its references then."""
+def bins(db, number):
+    return {(low, high): w for low, high, w in db.execute("SELECT low, high, weight FROM bin WHERE histogram_id = ?", (number,))}
+
+
+def moved(first, second):
+    """The share of what the second profile has more than the first that has only moved to greater distances: what comes once,
+    before all rounds and after them, is so much farther apart."""
+    shares = []
     with sqlite3.connect(first) as a, sqlite3.connect(second) as b:
-        old = whole(a)
-        for key, (number, cold) in whole(b).items():
-            before = dict(((low, high), w) for low, high, w in a.execute(
-                "SELECT low, high, weight FROM bin WHERE histogram_id = ?", (old[key][0],)))
-            after = dict(((low, high), w) for low, high, w in b.execute(
-                "SELECT low, high, weight FROM bin WHERE histogram_id = ?", (number,)))
-            grown = [(number, *edges, max(0, round(before.get(edges, 0) + times * (after.get(edges, 0) - before.get(edges, 0)))))
-                     for edges in sorted(set(before) | set(after))]
-            b.execute("DELETE FROM bin WHERE histogram_id = ?", (number,))
-            b.executemany("INSERT INTO bin (histogram_id, low, high, weight) VALUES (?, ?, ?, ?)", [g for g in grown if g[3]])
-            b.execute("UPDATE histogram SET cold = ? WHERE id = ?", (round(old[key][1] + times * (cold - old[key][1])), number))
-        refs = [db.execute("SELECT refs FROM run").fetchone()[0] for db in (a, b)]
-        return round(refs[0] + times * (refs[1] - refs[0]))
+        old, new = whole(a), whole(b)
+        for key in new:
+            before, after = bins(a, old[key][0]), bins(b, new[key][0])
+            fewer = sum(max(0, w - after.get(edges, 0)) for edges, w in before.items())
+            shares.append(fewer / max(1, sum(after.values()) - sum(before.values())))
+    return max(shares)
+
+
+def extend(profiles, last, times):
+    """Adds to last, a copy of the last of these, so many times what each has more than the one before; returns its references
+    then. Of several differences of a bin it is the median: what has moved through it makes one too great and the next one too
+    small, and leaves three of them one that is right."""
+    opened = [sqlite3.connect(path) for path in profiles[:-1] + [last]]
+    found = [whole(db) for db in opened]
+    for key, (number, cold) in found[-1].items():
+        each = [bins(db, histograms[key][0]) for db, histograms in zip(opened, found)]
+        colds = [histograms[key][1] for histograms in found]
+        more = lambda of: statistics.median(after - before for before, after in zip(of, of[1:]))
+        grown = [(number, *edges, max(0, round(each[-1].get(edges, 0) + times * more([e.get(edges, 0) for e in each]))))
+                 for edges in sorted(set().union(*each))]
+        opened[-1].execute("DELETE FROM bin WHERE histogram_id = ?", (number,))
+        opened[-1].executemany("INSERT INTO bin (histogram_id, low, high, weight) VALUES (?, ?, ?, ?)", [g for g in grown if g[3]])
+        opened[-1].execute("UPDATE histogram SET cold = ? WHERE id = ?", (round(cold + times * more(colds)), number))
+    refs = [db.execute("SELECT refs FROM run").fetchone()[0] for db in opened]
+    opened[-1].commit()
+    for db in opened:
+        db.close()
+    return round(refs[-1] + times * (refs[-1] - refs[-2]))

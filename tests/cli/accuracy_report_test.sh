@@ -4,28 +4,43 @@
 # least squares, causes, bars, tables and the page.
 . "$SRC/tests/cli/expect.sh"
 
-# An input that is made once, then rounds over it, all alike.
+# An input that is made once, then rounds over half of it, all alike, and in the end the other half, so many times as long
+# after it was made.
 rounds() {
 	python3 -B -c '
 for i in range(3000):
 	print(" S %x,8" % (0x100000 + 8 * i))
 for round in range('"$1"'):
 	for i in range(0, 3000, 2):
-		print(" L %x,8\n L %x,8" % (0x100000 + 8 * i, 0x100000 + 8 * (i // 100)))' >"$1.lackey"
-	expect 0 loci analyse -q -b 8,64 --no-sets -o "$1.loci" "$1.lackey"
+		print(" L %x,8\n L %x,8" % (0x100000 + 8 * i, 0x100000 + 8 * (i // 100 * 2)))
+for i in range(1, '"$2"', 2):
+	print(" L %x,8" % (0x100000 + 8 * i))' >"$3.lackey"
+	expect 0 loci analyse -q -b 8,64 --no-sets -o "$3.loci" "$3.lackey"
 }
-rounds 2
-rounds 4
-rounds 10
+for n in 2 4 6 8 10; do
+	rounds $n 0 $n
+	rounds $n 3000 end.$n
+done
 cp 4.loci truth.loci
+cp end.8.loci end.truth.loci
 expect 0 env PYTHONPATH="$SRC/bench" python3 -B -c '
 import accuracy_runs, sqlite3
-refs = accuracy_runs.extend("2.loci", "truth.loci", (10 - 2) / 2)
+refs = accuracy_runs.extend(["2.loci", "4.loci"], "truth.loci", (10 - 4) / 2)
 assert refs == 3000 + 10 * 3000, refs
 of = lambda path: sorted(sqlite3.connect(path).execute("""SELECT distance, block_bytes, low, high, weight, cold
 	FROM bin JOIN histogram ON histogram_id = id WHERE owner = "whole" AND distance IN ("stack", "time")"""))
 assert of("truth.loci") == of("10.loci")
-assert of("4.loci") != of("10.loci")'
+assert of("4.loci") != of("10.loci")
+
+# what is once alone stays where the last profile has it
+assert accuracy_runs.moved("2.loci", "4.loci") == 0
+assert accuracy_runs.moved("end.2.loci", "end.4.loci") > 0.01
+refs = accuracy_runs.extend(["end.%d.loci" % n for n in (2, 4, 6, 8)], "end.truth.loci", 1)
+assert refs == 3000 + 10 * 3000 + 1500, refs
+def more(one, other): # by bins
+	a, b = ({row[:4]: row[4] for row in of(path)} for path in (one, other))
+	return {k: a.get(k, 0) - b.get(k, 0) for k in set(a) | set(b) if a.get(k, 0) != b.get(k, 0)}
+assert more("end.truth.loci", "end.8.loci") == more("10.loci", "8.loci")'
 expect 0 loci diff --accuracy --json -b 8 10.loci truth.loci
 has out '"s_schuff": 1,'
 
