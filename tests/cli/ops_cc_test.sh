@@ -26,6 +26,13 @@ elements() {
 		join function on function.id = function_id where name = '$2' and kind = '$3'"
 }
 
+# vectored FILE FLOPS: of shape on vectors, but for the last elements, of which there may be too few for one
+vectored() {
+	local got
+	got=$(of "$1" shape vector_flops)
+	((got <= $2 && got > $2 - 12 * 64)) || fail "$1: vector_flops of shape is $got, want $2"
+}
+
 # Byfl's example: 1000 elements and 3 rounds. abs, subtract, compare and multiply for each, and an
 # addition in double precision, which may not be reordered.
 shape() { # MAJOR NAME VECTORS FLAG..
@@ -41,7 +48,7 @@ shape() { # MAJOR NAME VECTORS FLAG..
 	is "$name.loci" fill memset_bytes 12000
 	is "$name.loci" fill memcpy_calls 3
 	is "$name.loci" fill memcpy_bytes 12000
-	is "$name.loci" shape vector_flops $((vectors ? 12000 : 0))
+	vectored "$name.loci" $((vectors ? 12000 : 0))
 	[ "$(elements "$name.loci" shape load)" = 6000 ] || fail "$name: loads of shape"
 	[ "$(elements "$name.loci" shape store)" = 3000 ] || fail "$name: stores of shape"
 	[ "$(sqlite3 "$name.loci" "select loaded_bytes || ' ' || stored_bytes || ' ' || touched_bytes from footprint
