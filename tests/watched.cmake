@@ -116,7 +116,7 @@ endforeach()
 # lies.
 add_library(pages-alone SHARED runtime/pages_alone.c)
 set_target_properties(pages-alone PROPERTIES C_VISIBILITY_PRESET default)
-foreach(file watch_pages.c page_ends.c page_faults.c page_probe.c led_calls.c call_reach.c mappings.c system.c
+foreach(file watch_pages.c watch_stop.c page_ends.c page_faults.c page_probe.c led_calls.c call_reach.c mappings.c system.c
     call_slots_x86_64.S)
   target_sources(pages-alone PRIVATE ${CMAKE_SOURCE_DIR}/src/collect/runtime/${file})
 endforeach()

@@ -70,7 +70,7 @@ export function headline(profile, lens) {
 function sentenceOf(profile, lens) {
 	const { cache, result } = lens;
 
-	if (!cache || isJudged(profile, cache)) return profile.report.verdict.text;
+	if (!cache || profile.report.verdict.kind === "unknown" || isJudged(profile, cache)) return profile.report.verdict.text;
 	const room = profile.isObject ? `${cacheBlocks(cache)}-object` : bytes(cache.size_bytes);
 
 	if (result.fault) return `What misses a ${room} ${cache.name} is not known: ${result.fault}.`;

@@ -403,6 +403,13 @@ static bool is_of_samples(const struct loci_analysis *a)
 	return a->options->sampling || a->options->watching;
 }
 
+static const char *why_given_up(const char *by)
+{
+	return by && !strcmp(by, "pages")
+		? "other memory of their page was too hot, or it cannot be closed (stacks)"
+		: "their block could not be watched";
+}
+
 static void note_watched(struct loci_analysis *a)
 {
 	const struct loci_sample_sum *sum = &a->samples;
@@ -417,6 +424,15 @@ static void note_watched(struct loci_analysis *a)
 		loci_analysis_add_note(a, text);
 		return;
 	}
+	if (loci_sample_sum_is_blind(sum)) {
+		snprintf(text, sizeof(text),
+			"%" PRIu64 " samples of %" PRIu64 " references: %" PRIu64
+			" reused while followed; none of the others was watched until its reuse, "
+			"and how far away these are is unknown",
+			sum->samples, sum->references, sum->in_burst);
+		loci_analysis_add_note(a, text);
+		return;
+	}
 	snprintf(text, sizeof(text),
 		"%" PRIu64 " samples of %" PRIu64 " references, watched until their reuse: %" PRIu64
 		" reused while followed, %" PRIu64 " met by %s, %" PRIu64
@@ -428,10 +444,9 @@ static void note_watched(struct loci_analysis *a)
 					       : "a debug register",
 		sum->never, loci_sample_sum_effective(sum), loci_sample_sum_error(sum));
 	loci_analysis_add_note(a, text);
-	if (sum->abandoned) {
-		snprintf(text, sizeof(text),
-			"%" PRIu64 " watches were given up: other memory of their page was too hot",
-			sum->abandoned);
+	if (sum->abandoned > a->watch_cost.lapsed) {
+		snprintf(text, sizeof(text), "%" PRIu64 " watches were given up: %s",
+			sum->abandoned - a->watch_cost.lapsed, why_given_up(by));
 		loci_analysis_add_note(a, text);
 	}
 }
@@ -485,6 +500,7 @@ static void describe_watches(const struct loci_analysis *a, struct loci_sampling
 	row->never = a->samples.never;
 	row->abandoned = a->samples.abandoned;
 	row->by_time = a->samples.by_time;
+	row->unknown = a->samples.touches > 0 ? a->samples.unknown / a->samples.touches : 0;
 	row->traps = cost->traps;
 	row->false_faults = cost->false_faults;
 	row->steps = cost->steps;

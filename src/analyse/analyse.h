@@ -40,7 +40,8 @@ struct loci_analyse_sampling {
 struct loci_analyse_watch_cost {
 	uint64_t traps, false_faults, steps, syscalls; /* as in loci_sampling_row */
 	uint64_t burst_ns, trap_ns;
-	uint64_t lost; /* samples of which no stream tells */
+	uint64_t lost;   /* samples of which no stream tells */
+	uint64_t lapsed; /* watches given up because nothing could be watched any more */
 };
 
 /* The streams have samples that were watched: watch_events.h. */

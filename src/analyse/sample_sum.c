@@ -93,6 +93,7 @@ int loci_sample_sum_merge(struct loci_sample_sum *into, const struct loci_sample
 	into->touches += from->touches;
 	into->writes += from->writes;
 	into->straddles += from->straddles;
+	into->unknown += from->unknown;
 	into->threads |= from->threads;
 	if (merge_hists(&into->shared, &from->shared) < 0 ||
 		loci_hist_merge(&into->time, &from->time) < 0 ||
@@ -123,6 +124,11 @@ static double worst_chance(const struct loci_hist *hist, double n)
 	return n > 0 ? NORMAL_95 * sqrt(worst / n) : 1;
 }
 
+bool loci_sample_sum_is_blind(const struct loci_sample_sum *sum)
+{
+	return sum->unknown > 0 && !sum->by_watch && !sum->never;
+}
+
 double loci_sample_sum_error(const struct loci_sample_sum *sum)
 {
 	double all = loci_hist_total(&sum->shared.distance), n = loci_sample_sum_effective(sum);
@@ -130,6 +136,8 @@ double loci_sample_sum_error(const struct loci_sample_sum *sum)
 
 	if (all > 0)
 		open = loci_hist_finite(&sum->shared.at_least) / all;
+	else if (sum->touches > 0)
+		open = sum->unknown / sum->touches;
 	return 100 * fmin(1, chance + open);
 }
 

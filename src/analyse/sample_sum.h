@@ -30,8 +30,9 @@ struct loci_sample_sum {
 	uint64_t in_burst, by_watch, never, abandoned, by_time;
 	double weight, square; /* of samples: sums, and of their squares */
 	double touches, writes, straddles;
-	double stores; /* of references, as is known of samples that were watched */
-	bool threads;  /* some process had several */
+	double stores;  /* of references, as is known of samples that were watched */
+	double unknown; /* touches: of samples that were watched, those that stand for no outcome */
+	bool threads;   /* some process had several */
 	struct loci_sample_hists shared, private_; /* of windows around samples */
 	struct loci_hist time, time_remote; /* of samples that were watched; by another thread */
 	/* Of those, the ones whose stack distance was counted while they were followed, or is known
@@ -49,6 +50,9 @@ int loci_sample_sum_add_threads(struct loci_sample_sum *sum, size_t n);
 int loci_sample_sum_merge(struct loci_sample_sum *into, const struct loci_sample_sum *from);
 /* Samples of one weight that would say as much. */
 double loci_sample_sum_effective(const struct loci_sample_sum *sum);
+/* No sample that was not reused while it was followed was seen to its end: of reuses further away
+ * nothing is known. */
+bool loci_sample_sum_is_blind(const struct loci_sample_sum *sum);
 /* 95 % half-width of miss ratios at the worst size, in points: of chance, and what samples that
  * were given up leave open. */
 double loci_sample_sum_error(const struct loci_sample_sum *sum);

@@ -330,6 +330,7 @@ int loci_watch_events_finish(
 	sum->lost = result->pooled;
 	sum->abandoned = result->abandoned;
 	add_samples(watched, sum);
+	sum->unknown = result->unknown * sum->touches;
 	for (size_t i = 0; i < result->n; i++)
 		all += result->outcome[i].weight;
 	watched->scale = all > 0 ? sum->touches / all : 0;

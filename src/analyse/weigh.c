@@ -25,6 +25,7 @@ struct watched {
 struct context {
 	uint64_t key, samples;
 	double base, weight; /* of its samples, and of its outcomes */
+	double unknown;      /* of samples that were given up, which no outcome stands for */
 	double touches;      /* by shares of any samples */
 	bool has_outcome;
 };
@@ -218,7 +219,7 @@ static int open_watched(struct loci_weigh *weigh, struct watched *opened)
 	uint32_t watch = opened->sample.watch;
 	struct watched *before = watch < LOCI_WATCHES ? &weigh->watched[watch] : NULL;
 	bool was_free = before && !before->k;
-	double taken;
+	double taken = 1;
 
 	for (unsigned i = 0; i < LOCI_WATCHES; i++)
 		weigh->watched[i].k += weigh->watched[i].k > 0;
@@ -229,7 +230,8 @@ static int open_watched(struct loci_weigh *weigh, struct watched *opened)
 	if (!before)
 		return abandon(weigh, opened->sample.id) < 0
 			? -ENOMEM
-			: give_up(weigh, opened, opened->sample.count, 0);
+			: give_up(weigh, opened, opened->sample.count,
+				  taken > 0 ? 0 : weight_of(weigh, opened));
 	if (!was_free &&
 		give_up(weigh, before, before->evicted ? before->evicted : opened->sample.count,
 			0) < 0)
@@ -526,7 +528,7 @@ static double later_weight(
 
 /* A watch that was given up, and not for another sample, would have met its reuse later. What it
  * stood for goes to those of its context that did (Efron 1967); where there is none it has an
- * outcome like one of all others', taken in turn. */
+ * outcome like one of all others', taken in turn. If none was reused as late nothing is known. */
 static int share_out(
 	struct loci_weigh *weigh, const struct tellers *tellers, size_t given_up, double turn)
 {
@@ -568,6 +570,7 @@ static int share_out(
 		context->has_outcome = true;
 		return 0;
 	}
+	context->unknown += than.outcome.weight;
 	return 0;
 }
 
@@ -599,6 +602,24 @@ static double pool(const struct loci_weigh *weigh, struct loci_weigh_result *ret
 	return is_scaled(weigh) && left > 0 ? weigh->touches / left : 1;
 }
 
+/* Contexts whose samples all gave way to others are like the rest. */
+static double unknown_share(const struct loci_weigh *weigh)
+{
+	double unknown = 0, sum = 0;
+
+	for (size_t i = 0; i < weigh->n_contexts; i++) {
+		const struct context *context = &weigh->context[i];
+		double all = context->weight + context->unknown;
+		double touches = is_scaled(weigh) ? context->touches : all;
+
+		if (!(all > 0))
+			continue;
+		unknown += touches * context->unknown / all;
+		sum += touches;
+	}
+	return sum > 0 ? unknown / sum : 0;
+}
+
 int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *clock,
 	struct loci_weigh_result *ret, struct loci_err *err)
 {
@@ -620,6 +641,7 @@ int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *c
 	if (!weigh->outcome)
 		return loci_err_nomem(err);
 	shared = pool(weigh, ret);
+	ret->unknown = unknown_share(weigh);
 	for (size_t i = 0; i < weigh->n_known; i++) {
 		struct loci_weigh_outcome outcome = weigh->known[i].outcome;
 		const struct context *context = &weigh->context[outcome.context];

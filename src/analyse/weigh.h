@@ -65,7 +65,8 @@ struct loci_weigh_sample {
 	const struct loci_weigh_share *share;
 	size_t n_shares;
 };
-/* A sample, in the order of the lotteries. If its watch was armed the sample there is given up. */
+/* A sample, in the order of the lotteries. If its watch was armed the sample there is given up.
+ * Without a watch while none is armed it could not be watched, and is given up itself. */
 int loci_weigh_open(
 	struct loci_weigh *weigh, const struct loci_weigh_sample *sample, struct loci_err *err);
 
@@ -114,6 +115,8 @@ struct loci_weigh_result {
 	double base;        /* of all samples */
 	double touches;     /* the same, by their shares */
 	double effective;   /* sample size: (sum w)^2 / sum w^2 */
+	double unknown; /* share of the touches that stand for no outcome: their samples were not
+			   reused while followed, and none that was watched for longer was */
 };
 /* After the last reference: what is still watched is never reused. Once. clock: what references are
  * in touches, settled; NULL: one each. */

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "cli/record_args.h"
+#include "cli/watch_notes.h"
 #include "collect/probe.h"
 
 #include <errno.h>
@@ -225,16 +226,12 @@ void loci_watch_run_note(const struct loci_watch_run_args *args,
 			.syscalls = took->syscalls,
 			.burst_ns = took->burst_ns,
 			.trap_ns = took->trap_ns + took->page_ns,
-			.lost = took->lost });
+			.lost = took->lost,
+			.lapsed = took->lapsed });
 	if (args->lacks_registers)
 		loci_analysis_note(analysis,
 			"watched by pages: no debug register can be had here (see loci doctor)");
-	if (took->failed) {
-		snprintf(text, sizeof(text),
-			"nothing could be watched (%s): only reuses within %u references are known",
-			strerror(-(int)took->failed), args->run.burst_refs);
-		loci_analysis_note(analysis, text);
-	}
+	loci_watch_notes(&args->run, took, analysis);
 	if (took->lost) {
 		snprintf(text, sizeof(text),
 			"%" PRIu64 " sample%s lost beside these: code ran over %s, or nothing "

@@ -19,6 +19,9 @@ static const char *advice(int error)
 		       "system call perf_event_open";
 	case ENOSPC:
 		return "a debugger has them all";
+	case E2BIG:
+	case EINVAL:
+		return "the kernel is older than 5.13, which cannot send its traps to threads";
 	case ENOSYS:
 		return "the kernel, or a sandbox, does not offer it";
 	default:
@@ -26,6 +29,7 @@ static const char *advice(int error)
 	}
 }
 
+/* With what watch_registers.c asks for: kernels before 5.13 have registers, but not these. */
 int loci_probe_registers(struct loci_err *err)
 {
 	static uint64_t watched;
@@ -36,8 +40,12 @@ int loci_probe_registers(struct loci_err *err)
 		.bp_addr = (uintptr_t)&watched,
 		.bp_len = HW_BREAKPOINT_LEN_8,
 		.disabled = 1,
+		.inherit = 1,
+		.inherit_thread = 1,
 		.exclude_kernel = 1,
-		.exclude_hv = 1 };
+		.exclude_hv = 1,
+		.remove_on_exec = 1,
+		.sigtrap = 1 };
 	loci_autoclose int fd =
 		(int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 

@@ -46,6 +46,24 @@ enum loci_control_watch {
 
 #define LOCI_CONTROL_FAR UINT32_MAX
 
+/* Why a process that goes on is watched no longer. */
+enum loci_control_stop {
+	LOCI_STOP_NONE = 0,
+	LOCI_STOP_IO_URING, /* system calls whose work the kernel does later: io_uring_setup .. */
+	LOCI_STOP_AIO,      /* .. and io_setup */
+	LOCI_STOP_USERFAULTFD,
+	LOCI_STOP_FILTER,      /* of system calls, by the program (seccomp) */
+	LOCI_STOP_DISPATCH,    /* of system calls, by the program (prctl) */
+	LOCI_STOP_CALL,        /* a system call of another kind (of 32 bits) */
+	LOCI_STOP_PLACES,      /* system calls were made at more places than can be led */
+	LOCI_STOP_STACK,       /* of the program's own making (coroutines) */
+	LOCI_STOP_SIGNAL,      /* the program waits for one that is needed */
+	LOCI_STOP_CLONE,       /* a thread that the C library did not make */
+	LOCI_STOP_THREADS,     /* there are too many */
+	LOCI_STOP_DESCRIPTORS, /* they were closed too often, or there are no more */
+	LOCI_STOPS
+};
+
 /* Of LOCI_CONTROL_WATCH. The first ones are the recorder's, the others are what all processes had
  * to do, added up with atomic operations. */
 struct loci_control_watching {
@@ -70,6 +88,18 @@ struct loci_control_watching {
 	uint64_t last_period;
 	uint64_t lost; /* samples that code without tests ran over, or that could not be placed */
 	uint64_t page_ns; /* of pages: for false faults, steps and calls that were led */
+	/* What was not watched, and why: */
+	uint32_t stop;      /* enum loci_control_stop: of the process where it was first */
+	uint32_t n_stopped; /* processes */
+	uint32_t fewest;    /* watches of a process that has some, but fewer than asked for; 0: none
+			       has; -errno of why */
+	uint32_t fewer_for;
+	uint32_t missed_threads; /* of a process that had them when watching began; the most */
+	uint32_t reserved;
+	uint64_t began_ns, stop_ns; /* the first process, and `stop` */
+	uint64_t entered;           /* samples whose reuse did not come while they were followed */
+	uint64_t unwatched;         /* of these: watching could not begin, or had stopped */
+	uint64_t lapsed; /* watches that had no chance any more when, or after, it stopped */
 };
 
 struct loci_control {
@@ -90,7 +120,7 @@ struct loci_control {
 				references where they meet; 0: none */
 	struct loci_control_samples slot[LOCI_CONTROL_SLOTS];
 	struct loci_control_watching watching;
-	uint32_t reserved[470];
+	uint32_t reserved[454];
 };
 _Static_assert(sizeof(struct loci_control) == 4096, "the size is fixed");
 

@@ -127,6 +127,26 @@ static void find_sharing(struct loci_verdict *v, const struct loci_subject *subj
 	loci_sharing_fini(sharing);
 }
 
+/* Of the touches in all runs. Returns whether no sample at all was seen to a far reuse, or to the
+ * end. */
+static bool find_unknown(struct loci_verdict *v, struct loci_profile *profile)
+{
+	const struct loci_sampling_row *row;
+	double refs = 0, unknown = 0;
+	uint64_t known = 0;
+	size_t n;
+
+	if (!profile || loci_profile_samplings(profile, &row, &n, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		refs += (double)row[i].refs;
+		unknown += (double)row[i].refs * row[i].unknown;
+		known += row[i].by_watch + row[i].never;
+	}
+	v->unknown = refs > 0 ? unknown / refs : 0;
+	return v->unknown > 0 && !known;
+}
+
 void loci_verdict(const struct loci_subject *subject, struct loci_verdict *ret)
 {
 	const struct loci_hist *stack = subject->stack, *near = stack;
@@ -136,6 +156,10 @@ void loci_verdict(const struct loci_subject *subject, struct loci_verdict *ret)
 
 	*v = (struct loci_verdict){ .conflict_level = -1 };
 	v->touches = loci_hist_total(stack);
+	if (find_unknown(v, subject->profile)) {
+		v->kind = LOCI_VERDICT_UNKNOWN;
+		return;
+	}
 	if (!(v->touches > 0)) {
 		v->kind = LOCI_VERDICT_NOTHING;
 		return;
@@ -160,9 +184,10 @@ void loci_verdict(const struct loci_subject *subject, struct loci_verdict *ret)
 	find_sharing(v, subject);
 	if (loci_culprit_find(subject, &v->culprit, NULL) < 0)
 		v->culprit.is_known = false; /* the rest of the verdict stands */
-	v->kind = longest(stack) == 1 && stack->cold <= 1 ? LOCI_VERDICT_ONE_BLOCK
-		: v->cold >= MOST                         ? LOCI_VERDICT_NEW
-		: !(v->far > 0)                           ? LOCI_VERDICT_FITS
-		: v->near.share >= MOST                   ? LOCI_VERDICT_NEAR
-							  : LOCI_VERDICT_FAR;
+	v->kind = longest(stack) == 1 && stack->cold <= 1 && v->unknown < MINOR
+		? LOCI_VERDICT_ONE_BLOCK
+		: v->cold >= MOST       ? LOCI_VERDICT_NEW
+		: !(v->far > 0)         ? LOCI_VERDICT_FITS
+		: v->near.share >= MOST ? LOCI_VERDICT_NEAR
+					: LOCI_VERDICT_FAR;
 }

@@ -11,6 +11,7 @@
 
 enum loci_verdict_kind {
 	LOCI_VERDICT_NOTHING,   /* no touches */
+	LOCI_VERDICT_UNKNOWN,   /* samples tell short reuses only */
 	LOCI_VERDICT_ALL_NEW,   /* no reuses */
 	LOCI_VERDICT_ONE_BLOCK, /* nothing but reuses of one block */
 	LOCI_VERDICT_FITS,      /* no reuse reaches beyond `near` */
@@ -32,9 +33,10 @@ struct loci_verdict_size {
 struct loci_verdict {
 	enum loci_verdict_kind kind;
 	double touches;
-	double cold;   /* share of first touches, and of blocks lost to other threads' writes */
-	double far;    /* share of reuses that do not fit in `near` */
-	double beyond; /* share of reuses that do not fit in the outermost level */
+	double cold;    /* share of first touches, and of blocks lost to other threads' writes */
+	double unknown; /* share of touches of which samples do not tell when they are reused */
+	double far;     /* share of reuses that do not fit in `near` */
+	double beyond;  /* share of reuses that do not fit in the outermost level */
 	struct loci_verdict_size near;    /* the first level, or the size half of all touches need;
 					     share: that fits */
 	struct loci_verdict_size next;    /* the first step beyond near; share: of the step */

@@ -216,6 +216,7 @@ static const struct column sampling_columns[] = {
 	COLUMN(sampling, "burst_ns", U64_NULL, burst_ns, LATER),
 	COLUMN(sampling, "trap_ns", U64_NULL, trap_ns, LATER),
 	COLUMN(sampling, "by_time", U64_NULL, by_time, LATER),
+	COLUMN(sampling, "unknown", REAL, unknown, LATER),
 };
 
 static const struct column level_columns[] = {

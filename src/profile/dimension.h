@@ -164,6 +164,8 @@ struct loci_sampling_row {
 	uint64_t traps, false_faults, steps, syscalls; /* that it took; of pages: beside the block,
 							  single steps, calls led past them */
 	uint64_t burst_ns, trap_ns; /* that following samples took longer; in handlers */
+	double unknown; /* share of the touches whose samples were given up, and no other stands
+			   for: when they are reused nobody knows */
 };
 
 struct loci_level_row {

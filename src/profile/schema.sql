@@ -335,7 +335,8 @@ CREATE TABLE sampling ( -- a row for each run that was sampled: how references w
 	syscalls INTEGER,     -- of pages: calls of the kernel that had to be led past them
 	burst_ns INTEGER,     -- spent following samples
 	trap_ns INTEGER,      -- spent in handlers
-	by_time INTEGER       -- of by_watch: whose distance is estimated by time, and may be off by more than one part in 128; the others are counted
+	by_time INTEGER,      -- of by_watch: whose distance is estimated by time, and may be off by more than one part in 128; the others are counted
+	unknown REAL          -- share of the touches whose samples were given up and that no other sample stands for: when they are reused is not known
 );
 
 -- Caches named at record time and what each owner met there.

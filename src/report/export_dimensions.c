@@ -231,6 +231,7 @@ static const struct member sampling_members[] = {
 	MEMBER(sampling, "burst_ns", COUNT, burst_ns),
 	MEMBER(sampling, "trap_ns", COUNT, trap_ns),
 	MEMBER(sampling, "by_time", COUNT, by_time),
+	MEMBER(sampling, "unknown", REAL, unknown),
 };
 
 static const struct member level_members[] = {

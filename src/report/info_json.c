@@ -51,6 +51,7 @@ static void put_samples(struct loci_json *json, struct loci_profile *profile)
 		loci_pair_u64(json, "by_watch", row[i].by_watch);
 		loci_pair_u64(json, "by_time", row[i].by_time);
 		loci_pair_u64(json, "never", row[i].never);
+		loci_pair_number(json, "unknown", row[i].unknown);
 		loci_json_object_end(json);
 	}
 	loci_json_array_end(json);

@@ -35,7 +35,9 @@ static const char *how_measured(const struct loci_screen *screen, char *buf, siz
 	const char *noun = loci_report_noun(screen->subject);
 	const char *mode = screen->subject->run->mode;
 
-	if (grain->error_points > 0)
+	if (screen->verdict.kind == LOCI_VERDICT_UNKNOWN)
+		snprintf(buf, size, "sampled, short reuses only");
+	else if (grain->error_points > 0)
 		snprintf(buf, size, "sampled, %s %.2g points", screen->text->glyph->plus_minus,
 			grain->error_points);
 	else if (mode && strcmp(mode, "exact"))

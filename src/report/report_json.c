@@ -20,6 +20,7 @@ static const unsigned percents[] = { 50, 70, 80, 90, 95, 99 };
 
 static const char *const kinds[] = {
 	[LOCI_VERDICT_NOTHING] = "nothing",
+	[LOCI_VERDICT_UNKNOWN] = "unknown",
 	[LOCI_VERDICT_ALL_NEW] = "all-new",
 	[LOCI_VERDICT_ONE_BLOCK] = "one-block",
 	[LOCI_VERDICT_FITS] = "fits",

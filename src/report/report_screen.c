@@ -96,7 +96,7 @@ int loci_report_screen(
 	loci_screen_header(&screen);
 	fputc('\n', text->out);
 	print_verdict(&screen);
-	if (screen.verdict.kind == LOCI_VERDICT_NOTHING)
+	if (screen.verdict.kind <= LOCI_VERDICT_UNKNOWN)
 		return 0;
 	fputc('\n', text->out);
 	loci_screen_histogram(&screen);

@@ -143,6 +143,15 @@ static void say_nothing(struct sentence *s)
 	say(s, "No %s: there is nothing to judge.", loci_report_noun(s->subject));
 }
 
+static void say_unknown(struct sentence *s)
+{
+	say_share(s, s->verdict->unknown);
+	say(s,
+		" of %s are reused later than their samples were followed, or never, and none of "
+		"these could be watched: which caches hold them is unknown.",
+		loci_report_noun(s->subject));
+}
+
 static void say_all_new(struct sentence *s)
 {
 	const char *what = s->subject->is_object ? "object" : "block";
@@ -215,6 +224,7 @@ static void say_far(struct sentence *s)
 
 static void (*const say_kind[])(struct sentence *) = {
 	[LOCI_VERDICT_NOTHING] = say_nothing,
+	[LOCI_VERDICT_UNKNOWN] = say_unknown,
 	[LOCI_VERDICT_ALL_NEW] = say_all_new,
 	[LOCI_VERDICT_ONE_BLOCK] = say_one_block,
 	[LOCI_VERDICT_FITS] = say_fits,
@@ -249,6 +259,17 @@ static void say_memory(struct sentence *s)
 	} else {
 		say(s, " are first touches and go to memory.");
 	}
+}
+
+/* Others stand for them in all that was said. */
+static void say_given_up(struct sentence *s)
+{
+	if (s->verdict->unknown < NOTABLE)
+		return;
+	say(s, " Of ");
+	say_share(s, s->verdict->unknown);
+	say(s, " of %s it is unknown when they are reused: their watches were given up.",
+		loci_report_noun(s->subject));
 }
 
 static void say_conflict(struct sentence *s)
@@ -373,6 +394,7 @@ const char *loci_report_verdict(const struct loci_subject *subject,
 	if (verdict->kind > LOCI_VERDICT_ALL_NEW) {
 		say_memory(&s);
 		say_conflict(&s);
+		say_given_up(&s);
 		say_sharing(&s);
 	}
 	buf[0] = (char)toupper((unsigned char)buf[0]);

@@ -454,6 +454,7 @@ static void check_given_up(void)
 	CHECK(loci_weigh_evict(weigh, 7, 300, 0, NULL) == 0); /* and none at all */
 	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
 	CHECK_U64(result.abandoned, 3);
+	CHECK_NEAR(result.unknown, 1.0 / 7, 1e-12); /* the seventh */
 	CHECK_U64(result.n, 5);
 	for (size_t i = 0; i < 3; i++) /* 5, 50, 60: of context 1 */
 		CHECK_NEAR(result.outcome[i].weight, weight[i], 1e-12);
@@ -465,6 +466,32 @@ static void check_given_up(void)
 	CHECK_U64(result.outcome[4].context, 2);
 	CHECK_NEAR(result.outcome[4].weight, 1.5, 1e-12);
 	loci_weigh_free(weigh);
+}
+
+/* A sample without a watch, where none is armed, could not be watched. Those that were stand for
+ * it, if they were reused as late; else nothing is known of it, and that is said. */
+static void check_unwatched(void)
+{
+	for (unsigned watched = 0; watched < 2; watched++) {
+		struct loci_weigh_result result;
+		struct loci_weigh *weigh;
+
+		CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+		OPEN(1, 0, 1, LOCI_WATCH_BURST);
+		CHECK(fired(weigh, 1, 5, 9) == 0);
+		if (watched) {
+			OPEN(2, 0, 1, 0);
+			CHECK(fired(weigh, 2, 500, 9) == 0);
+		}
+		OPEN(3, 10, 1, LOCI_WATCH_NONE);
+		OPEN(4, 20, 1, LOCI_WATCH_NONE);
+		CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+		CHECK_U64(result.n, 1 + watched);
+		CHECK_NEAR(result.unknown, watched ? 0 : 2.0 / 3, 1e-12);
+		if (watched)
+			CHECK_NEAR(result.outcome[1].weight, 3, 1e-12);
+		loci_weigh_free(weigh);
+	}
 }
 
 /* What a lot decided is no loss to others: one in two stands for both, the other for nothing. */
@@ -728,6 +755,7 @@ int main(void)
 	check_shares();
 	check_rough();
 	check_given_up();
+	check_unwatched();
 	check_many_given_up();
 	check_touches();
 	check_stretches();

@@ -693,6 +693,38 @@ static void interrupted(void)
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
+static void *live(void *data)
+{
+	return pthread_barrier_wait(data), NULL;
+}
+
+/* More than there was room for the memory of: three pieces of each. */
+static void many_threads(void)
+{
+	enum { THREADS = 500 };
+	static pthread_t thread[THREADS];
+	volatile char *page = new_pages(1);
+	pthread_attr_t small;
+	pthread_barrier_t all;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	pthread_barrier_init(&all, NULL, THREADS + 1);
+	begin();
+	for (unsigned i = 0; i < THREADS; i++)
+		CHECK(pthread_create(&thread[i], &small, live, &all) == 0);
+	CHECK(pages_arm(0, (char *)page) && watching->n_stopped == 0);
+	page[0]++;
+	CHECK(n_fired == 1);
+	pthread_barrier_wait(&all);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	CHECK(watching->n_stopped == 0);
+	pages_end();
+	pthread_barrier_destroy(&all);
+	pthread_attr_destroy(&small);
+}
+
 static void asynchronous(void)
 {
 	volatile char *page = new_pages(1);
@@ -700,6 +732,9 @@ static void asynchronous(void)
 	begin();
 	CHECK(pages_arm(0, (char *)page));
 	syscall(SYS_io_uring_setup, 0, NULL);
+	CHECK(watching->stop == LOCI_STOP_IO_URING && watching->n_stopped == 1);
+	syscall(SYS_userfaultfd, ~0); /* it has stopped already */
+	CHECK(watching->stop == LOCI_STOP_IO_URING && watching->n_stopped == 1);
 	CHECK(n_given_up == 1 && !pages_arm(0, (char *)page));
 	page[0]++;
 	CHECK(n_fired == 0);
@@ -741,7 +776,7 @@ static void (*const tests[])(void) = { fires_once, steps_beside, charges_calls, 
 	two_in_a_page, moves_and_disarms, only_writes, small_blocks, hot_pages, lots_of_one,
 	strings, pages_at_once, refusals, kernel_reads_and_writes, closes_behind_calls, own_faults,
 	barriers, mappings_change, forks, threads, calls_on_their_way, contention, interrupted,
-	asynchronous };
+	many_threads, asynchronous };
 
 int main(int argc, char **argv)
 {

@@ -14,6 +14,7 @@
 #include <semaphore.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -468,7 +469,7 @@ static void taken_by_others(void)
 	for (unsigned i = 0; i < WATCHES; i++) {
 		CHECK((fd[i] = take_register()) >= 0);
 		CHECK_U64(begin(WATCHES, &failed), WATCHES - 1 - i);
-		CHECK(failed == (i == WATCHES - 1 ? -ENOSPC : 0));
+		CHECK(failed == -ENOSPC); /* of one, or of all */
 		end();
 	}
 	for (unsigned i = 0; i < WATCHES; i++)
@@ -616,6 +617,66 @@ static void measure(void)
 		tell(&worker[i], QUIT, NULL);
 }
 
+/* As many as have descriptors are watched, and the others told of. */
+static void many_threads(void)
+{
+	enum { THREADS = 70, REACHED = 63 };
+	static struct worker worker[THREADS];
+	unsigned n = 0;
+
+	end();
+	control.watching.missed_threads = 0;
+	for (unsigned i = 0; i < THREADS; i++)
+		hire(&worker[i]);
+	again(3, false);
+	for (unsigned i = 0; i < THREADS; i++) {
+		CHECK(arm(0, &block[7]));
+		n += FIRES(tell(&worker[i], TOUCH, &block[7]));
+	}
+	CHECK_U64(n, REACHED);
+	CHECK_U64(control.watching.missed_threads, THREADS - REACHED);
+	for (unsigned i = 0; i < THREADS; i++)
+		tell(&worker[i], QUIT, NULL);
+	again(3, false);
+	CHECK_U64(control.watching.missed_threads, THREADS - REACHED); /* the most */
+}
+
+/* Descriptors for some watches, and for none. In a child. */
+static void few_descriptors(void)
+{
+	struct rlimit limit = { 8, 8 }; /* from 6 on they are ours */
+	int failed = 0;
+
+	end();
+	CHECK(close_range(3, ~0u, 0) == 0 && setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	CHECK_U64(begin(WATCHES, &failed), 2);
+	CHECK(failed == -EMFILE);
+	CHECK(arm(1, &block[5]));
+	CHECK_U64(FIRES(block[5] = 1), 1);
+	end();
+	limit.rlim_cur = 3;
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	CHECK_U64(begin(WATCHES, &failed), 0);
+	CHECK(failed == -EMFILE);
+}
+
+/* A program that closes them again and again is watched no longer, which is told. In a child. */
+static void closes_again(void)
+{
+	bool is_armed = true;
+	unsigned n = 0;
+
+	again(3, false);
+	for (; is_armed && n < 100; n++) {
+		CHECK_U64(control.watching.n_stopped, 0);
+		close_range(3, ~0u, 0);
+		is_armed = arm(0, &block[5]);
+	}
+	CHECK(!is_armed && n > 10);
+	CHECK_U64(control.watching.stop, LOCI_STOP_DESCRIPTORS);
+	CHECK_U64(control.watching.n_stopped, 1);
+}
+
 int main(int argc, char **argv)
 {
 	int failed = 0;
@@ -642,6 +703,9 @@ int main(int argc, char **argv)
 	debugged();
 	blocked();
 	stacks();
+	many_threads();
+	in_child(few_descriptors);
+	in_child(closes_again);
 	in_child(becomes_another);
 	return check_status();
 }

@@ -38,8 +38,8 @@ unsigned rt_other_threads(int *to, unsigned room)
 			const struct entry *entry = (const struct entry *)(list + at);
 			int tid = number_of(entry->name);
 
-			if (tid && tid != self && found < room)
-				to[found++] = tid;
+			if (tid && tid != self && found++ < room)
+				to[found - 1] = tid;
 			at += entry->bytes;
 		}
 	loci_syscall3(LOCI_SYS_CLOSE, fd, 0, 0);

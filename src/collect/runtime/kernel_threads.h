@@ -3,7 +3,7 @@
 #ifndef LOCI_COLLECT_RUNTIME_KERNEL_THREADS_H
 #define LOCI_COLLECT_RUNTIME_KERNEL_THREADS_H
 
-/* The numbers of those beside this one, at most so many; returns how many. */
+/* The numbers of those beside this one, at most so many; returns how many there are. */
 unsigned rt_other_threads(int *to, unsigned room);
 
 #endif

@@ -96,10 +96,31 @@ bool rt_is_slot_of_thread(uintptr_t address)
 }
 
 /* As if nothing had ever been watched: the instruction again. */
+static void stop_for(struct call *call, enum loci_control_stop why)
+{
+	rt_pages_stop(why);
+	call->reg[REG_RIP] -= CALL_BYTES;
+}
+
+/* By the call. */
+static const struct {
+	long number;
+	enum loci_control_stop why;
+} stopping[] = {
+	{ SYS_io_setup, LOCI_STOP_AIO },
+	{ SYS_io_uring_setup, LOCI_STOP_IO_URING },
+	{ SYS_userfaultfd, LOCI_STOP_USERFAULTFD },
+	{ SYS_seccomp, LOCI_STOP_FILTER },
+};
+
 static void stop(struct call *call)
 {
-	rt_pages_stop();
-	call->reg[REG_RIP] -= CALL_BYTES;
+	enum loci_control_stop why = LOCI_STOP_CALL;
+
+	for (unsigned i = 0; i < sizeof(stopping) / sizeof(*stopping); i++)
+		if (stopping[i].number == call->number)
+			why = stopping[i].why;
+	stop_for(call, why);
 }
 
 static void go(struct call *call)
@@ -108,7 +129,7 @@ static void go(struct call *call)
 	uintptr_t at = (uintptr_t)rt_call_slots + (unsigned)slot * SLOT_BYTES;
 
 	if (slot < 0)
-		stop(call);
+		stop_for(call, LOCI_STOP_PLACES);
 	else
 		call->reg[REG_RIP] = (greg_t)at;
 }
@@ -384,7 +405,7 @@ static void make_thread(struct call *call, uintptr_t stack, size_t bytes)
 
 	rt_pages_give_up(rt_pages_in(stack, bytes));
 	if (slot < 0 || !rt_wait_begin(call->context, &wait)) {
-		stop(call);
+		stop_for(call, slot < 0 ? LOCI_STOP_PLACES : LOCI_STOP_CLONE);
 		return;
 	}
 	makes_threads[slot] = true;
@@ -405,7 +426,7 @@ static void clone_as(struct call *call, uint64_t flags, uintptr_t stack, size_t 
 	else if (flags & CLONE_SETTLS)
 		make_thread(call, stack, bytes);
 	else
-		stop(call);
+		stop_for(call, LOCI_STOP_CLONE);
 }
 
 static void clone_any(struct call *call)
@@ -445,7 +466,7 @@ static void change_stack(struct call *call)
 
 		rt_pages_give_up(rt_pages_in(start, stack.ss_size));
 		if (!rt_refused_add(start, start + stack.ss_size)) {
-			stop(call);
+			stop_for(call, LOCI_STOP_THREADS);
 			return;
 		}
 	}
@@ -471,8 +492,10 @@ static void exit_thread(struct call *call)
 
 static void control(struct call *call)
 {
-	if (call->a[0] == PR_SET_SECCOMP_NR || call->a[0] == PR_DISPATCH_NR)
-		stop(call);
+	if (call->a[0] == PR_SET_SECCOMP_NR)
+		stop_for(call, LOCI_STOP_FILTER);
+	else if (call->a[0] == PR_DISPATCH_NR)
+		stop_for(call, LOCI_STOP_DISPATCH);
 	else
 		go_through(call);
 }
@@ -549,7 +572,7 @@ bool rt_led_call(int signal, siginfo_t *info, ucontext_t *context)
 	rt_wait_drop_left(context);
 	rt_pages_look_at_stack(context);
 	if (!rt_pages.is_on || info->si_arch != ARCH_X86_64)
-		stop(&call);
+		stop_for(&call, LOCI_STOP_CALL);
 	else
 		lead(&call);
 	rt_pages_unlock();

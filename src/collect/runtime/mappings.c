@@ -20,7 +20,7 @@
 #define O_CLOEXEC_NR    02000000
 
 #define N_KEPT        8
-#define N_REFUSED     1024
+#define N_REFUSED     4096 /* some three for each of the threads whose calls are led */
 #define LARGEST_STACK (64ul << 20)
 
 #define TCB_BYTES        1024 /* of what the kernel knows: the list of locks, the thread's id */

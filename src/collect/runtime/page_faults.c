@@ -321,7 +321,7 @@ static bool begin_thread(ucontext_t *context)
 	registers(context)[REG_EFL] &= ~TRAP_FLAG;
 	rt_pages_lock();
 	if (rt_pages.is_on && (!rt_refuse_thread() || !rt_pages_lead()))
-		rt_pages_stop();
+		rt_pages_stop(LOCI_STOP_THREADS);
 	rt_calls_self->n = 1; /* it is in the slot still */
 	rt_pages_unlock();
 	return true;

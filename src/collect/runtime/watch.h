@@ -5,13 +5,15 @@
 #ifndef LOCI_COLLECT_RUNTIME_WATCH_H
 #define LOCI_COLLECT_RUNTIME_WATCH_H
 
+#include "collect/run_control.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
 
 /* All with signals blocked and the lock held, but fired. */
 struct rt_watch_ops {
-	/* How many of n this process can have; *failed is -errno where that is none. Of a child,
+	/* How many of n this process can have; *failed is -errno where that is fewer. Of a child,
 	 * what its parent had is not its own. Called once in each process, before the first arm. */
 	unsigned (*begin)(unsigned n, int *failed);
 	/* A block, aligned to its size, of 1 << control->watching.block_shift bytes; an armed watch
@@ -48,5 +50,10 @@ enum rt_watch_work {
 	RT_WATCH_LED,    /* a call of the kernel, which comes however few samples there are */
 };
 uint64_t rt_watch_took(enum rt_watch_work work, uint64_t begun_ns); /* now */
+
+/* watch_stop.c. This process is watched no longer, and why: the first time counts. */
+void rt_watch_stop(enum loci_control_stop why);
+bool rt_watch_has_stopped(void);
+void rt_watch_stop_forget(void); /* it is a new process */
 
 #endif

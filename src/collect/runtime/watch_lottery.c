@@ -60,8 +60,16 @@ static struct loci_control_watching *shared(void)
 	return &rt.control->watching;
 }
 
+/* Of several processes that have fewer any one is told of. */
+static void tell_fewer(int why)
+{
+	__atomic_store_n(&shared()->fewest, lottery.n, __ATOMIC_RELAXED);
+	__atomic_store_n(&shared()->fewer_for, (uint32_t)why, __ATOMIC_RELAXED);
+}
+
 static void begin_process(void)
 {
+	uint64_t none = 0;
 	int failed = 0;
 
 	lottery.pid = rt.pid;
@@ -71,9 +79,14 @@ static void begin_process(void)
 		lottery.met[i].thread = NULL;
 	}
 	lottery.ops = shared()->by == LOCI_CONTROL_PAGES ? &rt_watch_pages : &rt_watch_registers;
+	rt_watch_stop_forget();
+	__atomic_compare_exchange_n(
+		&shared()->began_ns, &none, rt_now_ns(), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	lottery.n = lottery.ops->begin(shared()->watches, &failed);
 	if (!lottery.n)
 		__atomic_store_n(&shared()->failed, (uint32_t)failed, __ATOMIC_RELAXED);
+	else if (lottery.n < shared()->watches)
+		tell_fewer(failed);
 	lottery.reservoir = (struct loci_reservoir){ .n = lottery.n,
 		.replace = (enum loci_replace)shared()->replace,
 		.random = rt.control->seed ^ rt.salt ^ 0x9e3779b97f4a7c15u };
@@ -242,6 +255,11 @@ static void evict(unsigned watch, uint64_t by)
 	__atomic_store_n(&armed->thread, NULL, __ATOMIC_RELAXED);
 }
 
+static void add(uint64_t *count)
+{
+	__atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+}
+
 static void give_up(unsigned watch)
 {
 	evict(watch, 0);
@@ -256,9 +274,12 @@ void rt_lottery_enter(struct rt_thread *thread, const struct rt_burst_sample *sa
 	struct armed *armed;
 
 	rt_lottery_tell_met();
+	add(&shared()->entered);
 	if (watch >= 0)
 		evict((unsigned)watch, id);
 	tell_open(thread, sample, id, watch < 0 ? LOCI_WATCH_NONE : (uint32_t)watch);
+	if (!lottery.n)
+		add(&shared()->unwatched);
 	if (watch < 0)
 		return;
 	armed = &lottery.armed[watch];
@@ -270,8 +291,13 @@ void rt_lottery_enter(struct rt_thread *thread, const struct rt_burst_sample *sa
 	armed->ended = 0;
 	__atomic_store_n(&armed->count, sample->count, __ATOMIC_RELAXED);
 	__atomic_store_n(&armed->thread, thread, __ATOMIC_RELEASE);
-	if (!lottery.ops->arm((unsigned)watch, sample->block << shared()->block_shift))
-		give_up((unsigned)watch);
+	if (lottery.ops->arm((unsigned)watch, sample->block << shared()->block_shift))
+		return;
+	if (rt_watch_has_stopped()) {
+		add(&shared()->unwatched);
+		add(&shared()->lapsed);
+	}
+	give_up((unsigned)watch);
 }
 
 void rt_lottery_thread_end(const struct rt_thread *thread)
@@ -468,7 +494,10 @@ void rt_watch_lot(unsigned watch, uintptr_t address, bool is_kept)
 void rt_watch_given_up(unsigned watch, uintptr_t address)
 {
 	rt_lock();
-	if (is_armed(watch, address))
+	if (is_armed(watch, address)) {
+		if (rt_watch_has_stopped())
+			add(&shared()->lapsed);
 		give_up(watch);
+	}
 	rt_unlock();
 }

@@ -187,8 +187,10 @@ static void let_pass(void)
 	__atomic_store_n(&rt_pages.is_on, 0, __ATOMIC_RELAXED);
 }
 
-void rt_pages_stop(void)
+void rt_pages_stop(enum loci_control_stop why)
 {
+	if (rt_pages.is_on)
+		rt_watch_stop(why);
 	rt_pages_give_up(rt_pages_all());
 	let_pass();
 }
@@ -196,7 +198,7 @@ void rt_pages_stop(void)
 void rt_pages_look_at_stack(const ucontext_t *context)
 {
 	if (rt_pages.is_on && !rt_is_known_stack((uintptr_t)context->uc_mcontext.gregs[REG_RSP]))
-		rt_pages_stop();
+		rt_pages_stop(LOCI_STOP_STACK);
 }
 
 /* Permissions were copied. */
@@ -248,7 +250,7 @@ void rt_pages_leave_signals(void)
 		return;
 	mask = rt_block();
 	rt_pages_lock();
-	rt_pages_stop();
+	rt_pages_stop(LOCI_STOP_SIGNAL);
 	rt_pages_unlock();
 	rt_pages_tell_ends();
 	rt_keep_unblocked(0);
@@ -424,7 +426,7 @@ static void thread_begin(void)
 {
 	rt_pages_lock();
 	if (rt_pages.is_on && !rt_page_self.is_led && (!rt_refuse_thread() || !rt_pages_lead()))
-		rt_pages_stop();
+		rt_pages_stop(LOCI_STOP_THREADS);
 	rt_pages_unlock();
 }
 

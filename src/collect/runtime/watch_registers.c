@@ -5,11 +5,11 @@
  * own each, as far as there are descriptors.
  *
  * What is not seen: touches by the kernel; those of threads beyond MAX_FILES that were there when
- * the watches began; and those made while SIGTRAP is blocked in the kernel, which only the runtime
- * and the C library do, where neither is the program's own code. Their signal comes later, from
- * somewhere else: the block stays watched, unless that is within a call that waits, or is so for
- * the LATE_MOST-th time: our handler may itself have touched the block, where it runs on a stack of
- * the program's, and would for ever be followed by the next.
+ * the watches began, which are told of; and those made while SIGTRAP is blocked in the kernel,
+ * which only the runtime and the C library do, where neither is the program's own code. Their
+ * signal comes later, from somewhere else: the block stays watched, unless that is within a call
+ * that waits, or is so for the LATE_MOST-th time: our handler may itself have touched the block,
+ * where it runs on a stack of the program's, and would for ever be followed by the next.
  *
  * A trap may still be on its way when its watch has been moved. So an event carries the number of
  * the watch and how often it was armed, and what does not fit is dropped. */
@@ -32,7 +32,7 @@
 #define RLIMIT_NOFILE_NR    7
 
 #define REGISTERS   4
-#define MAX_FILES   16 /* of a watch: one for each thread that was there when it began */
+#define MAX_FILES   64 /* of a watch: one for each thread that was there when it began */
 #define MAX_REPAIRS 16
 #define LATE_MOST   8
 #define MAGIC       0x6c6f6369ull /* of signals that are ours */
@@ -59,6 +59,7 @@ static struct watch {
 } watches[REGISTERS];
 
 static unsigned n_repairs;
+static uint32_t n_missed;    /* threads that a watch does not reach; the most */
 static pid_t owner;          /* a child has our descriptors, but they are its parent's events */
 static uint64_t placeholder; /* where events begin, disabled */
 
@@ -149,12 +150,30 @@ static void close_files(struct watch *watch)
 static int open_files(unsigned watch)
 {
 	int self = (int)loci_syscall3(SYS_GETTID, 0, 0, 0), other[MAX_FILES - 1];
-	unsigned n = rt_other_threads(other, MAX_FILES - 1);
+	unsigned n = rt_other_threads(other, MAX_FILES - 1), missed = 0;
 	int r = open_for(watch, self);
 
-	for (unsigned i = 0; i < n && r == 0; i++)
-		open_for(watch, other[i]);
-	return r;
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < n; i++) {
+		int of_other = i < MAX_FILES - 1 ? open_for(watch, other[i]) : -EMFILE;
+
+		missed += of_other < 0 && of_other != -ESRCH; /* it may have ended */
+	}
+	if (missed > n_missed)
+		n_missed = missed;
+	return 0;
+}
+
+static void tell_missed(void)
+{
+	uint32_t *told = &rt.control->watching.missed_threads;
+	uint32_t was = __atomic_load_n(told, __ATOMIC_RELAXED);
+
+	while (was < n_missed &&
+		!__atomic_compare_exchange_n(
+			told, &was, n_missed, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
 }
 
 static void disable(struct watch *watch)
@@ -231,30 +250,26 @@ static int reason(int error)
 
 static unsigned begin(unsigned n, int *failed)
 {
+	unsigned opened = 0;
 	int r = 0;
 
+	if (n > REGISTERS)
+		n = REGISTERS;
 	for (unsigned i = 0; i < REGISTERS; i++)
 		close_files(&watches[i]);
 	owner = rt.pid;
-	n_repairs = 0;
+	n_repairs = n_missed = 0;
 	*failed = 0;
 	if (1u << rt.control->watching.block_shift > MAX_BYTES)
 		r = -EINVAL;
 	else if (!rt_own_signal_take(SIGTRAP, on_trap))
 		r = -EBUSY;
 	else
-		for (unsigned i = 0; i < n && i < REGISTERS; i++) {
-			r = reason(open_files(i));
-			if (r == 0)
-				continue;
-			if (i)
-				return i; /* a debugger may have the others */
-			break;
-		}
-	if (r == 0)
-		return n < REGISTERS ? n : REGISTERS;
+		while (opened < n && (r = reason(open_files(opened))) == 0)
+			opened++;
+	tell_missed();
 	*failed = r;
-	return 0;
+	return opened; /* a debugger may have the others */
 }
 
 /* Programs close what they do not know. */
@@ -263,7 +278,10 @@ static bool repair(unsigned watch)
 	struct watch *broken = &watches[watch];
 
 	close_files(broken);
-	return n_repairs++ < MAX_REPAIRS && open_files(watch) == 0;
+	if (n_repairs++ < MAX_REPAIRS)
+		return open_files(watch) == 0;
+	rt_watch_stop(LOCI_STOP_DESCRIPTORS);
+	return false;
 }
 
 static bool is_whole(const struct watch *watch)

@@ -139,7 +139,7 @@ void rt_page_changed(struct rt_page *page, int own);
 /* Does so in a program that has stacks of its own making (coroutines). */
 void rt_pages_look_at_stack(const ucontext_t *context);
 /* No page is watched in this process any more, and the kernel is called as ever. */
-void rt_pages_stop(void);
+void rt_pages_stop(enum loci_control_stop why);
 void rt_pages_forget(void); /* in a child: they are the parent's */
 bool rt_pages_is_own_code(uintptr_t address);
 /* The runtime was interrupted, which may hold its lock. */
