@@ -15,7 +15,7 @@ import time
 
 import accuracy_page
 import accuracy_report
-from accuracy_runs import WEIGHTS, Bench, Failure, Kernel, Sqlite, Store
+from accuracy_runs import Bench, Failure, Kernel, Sqlite, Store
 
 QUICK = bool(os.environ.get("QUICK"))
 SCALE = float(os.environ.get("SCALE", "0.1" if QUICK else "1"))
@@ -101,11 +101,8 @@ def measure(bench, subject, item):
              "period": period, "runs": ran, "effective": ran["watched"]["sampling"].get("effective"),
              "accuracy": bench.accuracy(truth, bench.own_path("watched.loci"), item.block),
              "model": bench.model(truth, item.block)}
-    if item.weights:  # the same samples again: the seed is the same
-        value["weights"] = {WEIGHTS[0]: value["accuracy"]}
-        for weights in WEIGHTS[1:]:
-            bench.watched(subject, rounds, options + ["--weights", weights])
-            value["weights"][weights] = bench.accuracy(truth, bench.own_path("watched.loci"), item.block)
+    if item.weights:  # the same samples, in every way
+        value["weights"] = bench.weighed(truth, subject, rounds, options, item.block)
     return value
 
 

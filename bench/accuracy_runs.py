@@ -273,6 +273,16 @@ class Bench:
         del ran["complaint"]
         return ran
 
+    def weighed(self, truth, subject, rounds, options, block):
+        """The accuracy of one more run by all weights. It keeps a trace, and so is none to measure costs by."""
+        trace, profile, found = self.own_path("watched.trace"), self.own_path("weighed.loci"), {}
+        self.watched(subject, rounds, options + ["--trace", trace])
+        for weights in WEIGHTS:
+            run(["loci", "analyse", "-q", "--weights", weights, "-o", profile, trace])
+            found[weights] = self.accuracy(truth, profile, block)
+        os.remove(trace)
+        return found
+
     def accuracy(self, truth, profile, block):
         """Rows by distance, and of the model S of what exact time distances make of stack distances."""
         rows = json.loads(run(["loci", "diff", "--accuracy", "--json", "-b", block, truth, profile])["output"])["accuracy"]

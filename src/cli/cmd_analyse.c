@@ -55,7 +55,7 @@ static const char help[] =
 	"      --replace HOW     who gives way when there is none: reservoir (default), rdx,\n"
 	"                        oldest, coin, never\n"
 	"      --weights HOW     what a reuse counts: inverse (default), unscaled, proportional,\n"
-	"                        kaplan-meier, plain\n"
+	"                        kaplan-meier, plain; also of a trace of loci record -m watch\n"
 	"      --seed N          of the sample (default: 0)\n"
 	"      --verify[=N]      compare the first N touches with a naive LRU stack\n"
 	"                        (default: 100000)\n"
@@ -346,6 +346,22 @@ static bool tells_threads(const struct loci_source *source)
 	return !strncmp(source->info.origin, "drmemtrace", sizeof(source->info.origin));
 }
 
+/* What a profile of it can have: a trace that loci record kept is analysed as it would have been
+ * then. */
+static void choose_parts(struct loci_analyse_options *options, const struct loci_source *source)
+{
+	bool has_code = source->info.capabilities & LOCI_CAP_SITES;
+
+	options->attribute = has_code || (tells_threads(source) && !options->watching);
+	if (options->watching)
+		options->n_levels = 0;
+	if (!has_code) { /* whose misses they are is not known */
+		options->threads_only = true;
+		options->n_levels = 0;
+		options->pairs = LOCI_PAIRS_NONE;
+	}
+}
+
 int loci_cmd_analyse(int argc, char **argv)
 {
 	struct analyse_args args = { .analyse = { .version = LOCI_VERSION, .stop = &stop },
@@ -380,18 +396,11 @@ int loci_cmd_analyse(int argc, char **argv)
 			"%s does not tell which code its references are of (format %s), so there "
 			"are no statements: leave --statement out",
 			args.trace, source->info.origin);
+	if (r == 0)
+		r = loci_watch_settle_trace(
+			&args.watch, args.blocks_given, &args.analyse, &source, &err);
 	if (r == 0) {
-		bool has_code = source->info.capabilities & LOCI_CAP_SITES;
-
-		/* a trace that loci record kept is analysed as it would have been then */
-		args.analyse.attribute = has_code || (tells_threads(source) && !args.watch.wanted);
-		if (args.watch.wanted)
-			args.analyse.n_levels = 0;
-		if (!has_code) { /* whose misses they are is not known */
-			args.analyse.threads_only = true;
-			args.analyse.n_levels = 0;
-			args.analyse.pairs = LOCI_PAIRS_NONE;
-		}
+		choose_parts(&args.analyse, source);
 		r = loci_order_new_take(
 			source, &(struct loci_order_options){ .order = args.order }, &source, &err);
 		if (r < 0)

@@ -242,6 +242,7 @@ static void follow(struct loci_record_args *args, struct loci_crew *crew)
 	crew->program = loci_runner_pid(live.runner);
 	crew->order = args->order;
 	crew->trace = args->trace;
+	crew->terms = args->watching.wanted ? &args->watching.terms : NULL;
 	crew->output = args->output;
 	do {
 		err.text[0] = 0;

@@ -67,7 +67,7 @@ static int keep_trace(struct job *job, struct loci_err *failure, struct loci_err
 	trace_name(job, path, sizeof(path));
 	if (loci_product_check_trace(path, job->crew->output, failure) < 0)
 		return 0;
-	return loci_tee_new(job->source, path, failure, &job->source, err);
+	return loci_tee_new(job->source, path, job->crew->terms, failure, &job->source, err);
 }
 
 static void work(struct job *job)

@@ -5,6 +5,7 @@
 
 #include "analyse/analyse.h"
 #include "stream/thread_order.h"
+#include "stream/watch_terms.h"
 
 #include <pthread.h>
 
@@ -13,7 +14,8 @@ struct loci_crew {
 	enum loci_order order; /* of the threads of a process */
 	const char *trace;     /* --trace: a file for the first image of the program .. */
 	const char *output;    /* .. which is not the profile's */
-	pid_t program;         /* all others get a suffix */
+	const struct loci_watch_terms *terms; /* of watched samples; NULL: they are none */
+	pid_t program;                        /* all others get a suffix */
 	pthread_mutex_t lock;
 	pthread_cond_t left;
 	unsigned working, processes;

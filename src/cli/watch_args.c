@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/watch_args.h"
 
+#include "base/cleanup.h"
 #include "base/units.h"
 #include "cli/choice.h"
 
@@ -60,7 +61,8 @@ int loci_watch_parse(struct loci_watch_args *args, enum loci_watch_option option
 	uint64_t n = 0;
 	int r = 0;
 
-	if (option != LOCI_WATCH_KIND)
+	args->weighs |= option == LOCI_WATCH_WEIGHTS;
+	if (option != LOCI_WATCH_KIND && option != LOCI_WATCH_WEIGHTS)
 		args->option = names[option];
 	switch (option) {
 	case LOCI_WATCH_KIND:
@@ -94,6 +96,11 @@ int loci_watch_parse(struct loci_watch_args *args, enum loci_watch_option option
 	return 0;
 }
 
+static bool needs_all(const struct loci_analyse_options *options)
+{
+	return options->index || options->footprint || options->statement || options->verify;
+}
+
 int loci_watch_settle(
 	struct loci_watch_args *args, struct loci_analyse_options *options, struct loci_err *err)
 {
@@ -101,7 +108,7 @@ int loci_watch_settle(
 		return args->option
 			? loci_err_set(err, EINVAL, "%s goes with --watch", args->option)
 			: 0;
-	if (options->index || options->footprint || options->statement || options->verify)
+	if (needs_all(options))
 		return loci_err_set(err, EINVAL,
 			"--watch knows of samples only: --index, --footprint, --statement and "
 			"--verify need all references");
@@ -115,6 +122,65 @@ int loci_watch_settle(
 	args->analyse.period = args->replay.period;
 	args->analyse.seed = args->replay.seed;
 	args->analyse.writes_only = args->replay.writes_only;
+	options->watching = &args->analyse;
+	options->no_sets = true;
+	return 0;
+}
+
+void loci_watch_describe(
+	const struct loci_watch_terms *terms, struct loci_analyse_watching *analyse)
+{
+	analyse->period = terms->period;
+	analyse->seed = terms->seed;
+	analyse->writes_only = terms->writes_only;
+	analyse->by = terms->by_pages ? "pages" : "registers";
+}
+
+static int refuse_trace(const struct loci_watch_args *args, bool blocks_given,
+	const struct loci_analyse_options *options, struct loci_err *err)
+{
+	const struct {
+		bool is;
+		const char *text;
+	} all[] = {
+		{ args->wanted, "its samples were watched by loci record: leave --watch out" },
+		{ blocks_given, "its blocks were chosen by loci record: leave -b out" },
+		{ needs_all(options),
+			"--index, --footprint, --statement and --verify need all "
+			"references" },
+		{ options->n_share || options->alone, "samples have no --share and no --alone" },
+	};
+
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(all); i++)
+		if (all[i].is)
+			return loci_err_set(
+				err, EINVAL, "the trace holds samples: %s", all[i].text);
+	return 0;
+}
+
+int loci_watch_settle_trace(struct loci_watch_args *args, bool blocks_given,
+	struct loci_analyse_options *options, struct loci_source **source, struct loci_err *err)
+{
+	struct loci_source *from = *source;
+	struct loci_watch_terms terms;
+	int r;
+
+	if (!loci_watch_terms_belong(&(*source)->info))
+		return args->weighs && !args->wanted
+			? loci_err_set(err, EINVAL,
+				  "--weights goes with --watch, or with a trace of loci record -m "
+				  "watch")
+			: 0;
+	r = refuse_trace(args, blocks_given, options, err);
+	if (r < 0)
+		return r;
+	*source = NULL;
+	r = loci_watch_terms_read_take(from, &terms, source, err);
+	if (r < 0 || !terms.block_bytes)
+		return r; /* without a word in it, it is as other empty ones */
+	loci_watch_describe(&terms, &args->analyse);
+	options->block_bytes[0] = terms.block_bytes;
+	options->n_block_bytes = 1;
 	options->watching = &args->analyse;
 	options->no_sets = true;
 	return 0;

@@ -105,7 +105,6 @@ static int refuse(const struct loci_record_args *args, struct loci_err *err)
 			"--start-disabled and --toggle" },
 		{ args->run.only || args->run.skip,
 			"-m watch watches all code: leave --only and --skip out" },
-		{ args->trace, "-m watch makes no trace: leave --trace out" },
 		{ args->analyse.n_block_bytes > 1, "-m watch takes one block size" },
 		{ args->caches, "-m watch simulates no caches; give --cache to loci report" },
 		{ !args->analyse.no_sets, "-m watch has no per-set distances: leave --sets out" },
@@ -169,10 +168,12 @@ static void fill(struct loci_record_args *args)
 	watch->run.per_second = watch->overhead > 0 ? 0 : PER_SECOND;
 	watch->run.far =
 		watch->has_far ? (uint32_t)(watch->far * OVERHEAD_UNITS + 0.5) : LOCI_CONTROL_FAR;
-	watch->watch.analyse.period = watch->run.period;
-	watch->watch.analyse.seed = watch->run.seed;
-	watch->watch.analyse.writes_only = watch->run.writes_only;
-	watch->watch.analyse.by = watch->by == LOCI_CONTROL_PAGES ? "pages" : "registers";
+	watch->terms = (struct loci_watch_terms){ .block_bytes = args->analyse.block_bytes[0],
+		.period = watch->run.period,
+		.seed = watch->run.seed,
+		.writes_only = watch->run.writes_only,
+		.by_pages = watch->by == LOCI_CONTROL_PAGES };
+	loci_watch_describe(&watch->terms, &watch->watch.analyse);
 	args->run.watching = &watch->run;
 	args->analyse.watching = &watch->watch.analyse;
 }

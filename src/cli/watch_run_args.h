@@ -19,6 +19,7 @@ struct loci_watch_run_args {
 	enum loci_control_watch by;
 	struct loci_watch_args watch; /* what loci analyse --watch has too */
 	struct loci_run_watching run;
+	struct loci_watch_terms terms; /* for a trace */
 };
 #define LOCI_WATCH_RUN_DEFAULTS                                                         \
 	{                                                                               \

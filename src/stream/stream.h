@@ -188,6 +188,10 @@ enum loci_marker {
 	LOCI_MARK_SAMPLE_LOT = 0x36, /* sample id        a lot was drawn whether it is watched on, which
 	                                takes more time than others: 0: references so far, 1: one in so
 	                                many is, 2: 1 if it is. If not its watch is free */
+	LOCI_MARK_WATCHED = 0x37,  /* -                  how samples were watched, first in a trace of
+	                              them: 0: bytes of a block, 1: mean gap between samples, as asked
+	                              for, 2: seed, 3: 1 if only writes are reuses, 4: by debug
+	                              registers 0, by pages 1 */
 
 	/* Bookkeeping. */
 	LOCI_MARK_COUNT = 0x38,    /* -                  0: references executed so far by this thread */

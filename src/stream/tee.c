@@ -2,6 +2,7 @@
 #include "stream/tee.h"
 
 #include "stream/trace.h"
+#include "stream/watch_terms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,14 @@ struct tee {
 	struct loci_err *failure;
 };
 
+static void keep(struct tee *tee, const uint64_t *words, size_t n)
+{
+	if (!tee->writer || loci_trace_write(tee->writer, words, n, tee->failure) == 0)
+		return;
+	loci_trace_free(tee->writer);
+	tee->writer = NULL;
+}
+
 static ssize_t tee_read(
 	struct loci_source *source, uint64_t *words, size_t cap, struct loci_err *err)
 {
@@ -21,11 +30,8 @@ static ssize_t tee_read(
 
 	memcpy(source->note, tee->from->note, sizeof(source->note));
 	source->incomplete = tee->from->incomplete;
-	if (n > 0 && tee->writer &&
-		loci_trace_write(tee->writer, words, (size_t)n, tee->failure) < 0) {
-		loci_trace_free(tee->writer);
-		tee->writer = NULL;
-	}
+	if (n > 0)
+		keep(tee, words, (size_t)n);
 	return n;
 }
 
@@ -52,10 +58,11 @@ static const struct loci_source_ops tee_ops = {
 	.close = tee_close,
 };
 
-int loci_tee_new(struct loci_source *source, const char *path, struct loci_err *failure,
-	struct loci_source **ret, struct loci_err *err)
+int loci_tee_new(struct loci_source *source, const char *path, const struct loci_watch_terms *terms,
+	struct loci_err *failure, struct loci_source **ret, struct loci_err *err)
 {
 	struct tee *tee = calloc(1, sizeof(*tee));
+	uint64_t words[LOCI_WATCH_TERMS_WORDS];
 
 	if (!tee) {
 		loci_source_close(source);
@@ -67,6 +74,10 @@ int loci_tee_new(struct loci_source *source, const char *path, struct loci_err *
 	tee->failure = failure;
 	if (loci_trace_create(path, &source->info, &tee->writer, failure) < 0)
 		tee->writer = NULL;
+	if (terms) {
+		loci_watch_terms_put(terms, words);
+		keep(tee, words, LOCI_WATCH_TERMS_WORDS);
+	}
 	*ret = &tee->source;
 	return 0;
 }
