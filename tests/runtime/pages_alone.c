@@ -56,6 +56,14 @@ void rt_own_release_due(void)
 {
 }
 
+/* The kernel has the program's. */
+const stack_t *rt_own_stack_program(void)
+{
+	static const stack_t none = { .ss_flags = SS_DISABLE };
+
+	return &none;
+}
+
 static rt_own_handler *own[65];
 void (*programs[65])(int, siginfo_t *, void *);
 

@@ -5,6 +5,7 @@
 #include "collect/runtime/own_signals.h"
 #include "collect/runtime/runtime.h"
 #include "collect/runtime/watch.h"
+#include "stream/ring_x86_64.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -188,7 +189,7 @@ static void waits(void)
 	CHECK(ppoll(NULL, 0, watched, &trap) == 0);
 	CHECK_U64(n_given_up, 1);
 	CHECK(arm(0, &block[20]));
-	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &trap, NULL, 8);
+	loci_syscall6(SYS_rt_sigprocmask, SIG_BLOCK, (long)&trap, 0, 8, 0, 0);
 	block[20] = 0;
 	CHECK(sigtimedwait(&trap, NULL, &none) == -1 && errno == EAGAIN);
 	CHECK_U64(n_given_up, 2);
@@ -517,7 +518,8 @@ static bool has_stack(void)
 {
 	stack_t now = { 0 };
 
-	return syscall(SYS_sigaltstack, NULL, &now) == 0 && !(now.ss_flags & SS_DISABLE);
+	return loci_syscall3(SYS_sigaltstack, 0, (long)&now, 0) == 0 &&
+		!(now.ss_flags & SS_DISABLE);
 }
 
 /* There is an alternate stack for the handler, whatever the program does with its own. */

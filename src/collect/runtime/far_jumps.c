@@ -39,4 +39,13 @@ static void before(struct __jmp_buf_tag *buffer)
 JUMP(longjmp)
 JUMP(_longjmp)
 JUMP(siglongjmp)
-JUMP(__longjmp_chk)
+
+/* It asks the kernel whether the thread is on its alternate stack, which is another. */
+RT_WRAP(void, __longjmp_chk, struct __jmp_buf_tag buffer[1], int value)
+{
+	before(buffer);
+	if (rt_own_stack_is_on())
+		RT_REAL(longjmp)(buffer, value);
+	RT_REAL(__longjmp_chk)(buffer, value);
+	__builtin_unreachable();
+}

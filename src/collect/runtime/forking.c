@@ -175,6 +175,8 @@ RT_WRAP(long, syscall, long number, ...)
 	for (unsigned i = 0; i < 6; i++)
 		a[i] = va_arg(args, long);
 	va_end(args);
+	if (rt_own_call(number, a, &r))
+		return r;
 	if (!makes_child(number, a) || rt_mode() == RT_OFF)
 		return RT_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	before();

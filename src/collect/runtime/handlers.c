@@ -38,6 +38,7 @@ static void leave(struct rt_thread *thread, struct rt_level *level)
 static void call(const struct rt_handling *of)
 {
 	ucontext_t *context = of->context;
+	bool has_other_stack = rt_own_stack_enter(context);
 
 	rt_own_masks_enter(of->blocks, context);
 	if (of->is_closed)
@@ -46,6 +47,8 @@ static void call(const struct rt_handling *of)
 	if (of->is_closed)
 		rt_block();
 	rt_own_masks_leave(context);
+	if (has_other_stack)
+		rt_own_stack_leave(context);
 }
 
 /* Until the depth is stored another handler may come and have the same level: one that returns
@@ -131,14 +134,21 @@ void rt_on_signal(int signal, siginfo_t *info, void *context, unsigned number)
 	handler_function *handler = __atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE);
 	struct rt_thread *thread = rt_thread();
 	uintptr_t entry = (uintptr_t)rt_handler_entries + number * ENTRY_BYTES;
-
-	if (thread && thread->busy && rt_put_off(thread, signal, info, context, entry))
-		return;
-	rt_handler_run(&(struct rt_handling){ .handler = handler,
+	struct rt_handling of = { .handler = handler,
 		.signal = signal,
 		.info = info,
 		.context = context,
-		.blocks = also_blocked[signal] });
+		.blocks = also_blocked[signal] };
+
+	if (thread && thread->busy && rt_put_off(thread, signal, info, context, entry))
+		return;
+	if (!rt_own_stack_is_under(context)) {
+		rt_handler_run(&of);
+		return;
+	}
+	of.blocks |= rt_block(); /* none may come between the stacks */
+	of.is_closed = true;
+	rt_own_run(&of, true);
 }
 
 static bool is_entry(uintptr_t function)

@@ -290,7 +290,8 @@ static void block_signals(struct call *call)
 }
 
 /* Handlers of ours are installed by the C library, in its way. Those that it installs for itself
- * (profil) block all signals, and return by a call that is led. */
+ * (profil) block all signals, and return by a call that is led. One that the program puts in the
+ * place of ours, by an instruction of its own, ends it all. */
 static void install(struct call *call)
 {
 	struct rt_pages_action action;
@@ -301,6 +302,11 @@ static void install(struct call *call)
 	if (!call->a[1] || !get(&action, (uintptr_t)call->a[1], sizeof(action)) ||
 		(!is_ours && !(action.mask & OURS))) {
 		go_through(call);
+		return;
+	}
+	if (is_ours && action.handler > (uintptr_t)SIG_IGN &&
+		!rt_pages_is_own_code(action.handler)) {
+		stop(call);
 		return;
 	}
 	rt_call_reach(call->number, call->a, &reach);

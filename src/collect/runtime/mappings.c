@@ -5,6 +5,7 @@
  *
  * And which memory is never watched: stacks, since the kernel writes frames of signals there and
  * does not ask, and memory of threads that the kernel or a handler of ours uses. */
+#include "collect/runtime/own_signals.h"
 #include "collect/runtime/watched_pages.h"
 #include "stream/ring_x86_64.h"
 
@@ -225,6 +226,14 @@ static bool refuse_tcb(uintptr_t tcb)
 	return rt_refused_add(low, high);
 }
 
+static bool refuse_stack(const stack_t *stack)
+{
+	uintptr_t start = (uintptr_t)stack->ss_sp;
+
+	return !stack->ss_size || (stack->ss_flags & SS_DISABLE) ||
+		rt_refused_add(start, start + stack->ss_size);
+}
+
 bool rt_refuse_thread(void)
 {
 	uintptr_t tcb, stack = (uintptr_t)__builtin_frame_address(0), start;
@@ -240,9 +249,8 @@ bool rt_refuse_thread(void)
 	if (!mapping.is_special &&
 		!rt_refused_add(start, tcb > stack && tcb < mapping.end ? tcb : mapping.end))
 		return false;
-	if (loci_syscall3(SYS_SIGALTSTACK, 0, (long)&other, 0) == 0 &&
-		!(other.ss_flags & SS_DISABLE) &&
-		!rt_refused_add((uintptr_t)other.ss_sp, (uintptr_t)other.ss_sp + other.ss_size))
+	if (loci_syscall3(SYS_SIGALTSTACK, 0, (long)&other, 0) < 0 || !refuse_stack(&other) ||
+		!refuse_stack(rt_own_stack_program()))
 		return false;
 	return refuse_tcb(tcb);
 }

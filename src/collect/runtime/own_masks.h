@@ -77,6 +77,15 @@ void rt_own_waiter_end(void);
 /* own_stacks.c */
 void rt_own_stack_begin(void);
 void rt_own_stack_end(void);
-bool rt_own_stack_is(const void *start); /* ours */
+/* A handler has come on ours that is to have another. */
+bool rt_own_stack_is_under(const ucontext_t *context);
+/* Where a handler's frame of so many bytes is to end, on the program's alternate stack if it wants
+ * that; 0: it stays where it is. */
+uintptr_t rt_own_stack_for(const ucontext_t *context, bool wants_own, size_t bytes);
+/* A handler of the program's begins, with the program's alternate stack in its context. If so, it
+ * takes that from there when it returns. */
+bool rt_own_stack_enter(ucontext_t *context);
+void rt_own_stack_leave(ucontext_t *context);
+bool rt_own_stack_is_on(void); /* the program is, as far as it knows */
 
 #endif

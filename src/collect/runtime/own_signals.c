@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Taken signals as they come: to who took them, or to the program. For its handlers the frame that
- * the kernel made on the alternate stack is moved to where the kernel would have made it, unless it
- * is there already; from then on the handler runs, and is left, as ever. */
+/* Taken signals as they come: to who took them, or to the program. For its handlers, also of other
+ * signals, the frame that the kernel made on our alternate stack is moved to where the kernel would
+ * have made it (own_stacks.c); from then on the handler runs, and is left, as ever. */
 #include "collect/runtime/own_masks.h"
 #include "collect/runtime/runtime.h"
 #include "stream/ring_x86_64.h"
@@ -11,7 +11,7 @@
 #define SYS_GETTID            186
 #define SYS_RT_TGSIGQUEUEINFO 297
 #define SA_RESTORER_FLAG      0x04000000
-#define RED_ZONE_BYTES        128
+#define ALIGNMENT_BYTES       (64 + 16 + sizeof(void *) * 2)
 #define LEGACY_FP_BYTES       512 /* of the state of vectors .. */
 #define FP_MAGIC_OFFSET       464 /* .. where it is said whether there is more, and how much */
 #define FP_MAGIC              0x46505853u
@@ -27,7 +27,7 @@ static struct own {
 static void *restorer; /* the C library's, which it shows with every action */
 
 /* What on_program is to do, from one stack to the other. All signals are blocked meanwhile. */
-static __thread struct sigaction due __attribute__((tls_model("initial-exec")));
+static __thread struct rt_handling due __attribute__((tls_model("initial-exec")));
 
 /* One of ours came within a call that waits with other signals blocked (own_waits.h). */
 static __thread bool has_interrupted __attribute__((tls_model("initial-exec")));
@@ -66,36 +66,14 @@ static void die(int signal, const siginfo_t *info)
 	rt_own_send(signal, info);
 }
 
-/* On the stack and with the frame it would have had. */
 static void on_program(int signal, siginfo_t *info, void *data)
 {
-	struct sigaction action = due;
-	uint64_t mask = rt_set_word(&action.sa_mask);
+	struct rt_handling of = due;
 
-	if (!(action.sa_flags & SA_NODEFER))
-		mask |= BIT(signal);
-	rt_handler_run(&(struct rt_handling){ .handler = action.sa_sigaction,
-		.signal = signal,
-		.info = info,
-		.context = data,
-		.blocks = mask,
-		.is_closed = true });
-}
-
-static bool is_within(uintptr_t address, const stack_t *stack)
-{
-	return !(stack->ss_flags & SS_DISABLE) &&
-		address - (uintptr_t)stack->ss_sp < stack->ss_size;
-}
-
-/* Whether the program's handler is to have another stack than this one. */
-static bool is_misplaced(const struct sigaction *action, const ucontext_t *context)
-{
-	const stack_t *stack = &context->uc_stack;
-
-	return is_within((uintptr_t)__builtin_frame_address(0), stack) &&
-		!is_within((uintptr_t)context->uc_mcontext.gregs[REG_RSP], stack) &&
-		!((action->sa_flags & SA_ONSTACK) && !rt_own_stack_is(stack->ss_sp));
+	(void)signal;
+	of.info = info;
+	of.context = data;
+	rt_handler_run(&of);
 }
 
 static size_t vectors_bytes(const char *state)
@@ -110,11 +88,10 @@ __attribute__((noreturn, visibility("hidden"))) void rt_continue_on(
 	void *frame, rt_handler_function *function, int signal, siginfo_t *info, void *context);
 
 /* Where the kernel returns to, the context, the information, and somewhere the vectors. */
-static void move_frame(int signal, siginfo_t *info, ucontext_t *context)
+static void move_frame(int signal, siginfo_t *info, ucontext_t *context, uintptr_t top)
 {
 	char *from = (char *)context - sizeof(void *), *end = (char *)(info + 1);
 	char *vectors = (char *)context->uc_mcontext.fpregs, *to;
-	uintptr_t top = (uintptr_t)context->uc_mcontext.gregs[REG_RSP] - RED_ZONE_BYTES;
 	ucontext_t *moved;
 
 	if (vectors) {
@@ -127,6 +104,26 @@ static void move_frame(int signal, siginfo_t *info, ucontext_t *context)
 	if (vectors)
 		moved->uc_mcontext.fpregs = (fpregset_t)top;
 	rt_continue_on(to, on_program, signal, (siginfo_t *)(to + ((char *)info - from)), moved);
+}
+
+static size_t frame_bytes(const siginfo_t *info, const ucontext_t *context)
+{
+	const char *vectors = (const char *)context->uc_mcontext.fpregs;
+
+	return (size_t)((const char *)(info + 1) - (const char *)context) +
+		(vectors ? vectors_bytes(vectors) : 0) + ALIGNMENT_BYTES;
+}
+
+void rt_own_run(const struct rt_handling *of, bool wants_own)
+{
+	uintptr_t top =
+		rt_own_stack_for(of->context, wants_own, frame_bytes(of->info, of->context));
+
+	due = *of;
+	if (top)
+		move_frame(of->signal, of->info, of->context, top);
+	else
+		on_program(of->signal, of->info, of->context);
 }
 
 static struct sigaction take_action(int signal)
@@ -142,15 +139,30 @@ static struct sigaction take_action(int signal)
 	return action;
 }
 
+static void handle(const struct sigaction *action, int signal, siginfo_t *info, ucontext_t *context)
+{
+	uint64_t mask = rt_set_word(&action->sa_mask);
+
+	if (!(action->sa_flags & SA_NODEFER))
+		mask |= BIT(signal);
+	rt_own_run(&(struct rt_handling){ .handler = action->sa_sigaction,
+			   .signal = signal,
+			   .info = info,
+			   .context = context,
+			   .blocks = mask,
+			   .is_closed = true },
+		(action->sa_flags & SA_ONSTACK) != 0);
+}
+
 static void give_to_program(int signal, siginfo_t *info, ucontext_t *context)
 {
-	due = take_action(signal);
-	if (due.sa_handler == SIG_DFL || (due.sa_handler == SIG_IGN && is_forced(signal, info)))
+	struct sigaction action = take_action(signal);
+
+	if (action.sa_handler == SIG_DFL ||
+		(action.sa_handler == SIG_IGN && is_forced(signal, info)))
 		die(signal, info);
-	else if (due.sa_handler != SIG_IGN && is_misplaced(&due, context))
-		move_frame(signal, info, context);
-	else if (due.sa_handler != SIG_IGN)
-		on_program(signal, info, context);
+	else if (action.sa_handler != SIG_IGN)
+		handle(&action, signal, info, context);
 }
 
 static void give(int signal, siginfo_t *info, ucontext_t *context)

@@ -12,10 +12,13 @@
  * Nearly: one to the process goes to the thread that the kernel chose; if that one blocks it, to
  * the next that unblocks it or waits for it. A call of the kernel's may be interrupted by a signal
  * that is blocked. siglongjmp with a mask restores what was blocked when the handler came that it
- * leaves, and otherwise leaves them as they are. A handler sees our alternate stack in its context
- * where it has none of its own. What popen and system start does not find them blocked or ignored.
- * Not: signalfd never has them. A mask that is set without the C library, or in older ways
- * (sighold, sigblock), blocks them in the kernel, and what is ours is missed meanwhile. */
+ * leaves, and otherwise leaves them as they are. A handler that wants an alternate stack runs on
+ * ours where the program's is small (own_stacks.c). What popen and system start does not find them
+ * blocked or ignored.
+ * Not: signalfd never has them. A mask that is set without the C library (syscall() is part of it),
+ * or in older ways (sighold, sigblock), blocks them in the kernel, and what is ours is missed
+ * meanwhile. An action that is set by an instruction of the program's own replaces our handler:
+ * pages are not watched any more then, but a debug register that fires goes to the program. */
 #ifndef LOCI_COLLECT_RUNTIME_OWN_SIGNALS_H
 #define LOCI_COLLECT_RUNTIME_OWN_SIGNALS_H
 
@@ -51,5 +54,12 @@ static inline bool rt_own_has(int signal)
 }
 /* What sigaction does, for one that is taken. */
 void rt_own_action(int signal, const struct sigaction *new_action, struct sigaction *old);
+/* What syscall() sets of all this without the library's functions. False: it is another call. */
+bool rt_own_call(long number, const long argument[6], long *ret);
+/* The thread's alternate stack as the program has it, where the kernel has another. */
+const stack_t *rt_own_stack_program(void);
+struct rt_handling;
+/* A handler of the program's, with all signals blocked, on the stack that it would have had. */
+void rt_own_run(const struct rt_handling *of, bool wants_own);
 
 #endif

@@ -4,6 +4,7 @@
  *
  * Only the first byte of a reference is told. Of string instructions with a count the rest follows
  * from their registers. */
+#include "collect/runtime/own_signals.h"
 #include "collect/runtime/watch.h"
 #include "collect/runtime/watched_pages.h"
 
@@ -76,11 +77,17 @@ static bool is_on(const stack_t *stack, uintptr_t address)
 	return address - (uintptr_t)stack->ss_sp < stack->ss_size;
 }
 
+static bool parts(const stack_t *stack, uintptr_t one, uintptr_t other)
+{
+	return is_on(stack, one) != is_on(stack, other);
+}
+
 bool rt_pages_was_left(uintptr_t stack, const ucontext_t *context)
 {
 	uintptr_t now = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 
-	return is_on(&context->uc_stack, now) == is_on(&context->uc_stack, stack) && now > stack;
+	return now > stack && !parts(&context->uc_stack, now, stack) &&
+		!parts(rt_own_stack_program(), now, stack);
 }
 
 static bool was_left(const struct rt_wait *wait, ucontext_t *context)
