@@ -43,7 +43,8 @@ try() { # MAJOR FLAGS WATCHED-BY
 		"$here/awkward_build.sh" "$dir.cc" $flags || exit 1
 	LEAVE=$others INSTEAD=$dir.cc check "clang $major $flags, on their own" \
 		"$here/awkward.sh" "$dir.native" "$scratch/instead"
-	LEAVE=$others PROFILE=$scratch/cc.loci check "clang $major $flags, recorded" \
+	# What records every reference has the smallest stacks of handlers to itself.
+	LEAVE="$others alt_stacks" PROFILE=$scratch/cc.loci check "clang $major $flags, recorded" \
 		"$here/awkward.sh" "$dir.cc" "$BUILD/loci" record -q --collector cc -o "$scratch/cc.loci" --
 	# Of few references there may be no sample: the recorder says so, and may fail for that.
 	for by in "" --watch-by=pages; do
