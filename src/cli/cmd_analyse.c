@@ -55,7 +55,7 @@ static const char help[] =
 	"      --replace HOW     who gives way when there is none: reservoir (default), rdx,\n"
 	"                        oldest, coin, never\n"
 	"      --weights HOW     what a reuse counts: inverse (default), unscaled, proportional,\n"
-	"                        kaplan-meier, plain; also of a trace of loci record -m watch\n"
+	"                        kaplan-meier, plain; also of traces of watched runs\n"
 	"      --seed N          of the sample (default: 0)\n"
 	"      --verify[=N]      compare the first N touches with a naive LRU stack\n"
 	"                        (default: 100000)\n"
