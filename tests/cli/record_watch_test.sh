@@ -114,6 +114,22 @@ sys.exit(not row["works"])'; then
 	# Only writes are reuses: there are none but those of the beginning.
 	watched long -c 20000 --watch w
 	holds "long, writes" "count(*) = 0 from bins"
+	watched long -c 20000 -b 8 --watch w --watch-by pages
+	holds "long, writes, by pages" "count(*) = 0 from bins"
+	# All by the other thread, which is counted apart; but one in 25 is still followed when its thread waits for the other.
+	others() { # WHAT SHARE: of all reuses, at least
+		holds "$1" "by_watch > 20 and (select total(weight) from bin join histogram on id = histogram_id
+			where owner = 'whole' and distance = 'time_remote') >= $2 * (select total(weight) from bin
+			join histogram on id = histogram_id where owner = 'whole' and distance = 'time') from s"
+	}
+	for by in registers pages; do
+		watched turns -c 20000 -b 8 --watch-by $by
+		others "turns, by $by" 0.85
+		watched turns -c 20000 -b 8 --watch-by $by --burst 0
+		others "turns, by $by at once" 0.999
+	done
+	watched threads -c 20000
+	holds "threads of their own" "count(*) = 0 from histogram join bin on histogram_id = id where distance = 'time_remote'"
 	# The overhead chooses the period.
 	expect 3 loci record --light -v -o p.loci ./watched long
 	has err "120 a second, for at most 3 % of the time"

@@ -129,6 +129,31 @@ static void threads(void)
 		pthread_join(thread[i], NULL);
 }
 
+/* Two threads take turns over the same words: each is reused by the other alone. */
+static volatile long handed[100000];
+static pthread_barrier_t over;
+
+static void *sweep_in_turn(void *data)
+{
+	for (long r = 0; r < 40; r++) {
+		if (r % 2 == (long)data)
+			sweep(handed, 100000, 1);
+		pthread_barrier_wait(&over);
+	}
+	return NULL;
+}
+
+static void in_turn(void)
+{
+	pthread_t other;
+
+	if (pthread_barrier_init(&over, NULL, 2) ||
+		pthread_create(&other, NULL, sweep_in_turn, (void *)1))
+		abort();
+	sweep_in_turn((void *)0);
+	pthread_join(other, NULL);
+}
+
 static volatile long alarms;
 
 static void on_alarm(int signal)
@@ -204,6 +229,8 @@ int main(int argc, char **argv)
 		sum = steadily(50000, 100);
 	else if (!strcmp(part, "threads"))
 		threads();
+	else if (!strcmp(part, "turns"))
+		in_turn();
 	else if (!strcmp(part, "interrupted"))
 		interrupted();
 	else if (!strcmp(part, "left"))

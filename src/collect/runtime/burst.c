@@ -99,11 +99,12 @@ void rt_burst_far_over(struct rt_burst *burst, struct rt_burst_sample *sample)
 	forget_far(burst->far);
 }
 
-/* It may be followed for long, one at a time. */
+/* It may be followed for long, one at a time. What other threads touch is not seen meanwhile, which
+ * matters the more the longer it is: where there are others watches do better. */
 static void follow_far(struct rt_thread *thread, struct rt_burst_sample *sample)
 {
 	struct rt_burst *burst = thread->burst;
-	bool is_asked = !burst->has_far && !rt.control->watching.writes_only;
+	bool is_asked = !burst->has_far && !rt.control->watching.writes_only && !rt_is_threaded();
 	uint64_t refs = is_asked ? rt_far_refs(thread, sample->site) : 0;
 
 	if (refs <= rt.control->watching.burst_refs)
