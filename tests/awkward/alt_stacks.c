@@ -196,6 +196,79 @@ static void jumps(void)
 	leave_stack();
 }
 
+static void show_mask(const char *what)
+{
+	sigset_t now;
+
+	work();
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	printf("%s: blocks %d%d%d\n", what, sigismember(&now, SIGUSR1), sigismember(&now, SIGUSR2),
+		sigismember(&now, SIGTRAP));
+}
+
+static void masked(int signal)
+{
+	show_mask("within the call");
+	if (signal == SIGUSR2)
+		siglongjmp(back, 1); /* which leaves the mask as it is */
+}
+
+/* A handler has the mask of the call that it comes within. */
+static void suspended(void)
+{
+	struct sigaction action = { .sa_handler = masked, .sa_flags = SA_ONSTACK };
+	sigset_t all, none, others;
+
+	take_stack(65536, 0);
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
+	sigfillset(&all);
+	sigemptyset(&none);
+	others = all;
+	sigdelset(&others, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	raise(SIGUSR1);
+	sigsuspend(&none);
+	show_mask("after it");
+	raise(SIGUSR2);
+	if (sigsetjmp(back, 0) == 0)
+		sigsuspend(&others);
+	show_mask("out of it");
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	leave_stack();
+}
+
+static void greedy(int signal)
+{
+	volatile char room[150000];
+
+	for (unsigned i = 0; i < sizeof(room); i += 64)
+		room[i] = (char)signal;
+	n_handled += room[64] == (char)signal;
+}
+
+/* Of two that come at once one has its frame on top of the other's. */
+static void at_once(void)
+{
+	struct sigaction action = { .sa_handler = greedy, .sa_flags = SA_ONSTACK };
+	sigset_t both, before;
+
+	take_stack(1 << 20, 0);
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
+	sigemptyset(&both);
+	sigaddset(&both, SIGUSR1);
+	sigaddset(&both, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &both, &before);
+	raise(SIGUSR1);
+	raise(SIGUSR2);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	printf("at once: %d handled\n", n_handled);
+	n_handled = 0;
+	check_around("at once");
+	leave_stack();
+}
+
 static void disarms(void)
 {
 	take_stack(65536, AUTODISARM);
@@ -305,6 +378,8 @@ int main(void)
 	pthread_join(thread, NULL);
 	within();
 	jumps();
+	suspended();
+	at_once();
 	disarms();
 	set_in_a_child();
 	refused();

@@ -195,20 +195,27 @@ void rt_calls_clear(void)
 	rt_calls_self = &nobody;
 }
 
+/* Slots count down for each call, so each is counted. The last that there is room for stands for
+ * all beyond it, too: they reach anything, and are left when it is. */
 void rt_calls_begin(const struct rt_call_reach *reach, const ucontext_t *context)
 {
 	struct rt_calls *self = rt_calls_self;
-	struct rt_call_reach *call;
+	struct rt_call_reach *last = &self->call[RT_WAITS - 1];
 
-	while (self->n && rt_pages_was_left(self->call[self->n - 1].stack, context))
-		self->n--;
-	call = &self->call[self->n < RT_WAITS ? self->n : RT_WAITS - 1];
-	*call = *reach;
-	call->stack = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
-	if (self->n == RT_WAITS) /* and the one that is forgotten for it */
-		*call = (struct rt_call_reach){ call->stack, 1, { { 0, ~(size_t)0 } } };
-	else
-		self->n++;
+	while (self->n) {
+		uint32_t at = (self->n < RT_WAITS ? self->n : RT_WAITS) - 1;
+
+		if (!rt_pages_was_left(self->call[at].stack, context))
+			break;
+		self->n = at;
+	}
+	if (self->n < RT_WAITS) {
+		self->call[self->n] = *reach;
+		self->call[self->n].stack = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+	} else {
+		*last = (struct rt_call_reach){ last->stack, 1, { { 0, ~(size_t)0 } } };
+	}
+	self->n++;
 }
 
 bool rt_is_reached(uintptr_t page)

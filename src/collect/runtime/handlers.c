@@ -42,7 +42,8 @@ static void call(const struct rt_handling *of)
 
 	rt_own_masks_enter(of->blocks, context);
 	if (of->is_closed)
-		rt_unblock((rt_set_word(&context->uc_sigmask) | of->blocks) & ~rt_own_taken);
+		rt_unblock(~rt_own_taken &
+			(of->has_mask ? of->mask : rt_set_word(&context->uc_sigmask) | of->blocks));
 	of->handler(of->signal, of->info, context);
 	if (of->is_closed)
 		rt_block();
@@ -146,8 +147,8 @@ void rt_on_signal(int signal, siginfo_t *info, void *context, unsigned number)
 		rt_handler_run(&of);
 		return;
 	}
-	of.blocks |= rt_block(); /* none may come between the stacks */
-	of.is_closed = true;
+	of.mask = rt_block(); /* none may come between the stacks */
+	of.has_mask = of.is_closed = true;
 	rt_own_run(&of, true);
 }
 

@@ -172,8 +172,11 @@ bool rt_refused_add(uintptr_t start, uintptr_t end)
 	long thread = loci_syscall3(SYS_GETTID, 0, 0, 0);
 	unsigned i = 0;
 
-	while (i < n_refused && refused[i].start != refused[i].end)
+	while (i < n_refused && (refused[i].thread != thread || refused[i].start != start))
 		i++;
+	if (i == n_refused)
+		for (i = 0; i < n_refused && refused[i].start != refused[i].end;)
+			i++;
 	if (i == N_REFUSED)
 		return false;
 	refused[i].start = start;

@@ -9,13 +9,17 @@
  * not been moved yet. A stack that is set without the C library replaces ours. */
 #include "collect/runtime/own_masks.h"
 #include "collect/runtime/runtime.h"
+#include "collect/runtime/watched_pages.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 
+#define SYS_MPROTECT    10
 #define SYS_SIGALTSTACK 131
-#define STACK_BYTES     65536
+#define STACK_BYTES     262144 /* handlers of the program's may run there: see above */
+#define GUARD_BYTES     4096   /* below it */
 #define RED_ZONE_BYTES  128
 #define ROOM_BYTES      4096 /* for a handler, and what of the runtime it calls */
 #define AUTODISARM      (1 << 31)
@@ -58,6 +62,18 @@ static stack_t kept(const stack_t *given)
 	return given->ss_flags & SS_DISABLE ? (stack_t){ .ss_flags = given->ss_flags } : *given;
 }
 
+static char *make(void)
+{
+	char *low = loci_sys_map(GUARD_BYTES + STACK_BYTES, -1);
+
+	if (!low)
+		return NULL;
+	loci_syscall3(SYS_MPROTECT, (long)low, GUARD_BYTES, PROT_NONE);
+	low += GUARD_BYTES;
+	rt_pages_refuse((uintptr_t)low, (uintptr_t)low + STACK_BYTES);
+	return low;
+}
+
 /* Unless the thread is on the program's. */
 static void adopt(void)
 {
@@ -66,7 +82,7 @@ static void adopt(void)
 	if (is_ours(&now))
 		return;
 	if (!stack)
-		stack = loci_sys_map(STACK_BYTES, -1);
+		stack = make();
 	own = ours();
 	if (stack && set(&own, NULL) == 0)
 		program = kept(&now);
@@ -86,7 +102,7 @@ void rt_own_stack_end(void)
 	is_over = true;
 	if (!stack || (is_ours(&now) && set(&program, NULL) < 0))
 		return;
-	rt_unmap(stack, STACK_BYTES);
+	rt_unmap(stack - GUARD_BYTES, GUARD_BYTES + STACK_BYTES);
 	stack = NULL;
 }
 

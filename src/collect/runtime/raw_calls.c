@@ -4,13 +4,15 @@
  * those functions, actions return as the library has it, and the signals that it keeps for itself
  * are not blocked. A pointer to nowhere is a fault. */
 #include "collect/runtime/own_masks.h"
+#include "collect/runtime/runtime.h"
 #include "collect/runtime/wrap.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 
-#define SIGSET_BYTES 8
+#define SIGSET_BYTES  8
+#define FIRST_LIBRARY 32 /* signal of its own, up to SIGRTMIN */
 
 int RT_WRAPPED(sigaction)(int, const struct sigaction *, struct sigaction *);
 int RT_WRAPPED(sigprocmask)(int, const sigset_t *, sigset_t *);
@@ -23,6 +25,11 @@ struct action {
 	uint64_t mask;
 };
 
+static uint64_t library_signals(void)
+{
+	return RT_SIGNAL_BIT(SIGRTMIN) - RT_SIGNAL_BIT(FIRST_LIBRARY);
+}
+
 static long set_action(int signal, const struct action *new, struct action *old)
 {
 	struct sigaction wanted = { 0 }, before = { 0 };
@@ -31,7 +38,7 @@ static long set_action(int signal, const struct action *new, struct action *old)
 	if (new) {
 		wanted.sa_handler = new->handler;
 		wanted.sa_flags = (int)new->flags;
-		rt_set_be(&wanted.sa_mask, new->mask);
+		rt_set_be(&wanted.sa_mask, new->mask & ~library_signals());
 	}
 	r = RT_WRAPPED(sigaction)(signal, new ? &wanted : NULL, &before);
 	if (r == 0 && old)
@@ -56,14 +63,14 @@ static long set_mask(int how, const uint64_t *new, uint64_t *old)
 /* The C library has actions of its own, which it sets in this way too. */
 static bool is_library_signal(long signal)
 {
-	return signal >= 32 && signal < SIGRTMIN;
+	return signal >= FIRST_LIBRARY && signal < SIGRTMIN;
 }
 
 bool rt_own_call(long number, const long a[6], long *ret)
 {
 	bool has_set = number == SYS_rt_sigaction || number == SYS_rt_sigprocmask;
 
-	if (!rt_own_taken || (!has_set && number != SYS_sigaltstack) ||
+	if (!rt_own_taken || !rt_is_this_process() || (!has_set && number != SYS_sigaltstack) ||
 		(number == SYS_rt_sigaction && is_library_signal((int)a[0])))
 		return false;
 	if (has_set && a[3] != SIGSET_BYTES) {

@@ -359,6 +359,8 @@ struct rt_handling {
 	ucontext_t *context;
 	uint64_t blocks; /* signals, of those that the runtime took or of all .. */
 	bool is_closed;  /* .. because all are blocked until it is called, and from its end on */
+	bool has_mask; /* then this is the mask that it is to have, which may not be that of the */
+	uint64_t mask; /* thread and these: a call had another */
 };
 void rt_handler_run(const struct rt_handling *handling);
 bool rt_is_function(uintptr_t function); /* not SIG_DFL, and so on */

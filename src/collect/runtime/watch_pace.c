@@ -81,6 +81,8 @@ void rt_pace_burst(struct rt_thread *thread)
 	uint64_t refs = rt_thread_count(thread);
 
 	pace->burst_ns = rt_own_ns();
+	if (pace->burst_ns < pace->last_ns)
+		return; /* a vfork's child has a clock of its own */
 	pace->own_ns += pace->burst_ns - pace->last_ns;
 	pace->refs += refs - pace->last_refs;
 	pace->last_ns = pace->burst_ns;
@@ -111,7 +113,7 @@ void rt_pace_burst_over(struct rt_thread *thread, uint64_t far_refs)
 	struct rt_pace *pace = &thread->pace;
 	uint64_t refs = less(rt_thread_count(thread), pace->last_refs);
 	uint64_t took_ns =
-		less(rt_own_ns(), pace->burst_ns); /* a vfork's child has a clock of its own */
+		less(rt_own_ns(), pace->burst_ns); /* .. which its parent may find here */
 	uint64_t ns = less(took_ns, unwatched_refs_ns(pace, refs));
 
 	add(&rt.control->watching.burst_ns, ns);

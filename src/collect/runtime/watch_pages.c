@@ -422,6 +422,17 @@ static void disarm(unsigned watch)
 	rt_pages_unlock();
 }
 
+void rt_pages_refuse(uintptr_t start, uintptr_t end)
+{
+	uint64_t mask = rt_block();
+
+	rt_pages_lock();
+	if (rt_pages.is_on && !rt_refused_add(start, end))
+		rt_pages_stop(LOCI_STOP_THREADS);
+	rt_pages_unlock();
+	rt_unblock(mask);
+}
+
 static void thread_begin(void)
 {
 	rt_pages_lock();

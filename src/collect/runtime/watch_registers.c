@@ -272,18 +272,6 @@ static unsigned begin(unsigned n, int *failed)
 	return opened; /* a debugger may have the others */
 }
 
-/* Programs close what they do not know. */
-static bool repair(unsigned watch)
-{
-	struct watch *broken = &watches[watch];
-
-	close_files(broken);
-	if (n_repairs++ < MAX_REPAIRS)
-		return open_files(watch) == 0;
-	rt_watch_stop(LOCI_STOP_DESCRIPTORS);
-	return false;
-}
-
 static bool is_whole(const struct watch *watch)
 {
 	bool is = watch->n_files > 0;
@@ -291,6 +279,21 @@ static bool is_whole(const struct watch *watch)
 	for (unsigned i = 0; i < watch->n_files; i++)
 		is = is && is_open(&watch->file[i]);
 	return is;
+}
+
+/* Programs close what they do not know. */
+static bool repair(unsigned watch)
+{
+	bool is_repaired, is_any = false;
+
+	close_files(&watches[watch]);
+	is_repaired = n_repairs++ < MAX_REPAIRS && open_files(watch) == 0;
+	tell_missed();
+	for (unsigned i = 0; i < REGISTERS; i++)
+		is_any = is_any || is_whole(&watches[i]);
+	if (!is_any)
+		rt_watch_stop(LOCI_STOP_DESCRIPTORS);
+	return is_repaired;
 }
 
 static bool arm(unsigned watch, uintptr_t address)

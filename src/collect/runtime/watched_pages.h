@@ -205,6 +205,8 @@ void rt_refused_drop(void); /* this thread ends */
 void rt_refused_clear(void);
 bool rt_is_refused(uintptr_t start, size_t bytes);
 bool rt_refuse_thread(void);
+/* Likewise, of a thread that is watched already; lock not held. */
+void rt_pages_refuse(uintptr_t start, uintptr_t end);
 /* One of the thread's own, or that the kernel was told of: not one in memory of the program's,
  * which is watched like any other, where the kernel would end the process for a page that is
  * closed. */
