@@ -403,8 +403,12 @@ static bool is_of_samples(const struct loci_analysis *a)
 	return a->options->sampling || a->options->watching;
 }
 
-static const char *why_given_up(const char *by)
+static const char *why_given_up(const struct loci_analyse_watching *watching)
 {
+	const char *by = watching->by;
+
+	if (watching->is_kept)
+		return "why is told in the profile of the run itself";
 	return by && !strcmp(by, "pages")
 		? "other memory of their page was too hot, or it cannot be closed (stacks)"
 		: "their block could not be watched";
@@ -446,7 +450,7 @@ static void note_watched(struct loci_analysis *a)
 	loci_analysis_add_note(a, text);
 	if (sum->abandoned > a->watch_cost.lapsed) {
 		snprintf(text, sizeof(text), "%" PRIu64 " watches were given up: %s",
-			sum->abandoned - a->watch_cost.lapsed, why_given_up(by));
+			sum->abandoned - a->watch_cost.lapsed, why_given_up(a->options->watching));
 		loci_analysis_add_note(a, text);
 	}
 }

@@ -50,6 +50,7 @@ struct loci_analyse_watching {
 	uint64_t period, seed;
 	enum loci_weighting weighting;
 	bool writes_only; /* only writes are reuses */
+	bool is_kept;     /* they are of a trace: what happened beside them is not told there */
 };
 
 struct loci_analyse_options {

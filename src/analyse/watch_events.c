@@ -4,6 +4,10 @@
 #include "analyse/donors.h"
 #include "analyse/grow.h"
 
+#include <math.h>
+
+#define MOST_GAP 0x1p48 /* references; more are of damaged files */
+
 enum { FIRE_WORDS = LOCI_FIRE_DISTINCT + 1 }; /* of SAMPLE_FIRE that are looked at */
 
 int loci_watch_events_init(
@@ -97,7 +101,7 @@ static bool is_part(const struct loci_event *event)
 /* References that a sample stands for: of parts of a large one that is little of it. */
 static double gap_of(const struct loci_event *event, uint64_t blocks)
 {
-	double mean = (double)word(event, 6, 1);
+	double mean = fmin((double)word(event, 6, 1), MOST_GAP);
 
 	return is_part(event) ? mean / (double)blocks : mean;
 }
@@ -286,11 +290,12 @@ static int add_outcome(
 	struct loci_sample_sum *sum, const struct loci_weigh_outcome *outcome, double weight)
 {
 	sum->weight += weight;
-	sum->square += weight * weight;
-	sum->in_burst += outcome->in_burst;
-	sum->never += outcome->distance == LOCI_INFINITE;
-	sum->by_watch += outcome->distance != LOCI_INFINITE && !outcome->in_burst;
-	sum->by_time += outcome->is_rough;
+	if (!outcome->is_borrowed) {
+		sum->in_burst += outcome->in_burst;
+		sum->never += outcome->distance == LOCI_INFINITE;
+		sum->by_watch += outcome->distance != LOCI_INFINITE && !outcome->in_burst;
+		sum->by_time += outcome->is_rough;
+	}
 	if (outcome->distance == LOCI_INFINITE) {
 		sum->time.cold += weight;
 		return 0;
@@ -334,6 +339,8 @@ int loci_watch_events_finish(
 	for (size_t i = 0; i < result->n; i++)
 		all += result->outcome[i].weight;
 	watched->scale = all > 0 ? sum->touches / all : 0;
+	if (result->effective > 0)
+		sum->square += sum->touches * sum->touches / result->effective;
 	for (size_t i = 0; i < result->n; i++)
 		if (add_outcome(sum, &result->outcome[i],
 			    result->outcome[i].weight * watched->scale) < 0)

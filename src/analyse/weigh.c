@@ -9,8 +9,9 @@
 
 #include <math.h>
 
-#define BIN_PARTS 128                /* of a distance: as wide as a bin is */
-#define GOLDEN    0.6180339887498949 /* whose multiples, modulo 1, are spread evenly */
+#define BIN_PARTS    128                /* of a distance: as wide as a bin is */
+#define MOST_INVERSE 1e18               /* of probabilities; more are of damaged files */
+#define GOLDEN       0.6180339887498949 /* whose multiples, modulo 1, are spread evenly */
 
 struct watched {
 	struct loci_weigh_sample sample;
@@ -39,6 +40,7 @@ struct known {
 	uint32_t thread;
 	uint64_t from, to; /* references of the thread; of what is never reused nothing */
 	uint64_t in_parts; /* touches beside theirs */
+	size_t teller;     /* whose outcome it has, one more than its number; 0: its own */
 	bool given_up;
 };
 
@@ -358,7 +360,7 @@ int loci_weigh_lot(struct loci_weigh *weigh, uint64_t id, uint64_t count, uint64
 	if (!of)
 		return 0;
 	if (is_kept) {
-		of->inverse *= (double)one_in;
+		of->inverse = fmin(of->inverse * fmax((double)one_in, 1), MOST_INVERSE);
 		return 0;
 	}
 	of->k = 0;
@@ -378,25 +380,49 @@ static int compare(const void *left, const void *right)
 	return (int)a->given_up - (int)b->given_up;
 }
 
+static bool tells(const struct known *known)
+{
+	return !known->given_up && !known->outcome.in_burst;
+}
+
+/* A sample that was given up, and not for another: it would have met its reuse later. */
+static bool is_open(const struct known *known)
+{
+	return known->given_up && known->outcome.weight > 0;
+}
+
 /* Of each outcome its share of those who were still at risk then. What was never reused was at risk
- * to the end, and has what is left; where all of these were given up, the last outcomes have it. */
+ * to the end, and has what is left; where all of these were given up, the last outcomes have it. Of
+ * open samples that nothing was reused later than nothing is known. */
 static void survive(struct loci_weigh *weigh)
 {
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < weigh->n_known; i++)
+		if (tells(&weigh->known[i]) && weigh->known[i].outcome.distance > last)
+			last = weigh->known[i].outcome.distance;
 	qsort(weigh->known, weigh->n_known, sizeof(*weigh->known), compare);
 	for (size_t from = 0, to; from < weigh->n_known; from = to) {
 		uint64_t number = weigh->known[from].outcome.context;
 		struct context *context = &weigh->context[number];
-		double survival = 1, at_risk = 0;
+		double survival = 1, at_risk = 0, all, lost = 0;
 
 		for (to = from; to < weigh->n_known; to++) {
-			if (weigh->known[to].outcome.context != number)
+			const struct known *known = &weigh->known[to];
+
+			if (known->outcome.context != number)
 				break;
-			at_risk += weigh->known[to].base;
+			at_risk += known->base;
+			if (is_open(known) && known->outcome.distance >= last)
+				lost += known->base;
 		}
+		all = at_risk -= lost;
 		context->weight = 0;
 		for (size_t i = from; i < to; i++) {
 			struct known *known = &weigh->known[i];
 
+			if (is_open(known) && known->outcome.distance >= last)
+				continue;
 			if (!known->given_up) {
 				known->outcome.weight = survival * known->base / at_risk;
 				survival -= known->outcome.weight;
@@ -404,6 +430,7 @@ static void survive(struct loci_weigh *weigh)
 			}
 			at_risk -= known->base;
 		}
+		context->unknown = context->has_outcome ? context->weight * lost / all : lost;
 	}
 }
 
@@ -466,125 +493,172 @@ static int find_distances(struct loci_weigh *weigh, const struct loci_touch_cloc
 	return 0;
 }
 
-/* Outcomes that tell of samples that were given up, by their numbers: of all contexts, and of one
- * after the other. There may be few of them among many samples. */
-struct tellers {
-	size_t *all, *of_context;
-	size_t *end; /* of a context's in of_context */
+/* Open samples and their tellers by context and distance; tellers alone by distance, and the weight
+ * of these up to each. */
+struct sharing {
+	struct known **at;
 	size_t n;
+	struct known **teller;
+	double *upto;
+	size_t n_tellers;
+	size_t n_lone; /* of at, from the start, in the end: open, no teller of their context is
+			  later */
 };
 
-static bool tells(const struct known *known)
+static void sharing_fini(struct sharing *sharing)
 {
-	return !known->given_up && !known->outcome.in_burst;
+	free(sharing->at);
+	free(sharing->teller);
+	free(sharing->upto);
 }
 
-static void tellers_fini(struct tellers *tellers)
+static int compare_at(const void *left, const void *right)
 {
-	free(tellers->all);
-	free(tellers->of_context);
-	free(tellers->end);
+	const struct known *const *a = left, *const *b = right;
+	int order = compare(*a, *b);
+
+	return order ? order : (*a > *b) - (*a < *b);
 }
 
-static int tellers_init(struct tellers *tellers, const struct loci_weigh *weigh)
+static int compare_tellers(const void *left, const void *right)
 {
-	size_t sum = 0;
+	const struct known *const *a = left, *const *b = right;
 
-	*tellers = (struct tellers){ .all = calloc(weigh->n_known + 1, sizeof(*tellers->all)),
-		.of_context = calloc(weigh->n_known + 1, sizeof(*tellers->of_context)),
-		.end = calloc(weigh->n_contexts + 1, sizeof(*tellers->end)) };
-	if (!tellers->all || !tellers->of_context || !tellers->end)
+	if ((*a)->outcome.distance != (*b)->outcome.distance)
+		return (*a)->outcome.distance < (*b)->outcome.distance ? -1 : 1;
+	return (*a > *b) - (*a < *b);
+}
+
+static int sharing_init(struct sharing *sharing, struct loci_weigh *weigh)
+{
+	size_t n = weigh->n_known;
+
+	*sharing = (struct sharing){ .at = calloc(n + 1, sizeof(*sharing->at)),
+		.teller = calloc(n + 1, sizeof(*sharing->teller)),
+		.upto = calloc(n + 1, sizeof(*sharing->upto)) };
+	if (!sharing->at || !sharing->teller || !sharing->upto)
 		return -ENOMEM;
-	for (size_t i = 0; i < weigh->n_known; i++)
-		if (tells(&weigh->known[i])) {
-			tellers->all[tellers->n++] = i;
-			tellers->end[weigh->known[i].outcome.context]++;
+	for (size_t i = 0; i < n; i++) {
+		struct known *known = &weigh->known[i];
+
+		if (tells(known))
+			sharing->teller[sharing->n_tellers++] = known;
+		if (tells(known) || is_open(known))
+			sharing->at[sharing->n++] = known;
+	}
+	qsort(sharing->at, sharing->n, sizeof(*sharing->at), compare_at);
+	qsort(sharing->teller, sharing->n_tellers, sizeof(*sharing->teller), compare_tellers);
+	return 0;
+}
+
+/* What open samples stood for goes to those of their context that were reused later, the nearest
+ * one's first (Efron 1967), so that all that are later have grown alike by then. */
+static void share_within(struct loci_weigh *weigh, struct sharing *sharing, size_t from, size_t to)
+{
+	struct context *context = &weigh->context[sharing->at[from]->outcome.context];
+	double later = 0, grown = 1;
+	size_t n_later = 0;
+
+	for (size_t i = from; i < to; i++)
+		if (tells(sharing->at[i])) {
+			later += sharing->at[i]->outcome.weight;
+			n_later++;
 		}
-	for (size_t i = 0; i < weigh->n_contexts; i++) {
-		size_t n = tellers->end[i];
+	for (size_t i = from; i < to; i++) {
+		struct known *known = sharing->at[i];
 
-		tellers->end[i] = sum;
-		sum += n;
+		if (tells(known)) {
+			later -= known->outcome.weight;
+			known->outcome.weight *= grown;
+			n_later--;
+		} else if (n_later && later > 0) {
+			grown += known->outcome.weight / later;
+			context->weight += known->outcome.weight;
+		} else {
+			sharing->at[sharing->n_lone++] = known;
+		}
 	}
-	for (size_t i = 0; i < tellers->n; i++) {
-		size_t number = tellers->all[i];
-
-		tellers->of_context[tellers->end[weigh->known[number].outcome.context]++] = number;
-	}
-	return 0;
 }
 
-/* Those whose reuse came after so many touches, the weight. */
-static double later_weight(
-	const struct loci_weigh *weigh, const size_t *teller, size_t n, uint64_t distance)
+/* The first of so many tellers up to which there is more than that. */
+static size_t first_beyond(const struct sharing *sharing, size_t low, double weight)
 {
+	size_t high = sharing->n_tellers - 1;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sharing->upto[middle] >= weight)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static size_t first_later(const struct sharing *sharing, uint64_t distance)
+{
+	size_t low = 0, high = sharing->n_tellers;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sharing->teller[middle]->outcome.distance > distance)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* One whose context has none that is later has an outcome like one of all others', taken in turn.
+ * If none was reused as late nothing is known. */
+static void share_lone(
+	struct loci_weigh *weigh, struct sharing *sharing, struct known *lone, double turn)
+{
+	size_t first = first_later(sharing, lone->outcome.distance), teller;
+	struct context *context = &weigh->context[lone->outcome.context];
+	double before = first ? sharing->upto[first - 1] : 0;
+	struct loci_weigh_outcome outcome = lone->outcome;
+
+	if (first == sharing->n_tellers) {
+		context->unknown += outcome.weight;
+		return;
+	}
+	teller = first_beyond(
+		sharing, first, before + turn * (sharing->upto[sharing->n_tellers - 1] - before));
+	*lone = *sharing->teller[teller];
+	lone->teller = (size_t)(sharing->teller[teller] - weigh->known) + 1;
+	lone->outcome.context = outcome.context;
+	lone->outcome.use = outcome.use;
+	lone->outcome.weight = outcome.weight;
+	lone->outcome.is_borrowed = true;
+	context->weight += outcome.weight;
+	context->has_outcome = true;
+}
+
+static int share_out(struct loci_weigh *weigh)
+{
+	loci_cleanup(sharing_fini) struct sharing sharing = { 0 };
 	double sum = 0;
+	size_t open = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (weigh->known[teller[i]].outcome.distance > distance)
-			sum += weigh->known[teller[i]].outcome.weight;
-	return sum;
-}
-
-/* A watch that was given up, and not for another sample, would have met its reuse later. What it
- * stood for goes to those of its context that did (Efron 1967); where there is none it has an
- * outcome like one of all others', taken in turn. If none was reused as late nothing is known. */
-static int share_out(
-	struct loci_weigh *weigh, const struct tellers *tellers, size_t given_up, double turn)
-{
-	const struct known than = weigh->known[given_up];
-	uint64_t distance = than.outcome.distance;
-	struct context *context = &weigh->context[than.outcome.context];
-	size_t first = than.outcome.context ? tellers->end[than.outcome.context - 1] : 0;
-	const size_t *near = tellers->of_context + first;
-	size_t n_near = tellers->end[than.outcome.context] - first;
-	double sum = later_weight(weigh, near, n_near, distance), at;
-	struct known *copy;
-
-	if (sum > 0) {
-		for (size_t i = 0; i < n_near; i++)
-			if (weigh->known[near[i]].outcome.distance > distance)
-				weigh->known[near[i]].outcome.weight *=
-					1 + than.outcome.weight / sum;
-		context->weight += than.outcome.weight;
+	for (size_t i = 0; i < weigh->n_known; i++)
+		open += is_open(&weigh->known[i]);
+	if (!open)
 		return 0;
-	}
-	at = turn * later_weight(weigh, tellers->all, tellers->n, distance);
-	for (size_t i = 0; i < tellers->n; i++) {
-		const struct known *known = &weigh->known[tellers->all[i]];
-
-		if (known->outcome.distance <= distance)
-			continue;
-		at -= known->outcome.weight;
-		if (at > 0)
-			continue;
-		if (loci_grow_little(&weigh->known, &weigh->known_cap, weigh->n_known + 1,
-			    sizeof(*weigh->known)) < 0)
-			return -ENOMEM;
-		copy = &weigh->known[weigh->n_known++];
-		*copy = weigh->known[tellers->all[i]];
-		copy->outcome.context = than.outcome.context;
-		copy->outcome.use = than.outcome.use;
-		copy->outcome.weight = than.outcome.weight;
-		context->weight += than.outcome.weight;
-		context->has_outcome = true;
-		return 0;
-	}
-	context->unknown += than.outcome.weight;
-	return 0;
-}
-
-static int share_out_all(struct loci_weigh *weigh)
-{
-	loci_cleanup(tellers_fini) struct tellers tellers;
-	size_t n = weigh->n_known, times = 0;
-
-	if (tellers_init(&tellers, weigh) < 0)
+	if (sharing_init(&sharing, weigh) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		if (weigh->known[i].given_up && weigh->known[i].outcome.weight > 0 &&
-			share_out(weigh, &tellers, i, fmod(0.5 + (double)times++ * GOLDEN, 1)) < 0)
-			return -ENOMEM;
+	for (size_t from = 0, to; from < sharing.n; from = to) {
+		for (to = from; to < sharing.n; to++)
+			if (sharing.at[to]->outcome.context != sharing.at[from]->outcome.context)
+				break;
+		share_within(weigh, &sharing, from, to);
+	}
+	for (size_t i = 0; i < sharing.n_tellers; i++)
+		sharing.upto[i] = sum += sharing.teller[i]->outcome.weight;
+	for (size_t i = 0; i < sharing.n_lone; i++)
+		share_lone(weigh, &sharing, sharing.at[i], fmod(0.5 + (double)i * GOLDEN, 1));
 	return 0;
 }
 
@@ -623,6 +697,7 @@ static double unknown_share(const struct loci_weigh *weigh)
 int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *clock,
 	struct loci_weigh_result *ret, struct loci_err *err)
 {
+	loci_autofree double *mass = NULL; /* by who observed it */
 	double sum = 0, squares = 0, shared;
 
 	*ret = (struct loci_weigh_result){ .samples = weigh->samples,
@@ -635,29 +710,33 @@ int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *c
 		return loci_err_nomem(err);
 	if (weigh->weighting == LOCI_WEIGH_KAPLAN_MEIER)
 		survive(weigh);
-	else if (share_out_all(weigh) < 0)
+	else if (share_out(weigh) < 0)
 		return loci_err_nomem(err);
 	weigh->outcome = calloc(weigh->n_known + 1, sizeof(*weigh->outcome));
-	if (!weigh->outcome)
+	mass = calloc(weigh->n_known + 1, sizeof(*mass));
+	if (!weigh->outcome || !mass)
 		return loci_err_nomem(err);
 	shared = pool(weigh, ret);
 	ret->unknown = unknown_share(weigh);
 	for (size_t i = 0; i < weigh->n_known; i++) {
-		struct loci_weigh_outcome outcome = weigh->known[i].outcome;
+		const struct known *known = &weigh->known[i];
+		struct loci_weigh_outcome outcome = known->outcome;
 		const struct context *context = &weigh->context[outcome.context];
 
-		if (weigh->known[i].given_up)
+		if (known->given_up)
 			continue;
 		outcome.context = context->key;
-		outcome.thread = weigh->known[i].thread;
-		outcome.from = weigh->known[i].from;
-		outcome.to = weigh->known[i].to;
+		outcome.thread = known->thread;
+		outcome.from = known->from;
+		outcome.to = known->to;
 		if (is_scaled(weigh))
 			outcome.weight *= shared * context->touches / context->weight;
 		sum += outcome.weight;
-		squares += outcome.weight * outcome.weight;
+		mass[known->teller ? known->teller - 1 : i] += outcome.weight;
 		weigh->outcome[ret->n++] = outcome;
 	}
+	for (size_t i = 0; i < weigh->n_known; i++)
+		squares += mass[i] * mass[i];
 	ret->outcome = weigh->outcome;
 	ret->effective = squares > 0 ? sum * sum / squares : 0;
 	return 0;

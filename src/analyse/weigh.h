@@ -103,8 +103,9 @@ struct loci_weigh_outcome {
 	uint32_t thread;   /* of the use .. */
 	uint64_t from, to; /* .. and its references then and at the reuse, if there is one */
 	bool in_burst;
-	bool remote;   /* reused by another thread: the distance is in touches of the sample's */
-	bool is_rough; /* its count may be off by more than a bin is wide */
+	bool remote;      /* reused by another thread: the distance is in touches of the sample's */
+	bool is_rough;    /* its count may be off by more than a bin is wide */
+	bool is_borrowed; /* of a sample that was given up: another's, which is an outcome, too */
 };
 struct loci_weigh_result {
 	struct loci_weigh_outcome *outcome; /* the weigher's; of Kaplan-Meier in any order */
@@ -114,9 +115,9 @@ struct loci_weigh_result {
 	uint64_t abandoned; /* watches given up that no other sample took */
 	double base;        /* of all samples */
 	double touches;     /* the same, by their shares */
-	double effective;   /* sample size: (sum w)^2 / sum w^2 */
-	double unknown; /* share of the touches that stand for no outcome: their samples were not
-			   reused while followed, and none that was watched for longer was */
+	double effective; /* sample size: (sum w)^2 / sum w^2, what is borrowed with its owner's */
+	double unknown;   /* share of the touches that stand for no outcome: their samples were not
+			     reused while followed, and none that was watched for longer was */
 };
 /* After the last reference: what is still watched is never reused. Once. clock: what references are
  * in touches, settled; NULL: one each. */

@@ -179,6 +179,7 @@ int loci_watch_settle_trace(struct loci_watch_args *args, bool blocks_given,
 	if (r < 0 || !terms.block_bytes)
 		return r; /* without a word in it, it is as other empty ones */
 	loci_watch_describe(&terms, &args->analyse);
+	args->analyse.is_kept = true;
 	options->block_bytes[0] = terms.block_bytes;
 	options->n_block_bytes = 1;
 	options->watching = &args->analyse;

@@ -74,7 +74,7 @@ static const char *reason(int error)
 static void note_failed(const struct loci_run_watching *run,
 	const struct loci_control_watching *took, struct loci_analysis *analysis)
 {
-	bool is_everywhere = took->unwatched == took->entered;
+	bool is_everywhere = took->entered && took->unwatched == took->entered;
 	int error = -(int)took->failed;
 
 	note(analysis, "%s (%s): only reuses within %u references are known%s; %s",

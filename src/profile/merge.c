@@ -16,7 +16,9 @@
 
 struct grain_sum {
 	struct loci_grain grain;
-	double error_square; /* sum of (error_points * touches)^2: the inputs err independently */
+	double error_square; /* sum of (error_points * touches)^2: the inputs err independently, ..
+			      */
+	double unknown;      /* .. but for points * touches of which nothing is known */
 	size_t inputs;       /* that have it */
 };
 
@@ -45,14 +47,38 @@ static void merge_fini(struct merge *merge)
 	free(merge->unseen);
 }
 
+/* Percentage points of which no sample tells. */
+static int unknown_points(const struct loci_profile *profile, double *ret, struct loci_err *err)
+{
+	const struct loci_sampling_row *row;
+	double refs = 0;
+	size_t n;
+	int r = loci_profile_samplings(profile, &row, &n, err);
+
+	*ret = 0;
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		*ret += 100 * row[i].unknown * (double)row[i].refs;
+		refs += (double)row[i].refs;
+	}
+	*ret = refs > 0 ? *ret / refs : 0;
+	return 0;
+}
+
 static int add_grains(struct merge *merge, const struct loci_profile *profile, struct loci_err *err)
 {
 	size_t n;
 	const struct loci_grain *grain = loci_profile_grains(profile, &n);
+	double unknown;
+	int r = unknown_points(profile, &unknown, err);
 
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < n; i++) {
 		struct grain_sum *sum = NULL;
-		double error = grain[i].error_points * (double)grain[i].touches;
+		double open = fmin(unknown, grain[i].error_points);
+		double error = (grain[i].error_points - open) * (double)grain[i].touches;
 
 		for (size_t k = 0; k < merge->n_grains && !sum; k++)
 			if (merge->grain[k].grain.block_bytes == grain[i].block_bytes)
@@ -73,6 +99,7 @@ static int add_grains(struct merge *merge, const struct loci_profile *profile, s
 		sum->grain.blocks += grain[i].blocks;
 		sum->grain.sampling_rate = fmin(sum->grain.sampling_rate, grain[i].sampling_rate);
 		sum->error_square += error * error;
+		sum->unknown += open * (double)grain[i].touches;
 		sum->inputs++;
 	}
 	return 0;
@@ -221,8 +248,8 @@ static int put_grains(struct merge *merge, struct loci_profile *profile, struct 
 		if (sum->inputs < merge->inputs)
 			continue;
 		if (sum->grain.touches)
-			sum->grain.error_points =
-				sqrt(sum->error_square) / (double)sum->grain.touches;
+			sum->grain.error_points = (sqrt(sum->error_square) + sum->unknown) /
+				(double)sum->grain.touches;
 		r = loci_profile_put_grain(profile, &sum->grain, err);
 		if (r < 0)
 			return r;

@@ -394,9 +394,11 @@ const char *loci_report_verdict(const struct loci_subject *subject,
 	if (verdict->kind > LOCI_VERDICT_ALL_NEW) {
 		say_memory(&s);
 		say_conflict(&s);
-		say_given_up(&s);
-		say_sharing(&s);
 	}
+	if (verdict->kind >= LOCI_VERDICT_ALL_NEW)
+		say_given_up(&s);
+	if (verdict->kind > LOCI_VERDICT_ALL_NEW)
+		say_sharing(&s);
 	buf[0] = (char)toupper((unsigned char)buf[0]);
 	return buf;
 }

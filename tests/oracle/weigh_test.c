@@ -465,33 +465,62 @@ static void check_given_up(void)
 	CHECK_U64(result.outcome[4].distance, 50);
 	CHECK_U64(result.outcome[4].context, 2);
 	CHECK_NEAR(result.outcome[4].weight, 1.5, 1e-12);
+	for (size_t i = 0; i < result.n; i++)
+		CHECK(result.outcome[i].is_borrowed == (i == 4));
+	CHECK_NEAR(result.effective, 7 * 7 / (1 + (2 + 1.5) * (2 + 1.5) + 1 + 1.5 * 1.5), 1e-12);
 	loci_weigh_free(weigh);
+}
+
+/* The nearest first (Efron 1967), in whatever order they were given up: of 10, 15 given up, 20 and
+ * 5 given up, the last is for 10 and 20 alike, and what 20 stands for then takes 15's. */
+static void check_given_up_in_order(void)
+{
+	for (unsigned farther_first = 0; farther_first < 2; farther_first++) {
+		struct loci_weigh_result result;
+		struct loci_weigh *weigh;
+
+		CHECK(loci_weigh_new(LOCI_WEIGH_UNSCALED, &weigh, NULL) == 0);
+		for (uint64_t id = 0; id < 4; id++)
+			OPEN(id, 0, 1, (uint32_t)id);
+		CHECK(loci_weigh_evict(weigh, 0, farther_first ? 15 : 5, 0, NULL) == 0);
+		CHECK(loci_weigh_evict(weigh, 1, farther_first ? 5 : 15, 0, NULL) == 0);
+		CHECK(fired(weigh, 2, 10, 9) == 0);
+		CHECK(fired(weigh, 3, 20, 9) == 0);
+		CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+		CHECK_U64(result.n, 2);
+		CHECK_NEAR(result.outcome[0].weight, 1.5, 1e-12);
+		CHECK_NEAR(result.outcome[1].weight, 2.5, 1e-12);
+		CHECK_NEAR(result.unknown, 0, 0);
+		loci_weigh_free(weigh);
+	}
 }
 
 /* A sample without a watch, where none is armed, could not be watched. Those that were stand for
  * it, if they were reused as late; else nothing is known of it, and that is said. */
 static void check_unwatched(void)
 {
-	for (unsigned watched = 0; watched < 2; watched++) {
-		struct loci_weigh_result result;
-		struct loci_weigh *weigh;
+	for (enum loci_weighting way = LOCI_WEIGH_INVERSE; way <= LOCI_WEIGH_PLAIN; way++)
+		for (unsigned watched = 0; watched < 2; watched++) {
+			struct loci_weigh_result result;
+			struct loci_weigh *weigh;
 
-		CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
-		OPEN(1, 0, 1, LOCI_WATCH_BURST);
-		CHECK(fired(weigh, 1, 5, 9) == 0);
-		if (watched) {
-			OPEN(2, 0, 1, 0);
-			CHECK(fired(weigh, 2, 500, 9) == 0);
+			CHECK(loci_weigh_new(way, &weigh, NULL) == 0);
+			OPEN(1, 0, 1, LOCI_WATCH_BURST);
+			CHECK(fired(weigh, 1, 5, 9) == 0);
+			if (watched) {
+				OPEN(2, 0, 1, 0);
+				CHECK(fired(weigh, 2, 500, 9) == 0);
+			}
+			OPEN(3, 10, 1, LOCI_WATCH_NONE);
+			OPEN(4, 20, 1, LOCI_WATCH_NONE);
+			CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+			CHECK_U64(result.n, 1 + watched);
+			CHECK_NEAR(result.unknown, watched ? 0 : 2.0 / 3, 1e-12);
+			/* Kaplan and Meier's are at risk before the burst's, too */
+			if (watched && way != LOCI_WEIGH_KAPLAN_MEIER)
+				CHECK_NEAR(result.outcome[1].weight, 3, 1e-12);
+			loci_weigh_free(weigh);
 		}
-		OPEN(3, 10, 1, LOCI_WATCH_NONE);
-		OPEN(4, 20, 1, LOCI_WATCH_NONE);
-		CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
-		CHECK_U64(result.n, 1 + watched);
-		CHECK_NEAR(result.unknown, watched ? 0 : 2.0 / 3, 1e-12);
-		if (watched)
-			CHECK_NEAR(result.outcome[1].weight, 3, 1e-12);
-		loci_weigh_free(weigh);
-	}
 }
 
 /* What a lot decided is no loss to others: one in two stands for both, the other for nothing. */
@@ -516,30 +545,49 @@ static void check_lots_by_hand(void)
 	CHECK_NEAR(result.outcome[0].weight, 4, 1e-12);
 	CHECK_NEAR(result.outcome[1].weight, 1, 1e-12); /* the third, never reused */
 	loci_weigh_free(weigh);
+
+	/* Those of damaged files neither vanish nor weigh without end. */
+	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	OPEN(1, 0, 1, 0);
+	OPEN(2, 0, 1, 1);
+	CHECK(loci_weigh_lot(weigh, 1, 10, 0, true, NULL) == 0);
+	for (unsigned i = 0; i < 40; i++)
+		CHECK(loci_weigh_lot(weigh, 2, 10, UINT64_MAX, true, NULL) == 0);
+	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+	CHECK_U64(result.n, 2);
+	CHECK(result.outcome[0].weight > 0 && isfinite(result.outcome[1].weight));
+	loci_weigh_free(weigh);
 }
 
-/* There may be many of these and few to tell of them: each takes as long as those do, or this would
- * take half a minute. */
-static void check_many_given_up(void)
+/* There may be many of these and of those that tell of them, in a context of their own or not: a
+ * look at all for each would take minutes. */
+static void check_many_given_up(bool in_contexts)
 {
 	const uint64_t n = 100000;
 	struct loci_weigh_result result;
 	struct loci_weigh *weigh;
+	double sum = 0;
 
-	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	CHECK(loci_weigh_new(LOCI_WEIGH_UNSCALED, &weigh, NULL) == 0);
 	OPEN(0, 0, 1, 1);
 	for (uint64_t i = 1; i <= n; i++) {
-		OPEN(2 * i, 0, 1, LOCI_WATCH_BURST);
-		CHECK(fired(weigh, 2 * i, 5, 9) == 0);
-		OPEN(2 * i + 1, 0, 1, 0);
-		CHECK(loci_weigh_evict(weigh, 2 * i + 1, 10, 0, NULL) == 0);
+		OPEN(2 * i, 0, 1, 2);
+		CHECK(fired(weigh, 2 * i, 5 + i, 9) == 0);
+		OPEN(2 * i + 1, 0, in_contexts ? i : 1, 0);
+		CHECK(loci_weigh_evict(weigh, 2 * i + 1, 10 + n - i, 0, NULL) == 0);
 	}
-	CHECK(fired(weigh, 0, 50, 9) == 0);
+	CHECK(fired(weigh, 0, 5 * n, 9) == 0);
 	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
 	CHECK_U64(result.abandoned, n);
-	CHECK_U64(result.n, n + 1);
-	CHECK_U64(result.outcome[n].distance, 50);
-	CHECK_NEAR(result.outcome[n].weight, (double)n + 1, 1e-6);
+	CHECK_NEAR(result.unknown, 0, 0);
+	for (size_t i = 0; i < result.n; i++)
+		sum += result.outcome[i].weight;
+	CHECK_NEAR(sum, 2 * (double)n + 1, 1e-3);
+	if (!in_contexts) {
+		CHECK_U64(result.n, n + 1);
+		CHECK_U64(result.outcome[n].distance, 5 * n);
+	}
+	CHECK(result.effective <= (double)n + 1);
 	loci_weigh_free(weigh);
 }
 
@@ -755,8 +803,10 @@ int main(void)
 	check_shares();
 	check_rough();
 	check_given_up();
+	check_given_up_in_order();
 	check_unwatched();
-	check_many_given_up();
+	check_many_given_up(false);
+	check_many_given_up(true);
 	check_touches();
 	check_stretches();
 	check_phases();
