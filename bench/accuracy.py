@@ -92,8 +92,7 @@ def measure(bench, subject, item):
         if way == "native" and bench.correct(subject, rounds, ran[way], item.seconds):
             return measure(bench, subject, item)
     taken = ran["watched"]["sampling"].get("samples") or 0
-    if item.is_judged and 0 < taken < JUDGED_SAMPLES:
-        bench.lengthen(subject, item.kind, JUDGED_SAMPLES / taken)
+    if item.is_judged and 0 < taken < JUDGED_SAMPLES and bench.lengthen(subject, item.kind, JUDGED_SAMPLES / taken):
         return measure(bench, subject, item)
     if len({r["result"] for r in ran.values()}) != 1:
         raise Failure("%s, %s: does not compute the same: %s" % (subject.name, item.kind, ran))

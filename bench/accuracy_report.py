@@ -212,9 +212,10 @@ class Report:
                 bars.most("%s: memory beyond +7 %% or 8 MiB, worst (%s)" % (title, worst), 0, more.get(worst), " MiB")
             self.size(bars, title, self.of(way))
             bars.least(title + ": time S, median", 0.97, middle(figures(each, "time", "s_rdx")))
-            worst = min(each, key=lambda m: figure(m, "time", "s_rdx"), default=None)
+            time_s = lambda m: figure(m, "time", "s_rdx") if figures([m], "time", "s_rdx") else 0  # none at all is no better
+            worst = min(each, key=time_s, default=None)
             bars.least("%s: time S, worst%s" % (title, " (%s)" % worst["subject"] if worst else ""), 0.90,
-                       figure(worst, "time", "s_rdx") if worst else None)
+                       time_s(worst) if worst else None)
             bars.least(title + ": time S beyond the first bin, median", 0.90, middle(figures(each, "time", "s_beyond")))
             bars.least(title + ": stack S, median", 0.93, middle(figures(each, "stack", "s_rdx")))
             bars.least(title + ": stack S^, median", 0.97, middle(figures(each, "stack", "s_rdx_smooth")))

@@ -15,6 +15,7 @@ import threading
 import time
 
 WEIGHTS = ["inverse", "unscaled", "proportional", "kaplan-meier", "plain"]
+LONGEST = 2  # times the native seconds that are asked for, where samples are few
 CALIBRATED = 2  # native seconds of the run that tells how many rounds others have
 EXACT_SECONDS = 0.01  # native ones of the shorter exact run, if a round is not longer
 UNLIKE_ROUNDS = {"quicksort": 8}  # which sorts other numbers in each: so many for the shorter one
@@ -232,7 +233,11 @@ class Bench:
         return self.store.get("longer %s, %s" % (subject.name, kind)) or 1
 
     def lengthen(self, subject, kind, times):
-        self.store.put("longer %s, %s" % (subject.name, kind), 1.05 * times * self.longer(subject, kind))
+        """Whether they may become longer."""
+        before = self.longer(subject, kind)
+        if before < LONGEST:
+            self.store.put("longer %s, %s" % (subject.name, kind), min(LONGEST, 1.05 * times * before))
+        return before < LONGEST
 
     def rounds_of(self, subject, seconds):
         return max(1, math.ceil(seconds / self.round_seconds(subject)))
