@@ -48,7 +48,7 @@ static void merge_fini(struct merge *merge)
 }
 
 /* Percentage points of which no sample tells. */
-static int unknown_points(const struct loci_profile *profile, double *ret, struct loci_err *err)
+static int unknown_points(struct loci_profile *profile, double *ret, struct loci_err *err)
 {
 	const struct loci_sampling_row *row;
 	double refs = 0;
@@ -66,7 +66,7 @@ static int unknown_points(const struct loci_profile *profile, double *ret, struc
 	return 0;
 }
 
-static int add_grains(struct merge *merge, const struct loci_profile *profile, struct loci_err *err)
+static int add_grains(struct merge *merge, struct loci_profile *profile, struct loci_err *err)
 {
 	size_t n;
 	const struct loci_grain *grain = loci_profile_grains(profile, &n);
