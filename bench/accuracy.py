@@ -52,52 +52,60 @@ class Item:
 
 
 def plan():
-    """What says most comes first."""
+    """What says most comes first; what is in one list is measured beside the same native runs."""
     both = ("native", "cc") if COUNTING else ("native",)
-    registers = lambda round: Item("default", LONG, [], beside=both, round=round)
-    pages = lambda round: Item("pages", LONG, ["--watch-by", "pages"], "64", ("native",), round)
-    yield registers(0)
+    judged = lambda round: [Item("default", LONG, [], beside=both, round=round),
+                            Item("pages", LONG, ["--watch-by", "pages"], "64", both, round)]
+    yield judged(0)
     for n in SAMPLES:
         is_judged = n >= 20000
-        yield Item("samples %d" % n, LONG if is_judged else SHORT, ["--far", FAR] if is_judged else [], samples=n)
-    yield pages(0)
+        yield [Item("samples %d" % n, LONG if is_judged else SHORT, ["--far", FAR] if is_judged else [], samples=n)]
     for period in PERIODS:
-        yield Item("period %d" % period, SHORT, [], beside=both, period=period, weights=period == PERIODS[1])
+        yield [Item("period %d" % period, SHORT, [], beside=both, period=period, weights=period == PERIODS[1])]
     for n in (1, 2, 3):
-        yield Item("watches %d" % n, SHORT, ["--watches", str(n)], period=PERIODS[1])
+        yield [Item("watches %d" % n, SHORT, ["--watches", str(n)], period=PERIODS[1])]
     for replace in REPLACE:
-        yield Item("replace %s" % replace, SHORT, ["--replace", replace], period=PERIODS[1], weights=True)
-    yield Item("no burst", SHORT, ["--burst", "0"], period=PERIODS[1])
+        yield [Item("replace %s" % replace, SHORT, ["--replace", replace], period=PERIODS[1], weights=True)]
+    yield [Item("no burst", SHORT, ["--burst", "0"], period=PERIODS[1])]
     for round in range(1, ROUNDS):
-        yield registers(round)
-        if round % 3 == 0:
-            yield pages(round)
+        yield judged(round)
 
 
-def measure(bench, subject, item):
+def measure(bench, subject, items):
     """One run of each sort, in turn; which is first changes from round to round. If that takes less time or fewer samples
-    than it is to, it is done again with more rounds."""
-    rounds = bench.rounds_of(subject, SPARE * item.seconds * bench.longer(subject, item.kind))
+    than it is to, it is done again with more rounds. Returns what is to be kept of each item."""
+    first = items[0]
+    rounds = bench.rounds_of(subject, SPARE * first.seconds * max(bench.longer(subject, item.kind) for item in items))
     truth, refs = bench.truth(subject, rounds)
+    beside, values = {}, {}
+    ways = list(first.beside) + items
+    for way in ways if first.round % 2 == 0 else reversed(ways):
+        if way in items:
+            values[way] = value = watched(bench, subject, way, rounds, truth, refs)
+            taken = value["runs"]["watched"]["sampling"].get("samples") or 0
+            if way.is_judged and 0 < taken < JUDGED_SAMPLES and bench.lengthen(subject, way.kind, JUDGED_SAMPLES / taken):
+                return measure(bench, subject, items)
+        else:
+            beside[way] = bench.plain(subject, way, rounds)
+            if way == "native" and bench.correct(subject, rounds, beside[way], first.seconds):
+                return measure(bench, subject, items)
+    for item, value in values.items():
+        value["runs"].update(beside)
+        if len({run["result"] for run in value["runs"].values()}) != 1:
+            raise Failure("%s, %s: does not compute the same: %s" % (subject.name, item.kind, value["runs"]))
+    return values
+
+
+def watched(bench, subject, item, rounds, truth, refs):
+    """What is to be kept of an item, but for the runs beside it."""
     options = ["-b", item.block, "--seed", str(SEED + item.round)] + item.options
     period = item.period or (item.samples and max(1, refs // item.samples))
     options += ["-c", str(period)] if period else []
     if period and period < 4096:  # not too many at once
         options += ["--burst", str(period)]
-    ways = list(item.beside) + ["watched"]
-    ran = {}
-    for way in ways if item.round % 2 == 0 else reversed(ways):
-        ran[way] = bench.plain(subject, way, rounds) if way != "watched" else \
-            bench.watched(subject, rounds, options)
-        if way == "native" and bench.correct(subject, rounds, ran[way], item.seconds):
-            return measure(bench, subject, item)
-    taken = ran["watched"]["sampling"].get("samples") or 0
-    if item.is_judged and 0 < taken < JUDGED_SAMPLES and bench.lengthen(subject, item.kind, JUDGED_SAMPLES / taken):
-        return measure(bench, subject, item)
-    if len({r["result"] for r in ran.values()}) != 1:
-        raise Failure("%s, %s: does not compute the same: %s" % (subject.name, item.kind, ran))
+    ran = bench.watched(subject, rounds, options)
     value = {"subject": subject.name, "way": item.kind, "block": item.block, "round": item.round, "refs": refs, "seconds": item.seconds,
-             "period": period, "runs": ran, "effective": ran["watched"]["sampling"].get("effective"),
+             "period": period, "runs": {"watched": ran}, "effective": ran["sampling"].get("effective"),
              "accuracy": bench.accuracy(truth, bench.own_path("watched.loci"), item.block),
              "model": bench.model(truth, item.block)}
     if item.weights:  # the same samples, in every way
@@ -130,24 +138,25 @@ def main():
     for number in range(JOBS):
         benches.put(Bench(scratch, store, number))
 
-    def one(subject, item):
-        if time.monotonic() - begun > BUDGET:
+    def one(subject, items):
+        unknown = [item for item in items if store.get(item.key(subject)) is None]
+        if not unknown or time.monotonic() - begun > BUDGET:
             return
-        key, bench = item.key(subject), benches.get()
+        bench = benches.get()
         try:
-            store.put(key, measure(bench, subject, item))
+            for item, value in measure(bench, subject, unknown).items():
+                store.put(item.key(subject), value)
         except Failure as failure:
             failures.append(str(failure))
             print("accuracy: " + failures[-1], file=sys.stderr)
         benches.put(bench)
-        print("%5.0f s  %s" % (time.monotonic() - begun, key), file=sys.stderr, flush=True)
+        print("%5.0f s  %s" % (time.monotonic() - begun, "; ".join(i.key(subject) for i in unknown)), file=sys.stderr, flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(JOBS) as several:
-        for item in plan():
-            of = everything if not WAYS or item.kind.split()[0] in WAYS else []
-            asked = [s for s in of if store.get(item.key(s)) is None]
-            list(several.map(one, asked, [item] * len(asked)))
-            found = [store.get(item.key(s)) for s in of]
+        for planned in plan():
+            items = [item for item in planned if not WAYS or item.kind.split()[0] in WAYS]
+            list(several.map(one, everything, [items] * len(everything)))
+            found = [store.get(item.key(s)) for item in items for s in everything]
             made += [value for value in found if value is not None]
             left += sum(value is None for value in found)
     if KEEP:

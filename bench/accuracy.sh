@@ -5,8 +5,8 @@
 #	bench/accuracy.sh BUILD SCRATCH
 #
 # The kernels of bench/kernels and SQLite, built natively and by loci cc with the same clang (CLANG, 19) and
-# FLAGS (-O2), run natively, counting and watched, one after the other, in ROUNDS (9); watched ones are held against
-# exact profiles. SCALE (1) is 20 native seconds of what is judged and 4 of what is compared; KERNELS are some of them (all), as
+# FLAGS (-O2), run natively, counting, and watched by registers and by pages, one after the other, in ROUNDS (9); watched ones are held
+# against exact profiles. SCALE (1) is 20 native seconds of what is judged and 4 of what is compared; KERNELS are some of them (all), as
 # name:variant and sqlite. WAYS are some of what is measured (all): default, samples, pages, period, watches, replace, no;
 # with WAYS=samples, whose period is fixed, so many samples as SAMPLES (20000 1000) says, a machine need not be quiet. SEED (0) is
 # that of the first round. COUNTING=0 leaves out the runs that only count. After BUDGET seconds (3200) nothing new begins.

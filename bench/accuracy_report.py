@@ -229,8 +229,13 @@ class Report:
         return bars
 
     def size(self, bars, title, of):
-        """The least of the runs that bars are meant for."""
+        """The least of the runs that bars are meant for, and of their number."""
         long = [m for m in of if m.get("seconds", 0) >= 20]
+        several = {}
+        for m in long:
+            several[m["subject"]] = several.get(m["subject"], 0) + 1
+        fewest = min(several, key=several.get, default=None)
+        bars.least("%s: pairs, least%s" % (title, " (%s)" % fewest if fewest else ""), 9, several.get(fewest))
         for what, bar, value in (("native seconds", 20, lambda m: m["runs"]["native"]["cpu"]), ("samples", 2000, samples)):
             least = min(long, key=value, default=None)
             bars.least("%s: %s, least%s" % (title, what, " (%s)" % least["subject"] if least else ""), bar,

@@ -104,6 +104,7 @@ judged = Report(rounds, 0, [], "c0ffee")
 found = {row[0].split(" (")[0]: row[2] for row in judged.bars.table.rows}
 assert found["registers: time S, worst"] == "0.980" and judged.each("default")[0]["least_s"] == 0.5
 assert found["registers: samples, least"] == "1900.000" and found["registers: native seconds, least"] == "1.000"
+assert found["registers: pairs, least"] == "3.000" and "registers: pairs, least (a)" in judged.bars.missed
 
 report = Report(of(0), 0, [], "c0ffee")
 assert not report.bars.missed, report.bars.missed
