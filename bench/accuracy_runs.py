@@ -19,6 +19,7 @@ LONGEST = 2  # times the native seconds that are asked for, where samples are fe
 CALIBRATED = 2  # native seconds of the run that tells how many rounds others have
 EXACT_SECONDS = 0.01  # native ones of the shorter exact run, if a round is not longer
 UNLIKE_ROUNDS = {"quicksort": 8}  # which sorts other numbers in each: so many for the shorter one
+TURNS = {"stencil2": 2, "stencil3": 2}  # whose grids change places: after so many rounds it is the same again
 MOVED = 0.001  # of what is added to an exact profile: where more has moved more of them are made
 
 
@@ -257,7 +258,8 @@ class Bench:
         """An exact profile of as many rounds as a watched run has, made of those of few: what each such number of rounds adds
         comes again and again."""
         unlike = UNLIKE_ROUNDS.get(subject.name.split()[0])
-        few = unlike or max(1, min(4, math.floor(EXACT_SECONDS / self.round_seconds(subject))))
+        turn = TURNS.get(subject.name.split()[0], 1)
+        few = unlike or max(turn, min(4, math.floor(EXACT_SECONDS / self.round_seconds(subject)) // turn * turn))
         made = [self.exact(subject, few), self.exact(subject, 2 * few)]
         if not unlike and moved(*made) > MOVED:
             made += [self.exact(subject, 3 * few), self.exact(subject, 4 * few)]
