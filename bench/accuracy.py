@@ -17,6 +17,13 @@ import accuracy_page
 import accuracy_report
 from accuracy_runs import Bench, Failure, Kernel, Sqlite, Store
 
+
+def cpu():
+    with open("/proc/cpuinfo") as file:
+        known = dict(line.split(":", 1) for line in file.read().replace("\t", "").split("\n\n")[0].splitlines() if ":" in line)
+    return "%s, family %s, model %s" % tuple(known.get(k, " ?").strip() for k in ("model name", "cpu family", "model"))
+
+
 QUICK = bool(os.environ.get("QUICK"))
 SCALE = float(os.environ.get("SCALE", "0.1" if QUICK else "1"))
 ROUNDS = int(os.environ.get("ROUNDS", "3" if QUICK else "9"))
@@ -33,9 +40,10 @@ SEED = int(os.environ.get("SEED", "0"))
 COUNTING = os.environ.get("COUNTING") != "0"  # what watching takes is told apart from counting
 JOBS = int(os.environ.get("JOBS_AT_ONCE", "1"))
 KEEP = os.environ.get("KEEP") == "1"
+MACHINE = "%s, Linux %s, %d processors" % (cpu(), os.uname().release, os.cpu_count())
 REPLACE = ["rdx", "oldest", "coin", "never"]
 JUDGED_SAMPLES = 2000 * SCALE  # at least, where no period is asked for
-SPARE = 1.08  # a run takes longer than is asked for, lest it be made again
+SPARE = 1.1  # a run is longer than is asked for, lest it take less
 
 
 class Item:
@@ -71,29 +79,36 @@ def plan():
         yield judged(round)
 
 
-def measure(bench, subject, items):
-    """One run of each sort, in turn; which is first changes from round to round. If that takes less time or fewer samples
-    than it is to, it is done again with more rounds. Returns what is to be kept of each item."""
+def measure(bench, subject, items, failures):
+    """One run of each sort, in turn; which is first changes from round to round. If it turns out that they were to be much
+    longer, or the first round's for their samples, they are made again. Returns what is to be kept of each item that did not fail."""
     first = items[0]
-    rounds = bench.rounds_of(subject, SPARE * first.seconds * max(bench.longer(subject, item.kind) for item in items))
+    longer = max(bench.longer(subject, item.kind) for item in items)
+    rounds = bench.rounds_of(subject, SPARE * first.seconds * longer)
     truth, refs = bench.truth(subject, rounds)
     beside, values = {}, {}
     ways = list(first.beside) + items
     for way in ways if first.round % 2 == 0 else reversed(ways):
-        if way in items:
-            values[way] = value = watched(bench, subject, way, rounds, truth, refs)
-            taken = value["runs"]["watched"]["sampling"].get("samples") or 0
-            if way.is_judged and 0 < taken < JUDGED_SAMPLES and bench.lengthen(subject, way.kind, JUDGED_SAMPLES / taken):
-                return measure(bench, subject, items)
-        else:
+        if way not in items:
             beside[way] = bench.plain(subject, way, rounds)
             if way == "native" and bench.correct(subject, rounds, beside[way], first.seconds):
-                return measure(bench, subject, items)
+                return measure(bench, subject, items, failures)
+            continue
+        try:
+            values[way] = watched(bench, subject, way, rounds, truth, refs)
+        except Failure as failure:
+            failures.append("%s, %s: %s" % (subject.name, way.kind, failure))
+            continue
+        taken = values[way]["runs"]["watched"]["sampling"].get("samples") or 0
+        if way.is_judged and way.round == 0 and 0 < taken < JUDGED_SAMPLES and \
+                bench.lengthen(subject, way.kind, JUDGED_SAMPLES / taken, longer):
+            return measure(bench, subject, items, failures)
     for item, value in values.items():
         value["runs"].update(beside)
-        if len({run["result"] for run in value["runs"].values()}) != 1:
-            raise Failure("%s, %s: does not compute the same: %s" % (subject.name, item.kind, value["runs"]))
-    return values
+    alike = {item: value for item, value in values.items() if len({run["result"] for run in value["runs"].values()}) == 1}
+    failures += ["%s, %s: does not compute the same: %s" % (subject.name, item.kind, values[item]["runs"])
+                 for item in values if item not in alike]
+    return alike
 
 
 def watched(bench, subject, item, rounds, truth, refs):
@@ -105,7 +120,7 @@ def watched(bench, subject, item, rounds, truth, refs):
         options += ["--burst", str(period)]
     ran = bench.watched(subject, rounds, options)
     value = {"subject": subject.name, "way": item.kind, "block": item.block, "round": item.round, "refs": refs, "seconds": item.seconds,
-             "period": period, "runs": {"watched": ran}, "effective": ran["sampling"].get("effective"),
+             "period": period, "runs": {"watched": ran}, "machine": MACHINE, "effective": ran["sampling"].get("effective"),
              "accuracy": bench.accuracy(truth, bench.own_path("watched.loci"), item.block),
              "model": bench.model(truth, item.block)}
     if item.weights:  # the same samples, in every way
@@ -144,12 +159,12 @@ def main():
             return
         bench = benches.get()
         try:
-            for item, value in measure(bench, subject, unknown).items():
+            for item, value in measure(bench, subject, unknown, failures).items():
                 store.put(item.key(subject), value)
-        except Failure as failure:
-            failures.append(str(failure))
-            print("accuracy: " + failures[-1], file=sys.stderr)
-        benches.put(bench)
+        except Exception as failure:  # others can be measured all the same
+            failures.append("%s: %s" % (subject.name, failure if isinstance(failure, Failure) else repr(failure)))
+        finally:
+            benches.put(bench)
         print("%5.0f s  %s" % (time.monotonic() - begun, "; ".join(i.key(subject) for i in unknown)), file=sys.stderr, flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(JOBS) as several:
@@ -166,6 +181,8 @@ def main():
         file.write(report.text())
     with open(scratch + "/accuracy.html", "w") as file:
         file.write(accuracy_page.page(report))
+    for failure in failures:
+        print("accuracy: " + failure, file=sys.stderr)
     print(report.text(), end="")
     return bool(report.bars.missed or failures)
 

@@ -37,9 +37,10 @@ done
 # What is measured depends on this source and on how it is measured, not on the commit; programs on the pass only, for the
 # runtime is a library of its own.
 pass=$build/lib/loci/loci-pass-$clang.so
-measured=$(cd "$here/.." && cat $(git ls-files src include bench/kernels bench/sqlite_mix.sql bench/accuracy.py bench/accuracy_runs.py |
-	grep -vE '^src/(report|import)/') | sha1sum | cut -c1-12)
-compiled="$(sha1sum <"$pass" | cut -c1-12) $clang $flags"
+measured=$(cd "$here/.." && { cat $(git ls-files -co --exclude-standard src include bench/kernels bench/sqlite_mix.sql \
+	bench/accuracy.py bench/accuracy_runs.py | grep -vE '^src/(report|import)/') &&
+	echo "$clang $flags" "${JOBS_AT_ONCE:-1}"; } | sha1sum | cut -c1-12)
+compiled="$(cat "$pass" "$here"/kernels/* 2>/dev/null | sha1sum | cut -c1-12) $clang $flags"
 native="clang-$clang" watched="loci cc --loci-clang=$clang"
 # stale WHAT: it is not what was built last
 stale() {

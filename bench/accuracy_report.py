@@ -106,7 +106,7 @@ class Report:
             first, sampling = rounds[0], rounds[0]["runs"]["watched"]["sampling"]
             per = lambda what: "-" if sampling.get(what) is None else "%.2f" % (sampling[what] / max(samples(first), 1))
             table.add(subject, len(rounds), "%.2f s" % middle([m["runs"]["native"]["cpu"] for m in rounds]),
-                      middle([counting(m) for m in rounds]), watched[0], "%.3f-%.3f" % watched[1:],
+                      middle(present(counting(m) for m in rounds)), watched[0], "%.3f-%.3f" % watched[1:],
                       middle([ratio(m, "seconds") for m in rounds]), middle([ratio(m, "cpu_all") for m in rounds]),
                       "%.1f" % first["runs"]["native"]["own"], "%.1f" % middle([memory(m) for m in rounds]),
                       "%.1f" % first["runs"]["watched"]["recorder"], count(samples(first)),
@@ -130,7 +130,7 @@ class Report:
         ways = sorted({m["way"] for m in self.all if m["way"].startswith("period ")}, key=lambda w: int(w.split()[1]))
         for way in ways:
             of = self.each(way)
-            table.add(count(int(way.split()[1])), len(of), middle([counting(m) for m in of]), middle([ratio(m) for m in of]),
+            table.add(count(int(way.split()[1])), len(of), middle(present(counting(m) for m in of)), middle([ratio(m) for m in of]),
                       max(ratio(m) for m in of), count(middle([samples(m) for m in of])), *summary(of))
         return table
 
@@ -209,7 +209,7 @@ class Report:
                 bars.most(title + ": overhead, SQLite", 1.35, middle([ratio(m) for m in rounds.get("sqlite", [])]))
                 more = {s: middle([excess(m) for m in r]) for s, r in rounds.items()}
                 worst = max(more, key=more.get, default=None)
-                bars.most("%s: memory beyond +7 %% or 8 MiB, worst (%s)" % (title, worst), 0, more.get(worst), " MiB")
+                bars.most("%s: memory while it runs beyond +7 %% or 8 MiB, worst (%s)" % (title, worst), 0, more.get(worst), " MiB")
             self.size(bars, title, self.of(way))
             bars.least(title + ": time S, median", 0.97, middle(figures(each, "time", "s_rdx")))
             time_s = lambda m: figure(m, "time", "s_rdx") if figures([m], "time", "s_rdx") else 0  # none at all is no better
@@ -229,27 +229,31 @@ class Report:
         return bars
 
     def size(self, bars, title, of):
-        """The least of the runs that bars are meant for, and of their number."""
-        long = [m for m in of if m.get("seconds", 0) >= 20]
-        several = {}
-        for m in long:
-            several[m["subject"]] = several.get(m["subject"], 0) + 1
-        fewest = min(several, key=several.get, default=None)
-        bars.least("%s: pairs, least%s" % (title, " (%s)" % fewest if fewest else ""), 9, several.get(fewest))
-        for what, bar, value in (("native seconds", 20, lambda m: m["runs"]["native"]["cpu"]), ("samples", 2000, samples)):
-            least = min(long, key=value, default=None)
-            bars.least("%s: %s, least%s" % (title, what, " (%s)" % least["subject"] if least else ""), bar,
-                       value(least) if least else None)
+        """The number of the runs that bars are meant for, and how long they are: of the subject that has least."""
+        long = {}
+        for m in of:
+            if m.get("seconds", 0) >= 20:
+                long.setdefault(m["subject"], []).append(m)
+        for what, bar, value in (("pairs", 9, len), ("native seconds, median", 20, lambda r: middle(m["runs"]["native"]["cpu"] for m in r)),
+                                 ("samples, median", 2000, lambda r: middle(map(samples, r)))):
+            found = {subject: value(rounds) for subject, rounds in long.items()}
+            least = min(found, key=found.get, default=None)
+            bars.least("%s: %s, least%s" % (title, what, " (%s)" % least if least else ""), bar, found.get(least))
 
     def verdict(self):
         kernels = [middle([ratio(m) for m in r]) for s, r in self.by("default").items() if s != "sqlite"]
         words = "Watching takes %.3f times native in the median of %d kernels; S of time distances is %.3f, of stack distances %.3f." % (
             middle(kernels), len(kernels), middle(figures(self.each("default"), "time", "s_rdx")),
             middle(figures(self.each("default"), "stack", "s_rdx"))) if kernels else "Nothing is measured."
-        return words + " " + self.bars.verdict()
+        words += " " + self.bars.verdict()
+        return words + (" %d measurements failed." % len(self.failures) if self.failures else "")
 
     def notes(self):
         notes = ["loci %s; %d measurements" % (self.commit, len(self.all))]
+        machines = {}
+        for m in self.all:
+            machines[m.get("machine", "unknown")] = machines.get(m.get("machine", "unknown"), 0) + 1
+        notes += ["%d of them on %s" % (n, machine) for machine, n in machines.items()]
         if self.left:
             notes.append("%d are left to be made: run it again" % self.left)
         return notes + ["failed: " + f for f in self.failures]

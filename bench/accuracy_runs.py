@@ -16,6 +16,8 @@ import time
 
 WEIGHTS = ["inverse", "unscaled", "proportional", "kaplan-meier", "plain"]
 LONGEST = 2  # times the native seconds that are asked for, where samples are few
+TOO_SHORT = 0.8  # of the native seconds that are asked for: such a pair is made again, as its length was mistaken
+HANGS = 1800  # seconds after which a run is given up
 CALIBRATED = 2  # native seconds of the run that tells how many rounds others have
 EXACT_SECONDS = 0.01  # native ones of the shorter exact run, if a round is not longer
 UNLIKE_ROUNDS = {"quicksort": 8}  # which sorts other numbers in each: so many for the shorter one
@@ -39,6 +41,9 @@ class Store:
         if os.path.exists(path):
             with open(path) as file:
                 self.read(file)
+            with open(path, "rb+") as file:  # it may have been stopped while it wrote the last line
+                if file.seek(0, os.SEEK_END) and file.seek(-1, os.SEEK_END) and file.read() != b"\n":
+                    file.write(b"\n")
 
     def read(self, file):
         for line in file:
@@ -69,8 +74,10 @@ class Store:
 
     def keep(self):
         """For those who have the same source on another day."""
-        with open(self.kept, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
+        part = self.path + ".gz.part"
+        with open(part, "wb") as file, gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
             packed.write("".join(dict.fromkeys(self.lines)).encode())
+        shutil.move(part, self.kept)
 
 
 def kib_of(path, field):
@@ -122,9 +129,12 @@ def run(command, text=None):
     stdin = open(text) if text else subprocess.DEVNULL
     child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     peaks = Peaks(child.pid)
+    patience = threading.Timer(HANGS, child.kill)
+    patience.start()
     # What is printed is short: neither pipe fills.
     output, complaint = child.stdout.read().decode(), child.stderr.read().decode()
     _, status, usage = os.wait4(child.pid, 0)
+    patience.cancel()
     peaks.done.set()
     peaks.join()
     child.returncode = status
@@ -176,11 +186,10 @@ class Sqlite:
 
     def text(self, rounds):
         path = "%s/mix.%d.sql" % (self.scratch, rounds)
-        if not os.path.exists(path):
-            with open(self.mix) as file:
-                once = file.read() + "drop table t;\n"
-            with open(path, "w") as file:
-                file.write(".timer on\n" + once * rounds)
+        with open(self.mix) as file:
+            once = file.read() + "drop table t;\n"
+        with open(path, "w") as file:
+            file.write(".timer on\n" + once * rounds)
         return path
 
     def told(self, output):
@@ -222,23 +231,21 @@ class Bench:
         return known
 
     def correct(self, subject, rounds, native, seconds):
-        """Whether a native run took less than it is to, and so is to be longer. Memory may be faster after a while, where
-        the kernel has put small pages together."""
-        if native["cpu"] >= seconds:
-            return False
-        self.store.put("round %s" % subject.name, native["cpu"] / rounds)
-        return True
+        """Whether a native run took so much less than it is to that its length was mistaken; if it took less at all the next
+        ones have more rounds. That it was a little too fast must be no reason to make it again: those that are left would be slow."""
+        if native["cpu"] < seconds:
+            self.store.put("round %s" % subject.name, native["cpu"] / rounds)
+        return native["cpu"] < TOO_SHORT * seconds
 
     def longer(self, subject, kind):
         """How many times as long a run is to be, for its samples to be as many as are wanted."""
         return self.store.get("longer %s, %s" % (subject.name, kind)) or 1
 
-    def lengthen(self, subject, kind, times):
-        """Whether they may become longer."""
-        before = self.longer(subject, kind)
-        if before < LONGEST:
-            self.store.put("longer %s, %s" % (subject.name, kind), min(LONGEST, 1.05 * times * before))
-        return before < LONGEST
+    def lengthen(self, subject, kind, times, was):
+        """Whether its runs, which were so many times as long as others, may become longer."""
+        if was < LONGEST:
+            self.store.put("longer %s, %s" % (subject.name, kind), min(LONGEST, 1.05 * times * was))
+        return was < LONGEST
 
     def rounds_of(self, subject, seconds):
         return max(1, math.ceil(seconds / self.round_seconds(subject)))
@@ -247,7 +254,7 @@ class Bench:
         """The exact profile of so many rounds, of the program as it is compiled."""
         with open(subject.binary(), "rb") as file:
             built = hashlib.sha1(file.read()).hexdigest()[:12]
-        path = self.path("%s.%s.%d.exact" % (subject.name.replace(" ", "_"), built, rounds))
+        path = self.path("%s.%s.%s.%d.exact" % (subject.name.replace(" ", "_"), self.store.built, built, rounds))
         if not os.path.exists(path):
             run(["loci", "record", "-q", "-b", "8,64", "--pairs", "none", "-o", path + ".part", "--"] +
                 subject.command("cc", rounds), subject.text(rounds))

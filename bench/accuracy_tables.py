@@ -160,7 +160,7 @@ class Bars:
 
     def __init__(self):
         self.table = Table("Bars", ["", "bar", "measured", ""])
-        self.missed, self.held = [], 0
+        self.missed, self.held, self.open = [], 0, 0
 
     def most(self, what, bar, value, unit=""):
         self.judge(what, "at most %g%s" % (bar, unit), value, unit, lambda: value <= bar)
@@ -173,6 +173,7 @@ class Bars:
 
     def judge(self, what, bar, value, unit, holds):
         if value is None or math.isnan(value):
+            self.open += 1
             self.table.add(what, bar, "-", "not measured")
             return
         good = holds()
@@ -182,6 +183,7 @@ class Bars:
         self.table.add(what, bar, "%.3f%s" % (value, unit), "pass" if good else "missed")
 
     def verdict(self):
-        if not self.missed:
-            return "All %d bars hold." % self.held
-        return "%d of %d bars are missed: %s." % (len(self.missed), len(self.missed) + self.held, "; ".join(self.missed))
+        known = len(self.missed) + self.held
+        words = "%d of %d bars are missed: %s." % (len(self.missed), known, "; ".join(self.missed)) if self.missed else \
+            "All %d bars hold." % known
+        return words + (" %d were not measured." % self.open if self.open else "")
