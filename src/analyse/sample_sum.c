@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define NORMAL_95 1.96
+#define MINOR     0.01 /* of all touches */
 
 /* Without memory for squares it is an exact one, and adding to it will fail, too. */
 static void init_hist(struct loci_hist *hist)
@@ -126,7 +127,8 @@ static double worst_chance(const struct loci_hist *hist, double n)
 
 bool loci_sample_sum_is_blind(const struct loci_sample_sum *sum)
 {
-	return sum->unknown > 0 && !sum->by_watch && !sum->never;
+	return sum->unknown > 0 && sum->unknown >= MINOR * sum->touches && !sum->by_watch &&
+		!sum->never;
 }
 
 double loci_sample_sum_error(const struct loci_sample_sum *sum)

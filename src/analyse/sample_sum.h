@@ -50,8 +50,8 @@ int loci_sample_sum_add_threads(struct loci_sample_sum *sum, size_t n);
 int loci_sample_sum_merge(struct loci_sample_sum *into, const struct loci_sample_sum *from);
 /* Samples of one weight that would say as much. */
 double loci_sample_sum_effective(const struct loci_sample_sum *sum);
-/* No sample that was not reused while it was followed was seen to its end: of reuses further away
- * nothing is known. */
+/* No sample that was not reused while it was followed was seen to its end: of reuses further away,
+ * which are not few, nothing is known. */
 bool loci_sample_sum_is_blind(const struct loci_sample_sum *sum);
 /* 95 % half-width of miss ratios at the worst size, in points: of chance, and what samples that
  * were given up leave open. */

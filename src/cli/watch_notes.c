@@ -93,8 +93,8 @@ static void note_stopped(const struct loci_control_watching *took, struct loci_a
 		snprintf(more, sizeof(more), " (the first of %" PRIu32 " processes)",
 			took->n_stopped);
 	note(analysis,
-		"watching stopped when %s, %s into the run%s: samples after that tell short reuses "
-		"only; of those whose reuse was not short %" PRIu64 " of %" PRIu64
+		"watching of a process stopped when %s, %s into the run%s: its samples after that "
+		"tell short reuses only; of those whose reuse was not short %" PRIu64 " of %" PRIu64
 		" were not watched, and others stand for them, as far as any do; %s",
 		stops[why].what ? stops[why].what : "the program did what loci does not know",
 		loci_units_seconds(seconds, (double)ns / 1e9), more, took->unwatched, took->entered,

@@ -127,8 +127,8 @@ static void find_sharing(struct loci_verdict *v, const struct loci_subject *subj
 	loci_sharing_fini(sharing);
 }
 
-/* Of the touches in all runs. Returns whether no sample at all was seen to a far reuse, or to the
- * end. */
+/* Of the touches in all runs. Returns whether that matters, and no sample at all was seen to a far
+ * reuse, or to the end. */
 static bool find_unknown(struct loci_verdict *v, struct loci_profile *profile)
 {
 	const struct loci_sampling_row *row;
@@ -144,7 +144,7 @@ static bool find_unknown(struct loci_verdict *v, struct loci_profile *profile)
 		known += row[i].by_watch + row[i].never;
 	}
 	v->unknown = refs > 0 ? unknown / refs : 0;
-	return v->unknown > 0 && !known;
+	return v->unknown >= MINOR && !known;
 }
 
 void loci_verdict(const struct loci_subject *subject, struct loci_verdict *ret)

@@ -148,7 +148,7 @@ static void say_unknown(struct sentence *s)
 	say_share(s, s->verdict->unknown);
 	say(s,
 		" of %s are reused later than their samples were followed, or never, and none of "
-		"these could be watched: which caches hold them is unknown.",
+		"these was watched until then: which caches hold them is unknown.",
 		loci_report_noun(s->subject));
 }
 

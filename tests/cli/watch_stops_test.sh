@@ -86,7 +86,7 @@ knows_not() {
 	holds "$1" "by_watch = 0 and never = 0 and abs(unknown - 0.5) < 0.1"
 	lacks err "+-"
 	lacks err "any cache holds it"
-	has err "which caches hold them is unknown"
+	has err "none of these was watched until then"
 	expect 0 loci report p.loci
 	has out "sampled, short reuses only"
 	has out "unknown"
@@ -106,11 +106,11 @@ watched() {
 by_pages="loci record --watch-by pages -b 64"
 when=never
 watched 0 $by_pages
-lacks err "watching stopped"
+lacks err "watching of a process stopped"
 far never
 when=halfway
 watched 0 $by_pages
-has err "watching stopped when the program called io_uring_setup, "
+has err "watching of a process stopped when the program called io_uring_setup, "
 has err "--watch-by registers"
 lacks err "too hot"
 lacks err "any cache holds it"
@@ -118,7 +118,7 @@ far halfway
 holds halfway "by_watch > 50 and unknown < 0.1"
 when=first
 watched 0 $by_pages
-has err "watching stopped when the program called io_uring_setup, "
+has err "watching of a process stopped when the program called io_uring_setup, "
 lacks err "too hot"
 knows_not first
 
