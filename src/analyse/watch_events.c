@@ -6,7 +6,9 @@
 
 #include <math.h>
 
-#define MOST_GAP 0x1p48 /* references; more are of damaged files */
+/* References, and blocks of one: more are of damaged files. */
+#define MOST_GAP    0x1p48
+#define MOST_BLOCKS (1ull << 48)
 
 enum { FIRE_WORDS = LOCI_FIRE_DISTINCT + 1 }; /* of SAMPLE_FIRE that are looked at */
 
@@ -123,7 +125,8 @@ static uint32_t thread_told(const struct loci_event *event)
 
 static int open_sample(struct loci_watch_events *watched, const struct loci_event *event)
 {
-	uint64_t blocks = word(event, 8, 1);
+	uint64_t told = word(event, 8, 1);
+	uint64_t blocks = told < 1 ? 1 : told < MOST_BLOCKS ? told : MOST_BLOCKS;
 	const struct loci_watch_sample sample = { .thread = thread_told(event),
 		.gap = gap_of(event, blocks),
 		.blocks = blocks,
@@ -137,6 +140,7 @@ static int open_sample(struct loci_watch_events *watched, const struct loci_even
 		.thread = sample.thread,
 		.base = sample.gap * (double)sample.blocks,
 		.use = watched->n_samples,
+		.followed = word(event, 10, 0),
 		.share = share,
 		.n_shares = shares_of(event, sample.gap, share) };
 	uint64_t followed = word(event, 9, 0);

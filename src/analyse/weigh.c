@@ -157,6 +157,17 @@ static int give_up(
 	return 0;
 }
 
+/* One that has no watch was not reused while it was followed, of which the touches are told. */
+static int give_up_unwatched(struct loci_weigh *weigh, const struct watched *watched, double weight)
+{
+	size_t n = weigh->n_known;
+	int r = give_up(weigh, watched, watched->sample.count, weight);
+
+	if (r == 0 && weigh->n_known > n)
+		weigh->known[n].outcome.distance = watched->sample.followed;
+	return r;
+}
+
 /* The odds of a sample that found no free watch. Watches are visited by falling k: those of one k
  * are visited in any order, and share the odds of that k. Survivors' weights grow; returns the
  * probability that the sample took a watch. */
@@ -232,8 +243,8 @@ static int open_watched(struct loci_weigh *weigh, struct watched *opened)
 	if (!before)
 		return abandon(weigh, opened->sample.id) < 0
 			? -ENOMEM
-			: give_up(weigh, opened, opened->sample.count,
-				  taken > 0 ? 0 : weight_of(weigh, opened));
+			: give_up_unwatched(
+				  weigh, opened, taken > 0 ? 0 : weight_of(weigh, opened));
 	if (!was_free &&
 		give_up(weigh, before, before->evicted ? before->evicted : opened->sample.count,
 			0) < 0)
@@ -380,58 +391,67 @@ static int compare(const void *left, const void *right)
 	return (int)a->given_up - (int)b->given_up;
 }
 
-static bool tells(const struct known *known)
-{
-	return !known->given_up && !known->outcome.in_burst;
-}
-
 /* A sample that was given up, and not for another: it would have met its reuse later. */
 static bool is_open(const struct known *known)
 {
 	return known->given_up && known->outcome.weight > 0;
 }
 
+static size_t context_end(const struct loci_weigh *weigh, size_t from)
+{
+	size_t to = from;
+
+	while (to < weigh->n_known &&
+		weigh->known[to].outcome.context == weigh->known[from].outcome.context)
+		to++;
+	return to;
+}
+
+/* at_risk: room for as many. */
+static void survive_in(
+	struct loci_weigh *weigh, size_t from, size_t to, uint64_t last, double *at_risk)
+{
+	struct context *context = &weigh->context[weigh->known[from].outcome.context];
+	double survival = 1, sum = 0, left = 0, open = 0;
+
+	for (size_t i = to; i-- > from;)
+		at_risk[i] = sum += weigh->known[i].base;
+	context->weight = 0;
+	for (size_t i = from; i < to; i++) {
+		struct known *known = &weigh->known[i];
+
+		if (known->given_up) {
+			left += known->base;
+			open += is_open(known) && known->outcome.distance >= last ? known->base : 0;
+			continue;
+		}
+		known->outcome.weight = survival * (known->base / at_risk[i]);
+		survival -= known->outcome.weight;
+		context->weight += known->outcome.weight;
+		left = open = 0;
+	}
+	context->unknown = left > 0 ? survival * open / left : 0;
+}
+
 /* Of each outcome its share of those who were still at risk then. What was never reused was at risk
  * to the end, and has what is left; where all of these were given up, the last outcomes have it. Of
  * open samples that nothing was reused later than nothing is known. */
-static void survive(struct loci_weigh *weigh)
+static int survive(struct loci_weigh *weigh)
 {
+	loci_autofree double *at_risk = calloc(weigh->n_known + 1, sizeof(*at_risk));
 	uint64_t last = 0;
 
+	if (!at_risk)
+		return -ENOMEM;
 	for (size_t i = 0; i < weigh->n_known; i++)
-		if (tells(&weigh->known[i]) && weigh->known[i].outcome.distance > last)
+		if (!weigh->known[i].given_up && weigh->known[i].outcome.distance > last)
 			last = weigh->known[i].outcome.distance;
 	qsort(weigh->known, weigh->n_known, sizeof(*weigh->known), compare);
 	for (size_t from = 0, to; from < weigh->n_known; from = to) {
-		uint64_t number = weigh->known[from].outcome.context;
-		struct context *context = &weigh->context[number];
-		double survival = 1, at_risk = 0, all, lost = 0;
-
-		for (to = from; to < weigh->n_known; to++) {
-			const struct known *known = &weigh->known[to];
-
-			if (known->outcome.context != number)
-				break;
-			at_risk += known->base;
-			if (is_open(known) && known->outcome.distance >= last)
-				lost += known->base;
-		}
-		all = at_risk -= lost;
-		context->weight = 0;
-		for (size_t i = from; i < to; i++) {
-			struct known *known = &weigh->known[i];
-
-			if (is_open(known) && known->outcome.distance >= last)
-				continue;
-			if (!known->given_up) {
-				known->outcome.weight = survival * known->base / at_risk;
-				survival -= known->outcome.weight;
-				context->weight += known->outcome.weight;
-			}
-			at_risk -= known->base;
-		}
-		context->unknown = context->has_outcome ? context->weight * lost / all : lost;
+		to = context_end(weigh, from);
+		survive_in(weigh, from, to, last, at_risk);
 	}
+	return 0;
 }
 
 static bool is_scaled(const struct loci_weigh *weigh)
@@ -493,21 +513,23 @@ static int find_distances(struct loci_weigh *weigh, const struct loci_touch_cloc
 	return 0;
 }
 
-/* Open samples and their tellers by context and distance; tellers alone by distance, and the weight
- * of these up to each. */
+/* Outcomes and open samples by context and distance; outcomes alone by distance, and the weight of
+ * these up to each. */
 struct sharing {
 	struct known **at;
+	double *later; /* weight of those behind it, in its context */
 	size_t n;
 	struct known **teller;
 	double *upto;
 	size_t n_tellers;
-	size_t n_lone; /* of at, from the start, in the end: open, no teller of their context is
+	size_t n_lone; /* of at, from the start, in the end: open, no outcome of their context is
 			  later */
 };
 
 static void sharing_fini(struct sharing *sharing)
 {
 	free(sharing->at);
+	free(sharing->later);
 	free(sharing->teller);
 	free(sharing->upto);
 }
@@ -534,16 +556,17 @@ static int sharing_init(struct sharing *sharing, struct loci_weigh *weigh)
 	size_t n = weigh->n_known;
 
 	*sharing = (struct sharing){ .at = calloc(n + 1, sizeof(*sharing->at)),
+		.later = calloc(n + 1, sizeof(*sharing->later)),
 		.teller = calloc(n + 1, sizeof(*sharing->teller)),
 		.upto = calloc(n + 1, sizeof(*sharing->upto)) };
-	if (!sharing->at || !sharing->teller || !sharing->upto)
+	if (!sharing->at || !sharing->later || !sharing->teller || !sharing->upto)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		struct known *known = &weigh->known[i];
 
-		if (tells(known))
+		if (!known->given_up)
 			sharing->teller[sharing->n_tellers++] = known;
-		if (tells(known) || is_open(known))
+		if (!known->given_up || is_open(known))
 			sharing->at[sharing->n++] = known;
 	}
 	qsort(sharing->at, sharing->n, sizeof(*sharing->at), compare_at);
@@ -551,30 +574,32 @@ static int sharing_init(struct sharing *sharing, struct loci_weigh *weigh)
 	return 0;
 }
 
-/* What open samples stood for goes to those of their context that were reused later, the nearest
- * one's first (Efron 1967), so that all that are later have grown alike by then. */
+/* What an open sample stood for, with what it had of others, goes to all of its context that were
+ * watched for longer, open ones too, as far as these stand for (Efron 1967): by then all of them
+ * have grown alike. */
 static void share_within(struct loci_weigh *weigh, struct sharing *sharing, size_t from, size_t to)
 {
 	struct context *context = &weigh->context[sharing->at[from]->outcome.context];
-	double later = 0, grown = 1;
+	double sum = 0, grown = 1;
 	size_t n_later = 0;
 
-	for (size_t i = from; i < to; i++)
-		if (tells(sharing->at[i])) {
-			later += sharing->at[i]->outcome.weight;
-			n_later++;
-		}
+	for (size_t i = to; i-- > from;) {
+		sharing->later[i] = sum;
+		sum += sharing->at[i]->outcome.weight;
+		n_later += !sharing->at[i]->given_up;
+	}
 	for (size_t i = from; i < to; i++) {
 		struct known *known = sharing->at[i];
+		double weight = known->outcome.weight;
 
-		if (tells(known)) {
-			later -= known->outcome.weight;
+		if (!known->given_up) {
 			known->outcome.weight *= grown;
+			context->weight += known->outcome.weight - weight;
 			n_later--;
-		} else if (n_later && later > 0) {
-			grown += known->outcome.weight / later;
-			context->weight += known->outcome.weight;
+		} else if (n_later && sharing->later[i] > 0) {
+			grown *= 1 + weight / sharing->later[i];
 		} else {
+			known->outcome.weight *= grown;
 			sharing->at[sharing->n_lone++] = known;
 		}
 	}
@@ -708,9 +733,7 @@ int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *c
 		return loci_err_nomem(err);
 	if (find_distances(weigh, clock) < 0)
 		return loci_err_nomem(err);
-	if (weigh->weighting == LOCI_WEIGH_KAPLAN_MEIER)
-		survive(weigh);
-	else if (share_out(weigh) < 0)
+	if ((weigh->weighting == LOCI_WEIGH_KAPLAN_MEIER ? survive(weigh) : share_out(weigh)) < 0)
 		return loci_err_nomem(err);
 	weigh->outcome = calloc(weigh->n_known + 1, sizeof(*weigh->outcome));
 	mass = calloc(weigh->n_known + 1, sizeof(*mass));

@@ -21,7 +21,8 @@
  * as many.
  *
  * A watch that is given up and not taken by another sample (its page cannot be watched any more) is
- * free. What its sample stood for goes to those that were watched for longer (Efron 1967). */
+ * free. What its sample stood for goes to those that were watched for longer (Efron 1967): that is
+ * Kaplan-Meier's estimate where all weigh alike. */
 #ifndef LOCI_ANALYSE_WEIGH_H
 #define LOCI_ANALYSE_WEIGH_H
 
@@ -60,6 +61,8 @@ struct loci_weigh_sample {
 	uint32_t thread;
 	double base;  /* touches that it stands for, more than 0 */
 	uint64_t use; /* any number, for the caller */
+	uint64_t
+		followed; /* touches, itself left out, among which it was not reused; 0: not told */
 	/* Where what it stands for was done, as references around it tell; 0 of them: all in its
 	 * context. */
 	const struct loci_weigh_share *share;

@@ -37,6 +37,15 @@ static void listing_2(const struct stream *stream, uint64_t i, uint64_t *address
 	*context = 2 + i % 2;
 }
 
+/* One loop that goes over few elements for half of the run, and then over many, twice. */
+static void one_site(const struct stream *stream, uint64_t i, uint64_t *address, uint64_t *context)
+{
+	uint64_t half = stream->n / 2;
+
+	*address = i < half ? i % stream->size : stream->n + (i - half) % (half / 2);
+	*context = 1;
+}
+
 struct sampler {
 	struct loci_reservoir reservoir;
 	struct loci_weigh *weigh;
@@ -189,6 +198,20 @@ static double pooled_part(
 	return sum / all;
 }
 
+/* Far reuses come when all watches are taken, near ones when they are free. So what is censored in
+ * a site depends on what it is: survival is no estimate of it, and weights are. */
+static void check_one_site(void)
+{
+	const struct stream stream = { "one site", 80000, one_site, 50 };
+	const unsigned runs = (unsigned)check_amount(200);
+	struct way way = { LOCI_REPLACE_RESERVOIR, LOCI_WEIGH_INVERSE, 4, 100, 0, 0 };
+
+	CHECK_NEAR(pooled_part(&stream, &way, runs, 50), 0.5, 0.04);
+	CHECK_NEAR(pooled_part(&stream, &way, runs, 20000), 0.25, 0.04);
+	way.weighting = LOCI_WEIGH_KAPLAN_MEIER;
+	CHECK(pooled_part(&stream, &way, runs, 50) > 0.8);
+}
+
 /* As many long reuses as short ones, a quarter of the references each; the rest is never reused. */
 static void check_listing_2(void)
 {
@@ -259,6 +282,15 @@ static int fired(struct loci_weigh *weigh, uint64_t id, uint64_t count, uint64_t
 		struct loci_weigh_sample sample_ = opened(__VA_ARGS__); \
 		CHECK(loci_weigh_open(weigh, &sample_, NULL) == 0);     \
 	} while (0)
+
+/* One that has no watch, and was not reused among so many touches. */
+static void open_unwatched(struct loci_weigh *weigh, uint64_t id, uint64_t followed)
+{
+	struct loci_weigh_sample sample = opened(id, 0, 1, LOCI_WATCH_NONE);
+
+	sample.followed = followed;
+	CHECK(loci_weigh_open(weigh, &sample, NULL) == 0);
+}
 
 /* By hand: two watches; the third sample comes when both are armed, with k 3 and 2. It replaces the
  * first with probability 1/3, else the second with 2/3 * 1/2. */
@@ -429,11 +461,11 @@ static void check_shares(void)
 	}
 }
 
-/* What stood for a watch that was given up at an age goes to outcomes of later ages that a watch
- * met: of its own context, or an outcome like one of all. */
+/* What stood for a watch that was given up at an age goes to outcomes of later ages: of its own
+ * context, or an outcome like one of all. */
 static void check_given_up(void)
 {
-	const double weight[] = { 1, 2, 1 };
+	const double weight[] = { 1, 1.5, 1.5 };
 	struct loci_weigh_result result;
 	struct loci_weigh *weigh;
 
@@ -467,12 +499,12 @@ static void check_given_up(void)
 	CHECK_NEAR(result.outcome[4].weight, 1.5, 1e-12);
 	for (size_t i = 0; i < result.n; i++)
 		CHECK(result.outcome[i].is_borrowed == (i == 4));
-	CHECK_NEAR(result.effective, 7 * 7 / (1 + (2 + 1.5) * (2 + 1.5) + 1 + 1.5 * 1.5), 1e-12);
+	CHECK_NEAR(result.effective, 7 * 7 / (1 + 3 * 3 + 1.5 * 1.5 + 1.5 * 1.5), 1e-12);
 	loci_weigh_free(weigh);
 }
 
 /* The nearest first (Efron 1967), in whatever order they were given up: of 10, 15 given up, 20 and
- * 5 given up, the last is for 10 and 20 alike, and what 20 stands for then takes 15's. */
+ * 5 given up, the last is for the others alike, and 20 takes what 15 stands for then. */
 static void check_given_up_in_order(void)
 {
 	for (unsigned farther_first = 0; farther_first < 2; farther_first++) {
@@ -488,8 +520,8 @@ static void check_given_up_in_order(void)
 		CHECK(fired(weigh, 3, 20, 9) == 0);
 		CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
 		CHECK_U64(result.n, 2);
-		CHECK_NEAR(result.outcome[0].weight, 1.5, 1e-12);
-		CHECK_NEAR(result.outcome[1].weight, 2.5, 1e-12);
+		CHECK_NEAR(result.outcome[0].weight, 4.0 / 3, 1e-12);
+		CHECK_NEAR(result.outcome[1].weight, 8.0 / 3, 1e-12);
 		CHECK_NEAR(result.unknown, 0, 0);
 		loci_weigh_free(weigh);
 	}
@@ -511,16 +543,107 @@ static void check_unwatched(void)
 				OPEN(2, 0, 1, 0);
 				CHECK(fired(weigh, 2, 500, 9) == 0);
 			}
-			OPEN(3, 10, 1, LOCI_WATCH_NONE);
-			OPEN(4, 20, 1, LOCI_WATCH_NONE);
+			open_unwatched(weigh, 3, 10);
+			open_unwatched(weigh, 4, 10);
 			CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
 			CHECK_U64(result.n, 1 + watched);
 			CHECK_NEAR(result.unknown, watched ? 0 : 2.0 / 3, 1e-12);
-			/* Kaplan and Meier's are at risk before the burst's, too */
-			if (watched && way != LOCI_WEIGH_KAPLAN_MEIER)
+			if (watched)
 				CHECK_NEAR(result.outcome[1].weight, 3, 1e-12);
 			loci_weigh_free(weigh);
 		}
+}
+
+/* One was reused late, and one watched for longer still: half of what was followed for a while
+ * alone is as unknown as that one. One that was followed that far may tell, too. */
+static void check_outlived(void)
+{
+	for (enum loci_weighting way = LOCI_WEIGH_INVERSE; way <= LOCI_WEIGH_PLAIN; way++)
+		for (unsigned far = 0; far < 2; far++) {
+			struct loci_weigh_result result;
+			struct loci_weigh *weigh;
+
+			CHECK(loci_weigh_new(way, &weigh, NULL) == 0);
+			OPEN(1, 0, 1, far ? LOCI_WATCH_BURST : 0);
+			CHECK(fired(weigh, 1, 10000, 9) == 0);
+			OPEN(2, 0, 1, 0);
+			CHECK(loci_weigh_evict(weigh, 2, 1000000, 0, NULL) == 0);
+			for (uint64_t id = 3; id <= 100; id++)
+				open_unwatched(weigh, id, 10);
+			CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+			CHECK_U64(result.n, 1);
+			CHECK_NEAR(result.unknown, 0.5, 1e-12);
+			loci_weigh_free(weigh);
+		}
+}
+
+/* Reuses after a time that has no memory, given up after one that has none either: half are, and
+ * Efron's shares are Kaplan and Meier's. */
+static void check_given_up_at_random(void)
+{
+	const double n = 20000, mean = 1e6;
+	double near[2] = { 0 }, unknown[2];
+
+	for (unsigned is_km = 0; is_km < 2; is_km++) {
+		struct loci_weigh_result result;
+		struct loci_weigh *weigh;
+		double sum = 0;
+
+		srand48(1);
+		CHECK(loci_weigh_new(is_km ? LOCI_WEIGH_KAPLAN_MEIER : LOCI_WEIGH_UNSCALED, &weigh,
+			      NULL) == 0);
+		for (uint64_t id = 1; id <= (uint64_t)n; id++) {
+			double reuse = 1 - mean * log(1 - drand48());
+			double end = 1 - mean * log(1 - drand48());
+
+			OPEN(id, 0, 1, 0);
+			if (reuse <= end)
+				CHECK(fired(weigh, id, (uint64_t)reuse, 9) == 0);
+			else
+				CHECK(loci_weigh_evict(weigh, id, (uint64_t)end, 0, NULL) == 0);
+		}
+		CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+		for (size_t i = 0; i < result.n; i++) {
+			sum += result.outcome[i].weight;
+			if ((double)result.outcome[i].distance <= mean)
+				near[is_km] += result.outcome[i].weight;
+		}
+		unknown[is_km] = result.unknown;
+		near[is_km] *= (1 - unknown[is_km]) / sum;
+		CHECK_NEAR(near[is_km], 1 - exp(-1), 3 * 0.6 / sqrt(n));
+		loci_weigh_free(weigh);
+	}
+	CHECK_NEAR(near[0], near[1], 1e-9);
+	CHECK_NEAR(unknown[0], unknown[1], 1e-9);
+}
+
+/* Most samples that are not reused while they are followed never have a watch. */
+static void check_kaplan_meier_unwatched(void)
+{
+	struct loci_weigh_result result;
+	struct loci_weigh *weigh;
+	double near = 0, sum = 0;
+
+	CHECK(loci_weigh_new(LOCI_WEIGH_KAPLAN_MEIER, &weigh, NULL) == 0);
+	for (uint64_t id = 1; id <= 4; id++)
+		OPEN(id, 0, 1, (uint32_t)id - 1);
+	for (uint64_t id = 5; id <= 2000; id++)
+		if (id % 2) {
+			OPEN(id, 0, 1, LOCI_WATCH_BURST);
+			CHECK(fired(weigh, id, 2, 9) == 0);
+		} else {
+			open_unwatched(weigh, id, 4096);
+		}
+	for (uint64_t id = 1; id <= 4; id++)
+		CHECK(fired(weigh, id, 100000, 9) == 0);
+	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+	for (size_t i = 0; i < result.n; i++) {
+		sum += result.outcome[i].weight;
+		if (result.outcome[i].distance == 2)
+			near += result.outcome[i].weight;
+	}
+	CHECK_NEAR(near / sum, 998.0 / 2000, 1e-12);
+	loci_weigh_free(weigh);
 }
 
 /* What a lot decided is no loss to others: one in two stands for both, the other for nothing. */
@@ -805,6 +928,9 @@ int main(void)
 	check_given_up();
 	check_given_up_in_order();
 	check_unwatched();
+	check_outlived();
+	check_given_up_at_random();
+	check_kaplan_meier_unwatched();
 	check_many_given_up(false);
 	check_many_given_up(true);
 	check_touches();
@@ -816,6 +942,7 @@ int main(void)
 	check_kaplan_meier();
 	check_listing_1();
 	check_listing_2();
+	check_one_site();
 	check_lots();
 	check_lots_by_hand();
 	return check_status();
