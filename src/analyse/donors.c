@@ -40,8 +40,9 @@ static int by_refs(const void *left, const void *right)
 
 static bool is_donor(const struct loci_weigh_outcome *outcome)
 {
-	return outcome->in_burst && outcome->distinct && outcome->distinct <= outcome->distance &&
-		outcome->distance < MOST_REFS && outcome->to > outcome->from;
+	return outcome->in_burst && !outcome->is_borrowed && outcome->distinct &&
+		outcome->distinct <= outcome->distance && outcome->distance < MOST_REFS &&
+		outcome->to > outcome->from;
 }
 
 static bool is_sought(const struct loci_weigh_outcome *outcome)

@@ -60,6 +60,17 @@ static void check_rough(void)
 		CHECK(like[i] > SOUGHT / DONORS / 2 && like[i] < SOUGHT / DONORS * 2);
 }
 
+/* What an outcome has of another site says nothing of its own. */
+static void check_borrowed(void)
+{
+	struct loci_weigh_outcome outcome[] = { seen(2, 12800, 14000, 8193), met(2, 12801, false) };
+	const struct loci_weigh_result result = { .outcome = outcome, .n = 2 };
+
+	outcome[0].is_borrowed = true;
+	CHECK_U64((uint64_t)-loci_donors_fill(&result), 0);
+	check_one(&outcome[1], 2 * 12801, 0);
+}
+
 int main(void)
 {
 	struct loci_weigh_outcome outcome[] = {
@@ -109,5 +120,6 @@ int main(void)
 	check_one(&others[1], LOCI_INFINITE, 0);
 	check_one(&others[2], 2 * 12800, 0);
 	check_rough();
+	check_borrowed();
 	return check_status();
 }
