@@ -513,24 +513,22 @@ static int find_distances(struct loci_weigh *weigh, const struct loci_touch_cloc
 	return 0;
 }
 
-/* Outcomes and open samples by context and distance; outcomes alone by distance, and the weight of
- * these up to each. */
+/* Outcomes and open samples by context and distance; then those that are left, of all contexts, by
+ * distance, and the weight of these up to each, with what they have of others. */
 struct sharing {
 	struct known **at;
-	double *later; /* weight of those behind it, in its context */
+	double *later; /* weight of those behind it, in its context or of what is left */
 	size_t n;
-	struct known **teller;
+	struct known **left; /* outcomes, and what is open if none of its context is later */
 	double *upto;
-	size_t n_tellers;
-	size_t n_lone; /* of at, from the start, in the end: open, no outcome of their context is
-			  later */
+	size_t n_left;
 };
 
 static void sharing_fini(struct sharing *sharing)
 {
 	free(sharing->at);
 	free(sharing->later);
-	free(sharing->teller);
+	free(sharing->left);
 	free(sharing->upto);
 }
 
@@ -542,12 +540,15 @@ static int compare_at(const void *left, const void *right)
 	return order ? order : (*a > *b) - (*a < *b);
 }
 
-static int compare_tellers(const void *left, const void *right)
+/* As above, whatever the context. */
+static int compare_left(const void *left, const void *right)
 {
 	const struct known *const *a = left, *const *b = right;
 
 	if ((*a)->outcome.distance != (*b)->outcome.distance)
 		return (*a)->outcome.distance < (*b)->outcome.distance ? -1 : 1;
+	if ((*a)->given_up != (*b)->given_up)
+		return (int)(*a)->given_up - (int)(*b)->given_up;
 	return (*a > *b) - (*a < *b);
 }
 
@@ -557,20 +558,17 @@ static int sharing_init(struct sharing *sharing, struct loci_weigh *weigh)
 
 	*sharing = (struct sharing){ .at = calloc(n + 1, sizeof(*sharing->at)),
 		.later = calloc(n + 1, sizeof(*sharing->later)),
-		.teller = calloc(n + 1, sizeof(*sharing->teller)),
+		.left = calloc(n + 1, sizeof(*sharing->left)),
 		.upto = calloc(n + 1, sizeof(*sharing->upto)) };
-	if (!sharing->at || !sharing->later || !sharing->teller || !sharing->upto)
+	if (!sharing->at || !sharing->later || !sharing->left || !sharing->upto)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		struct known *known = &weigh->known[i];
 
-		if (!known->given_up)
-			sharing->teller[sharing->n_tellers++] = known;
 		if (!known->given_up || is_open(known))
 			sharing->at[sharing->n++] = known;
 	}
 	qsort(sharing->at, sharing->n, sizeof(*sharing->at), compare_at);
-	qsort(sharing->teller, sharing->n_tellers, sizeof(*sharing->teller), compare_tellers);
 	return 0;
 }
 
@@ -595,20 +593,21 @@ static void share_within(struct loci_weigh *weigh, struct sharing *sharing, size
 		if (!known->given_up) {
 			known->outcome.weight *= grown;
 			context->weight += known->outcome.weight - weight;
+			sharing->left[sharing->n_left++] = known;
 			n_later--;
 		} else if (n_later && sharing->later[i] > 0) {
 			grown *= 1 + weight / sharing->later[i];
 		} else {
 			known->outcome.weight *= grown;
-			sharing->at[sharing->n_lone++] = known;
+			sharing->left[sharing->n_left++] = known;
 		}
 	}
 }
 
-/* The first of so many tellers up to which there is more than that. */
+/* The first of what is left up to which there is as much as that. */
 static size_t first_beyond(const struct sharing *sharing, size_t low, double weight)
 {
-	size_t high = sharing->n_tellers - 1;
+	size_t high = sharing->n_left - 1;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -621,39 +620,50 @@ static size_t first_beyond(const struct sharing *sharing, size_t low, double wei
 	return low;
 }
 
-static size_t first_later(const struct sharing *sharing, uint64_t distance)
+/* As within a context. */
+static void grow_left(struct sharing *sharing)
 {
-	size_t low = 0, high = sharing->n_tellers;
+	double sum = 0, grown = 1;
+	size_t n = 0; /* up to the last outcome */
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sharing->teller[middle]->outcome.distance > distance)
-			high = middle;
-		else
-			low = middle + 1;
+	for (size_t i = sharing->n_left; i-- > 0;) {
+		sharing->later[i] = sum;
+		sum += sharing->left[i]->outcome.weight;
+		if (!n && !sharing->left[i]->given_up)
+			n = i + 1;
 	}
-	return low;
+	sum = 0;
+	for (size_t i = 0; i < sharing->n_left; i++) {
+		const struct known *known = sharing->left[i];
+
+		if (known->given_up && i < n)
+			grown *= 1 + known->outcome.weight / sharing->later[i];
+		else
+			sum += known->outcome.weight * grown;
+		sharing->upto[i] = sum;
+	}
 }
 
-/* One whose context has none that is later has an outcome like one of all others', taken in turn.
- * If none was reused as late nothing is known. */
+/* One whose context has none that is later has an outcome like one of all that were watched for
+ * longer, taken in turn. If that is open, too, or there is none, nothing is known. */
 static void share_lone(
-	struct loci_weigh *weigh, struct sharing *sharing, struct known *lone, double turn)
+	struct loci_weigh *weigh, const struct sharing *sharing, size_t number, double turn)
 {
-	size_t first = first_later(sharing, lone->outcome.distance), teller;
+	struct known *lone = sharing->left[number];
 	struct context *context = &weigh->context[lone->outcome.context];
-	double before = first ? sharing->upto[first - 1] : 0;
+	double before = sharing->upto[number], all = sharing->upto[sharing->n_left - 1];
 	struct loci_weigh_outcome outcome = lone->outcome;
+	const struct known *like = lone;
 
-	if (first == sharing->n_tellers) {
+	if (number + 1 < sharing->n_left)
+		like = sharing->left[first_beyond(
+			sharing, number + 1, before + turn * (all - before))];
+	if (like->given_up) {
 		context->unknown += outcome.weight;
 		return;
 	}
-	teller = first_beyond(
-		sharing, first, before + turn * (sharing->upto[sharing->n_tellers - 1] - before));
-	*lone = *sharing->teller[teller];
-	lone->teller = (size_t)(sharing->teller[teller] - weigh->known) + 1;
+	*lone = *like;
+	lone->teller = (size_t)(like - weigh->known) + 1;
 	lone->outcome.context = outcome.context;
 	lone->outcome.use = outcome.use;
 	lone->outcome.weight = outcome.weight;
@@ -665,8 +675,7 @@ static void share_lone(
 static int share_out(struct loci_weigh *weigh)
 {
 	loci_cleanup(sharing_fini) struct sharing sharing = { 0 };
-	double sum = 0;
-	size_t open = 0;
+	size_t open = 0, turn = 0;
 
 	for (size_t i = 0; i < weigh->n_known; i++)
 		open += is_open(&weigh->known[i]);
@@ -680,10 +689,11 @@ static int share_out(struct loci_weigh *weigh)
 				break;
 		share_within(weigh, &sharing, from, to);
 	}
-	for (size_t i = 0; i < sharing.n_tellers; i++)
-		sharing.upto[i] = sum += sharing.teller[i]->outcome.weight;
-	for (size_t i = 0; i < sharing.n_lone; i++)
-		share_lone(weigh, &sharing, sharing.at[i], fmod(0.5 + (double)i * GOLDEN, 1));
+	qsort(sharing.left, sharing.n_left, sizeof(*sharing.left), compare_left);
+	grow_left(&sharing);
+	for (size_t i = 0; i < sharing.n_left; i++)
+		if (sharing.left[i]->given_up)
+			share_lone(weigh, &sharing, i, fmod(0.5 + (double)turn++ * GOLDEN, 1));
 	return 0;
 }
 

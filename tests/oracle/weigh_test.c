@@ -491,10 +491,11 @@ static void check_given_up(void)
 	for (size_t i = 0; i < 3; i++) /* 5, 50, 60: of context 1 */
 		CHECK_NEAR(result.outcome[i].weight, weight[i], 1e-12);
 	CHECK_U64(result.outcome[1].distance, 50);
-	/* of context 2: 8, and 50 as in context 1, each for half of three samples */
+	/* of context 2: 8, and 60 as in context 1, of 50, 60 and the seventh the middle one, each
+	 * for half of three samples */
 	CHECK_U64(result.outcome[3].distance, 8);
 	CHECK_NEAR(result.outcome[3].weight, 1.5, 1e-12);
-	CHECK_U64(result.outcome[4].distance, 50);
+	CHECK_U64(result.outcome[4].distance, 60);
 	CHECK_U64(result.outcome[4].context, 2);
 	CHECK_NEAR(result.outcome[4].weight, 1.5, 1e-12);
 	for (size_t i = 0; i < result.n; i++)
@@ -615,6 +616,54 @@ static void check_given_up_at_random(void)
 	}
 	CHECK_NEAR(near[0], near[1], 1e-9);
 	CHECK_NEAR(unknown[0], unknown[1], 1e-9);
+}
+
+/* The same where each has a context of its own, all others tell of it as one would. If nothing is
+ * followed for longer, what is given up in the end is unknown, of which a single reuse that came
+ * later tells little. */
+static void check_given_up_apart(void)
+{
+	const double n = 20000, mean = 1e6;
+
+	for (unsigned ends = 0; ends < 2; ends++) {
+		const double far = ends ? 0.4 : 1;
+		double near[2] = { 0 }, unknown[2];
+
+		for (unsigned apart = 0; apart < 2; apart++) {
+			struct loci_weigh_result result;
+			struct loci_weigh *weigh;
+			double sum = 0;
+
+			srand48(1);
+			CHECK(loci_weigh_new(LOCI_WEIGH_UNSCALED, &weigh, NULL) == 0);
+			for (uint64_t id = 1; id <= (uint64_t)n; id++) {
+				double reuse = 1 - mean * log(1 - drand48());
+				double end = 1 - mean * log(1 - drand48());
+
+				if (ends && end > mean / 2)
+					end = mean / 2 + (double)id;
+				OPEN(id, 0, apart ? id : 1, 0);
+				if (reuse <= end)
+					CHECK(fired(weigh, id, (uint64_t)reuse, 9) == 0);
+				else
+					CHECK(loci_weigh_evict(weigh, id, (uint64_t)end, 0, NULL) ==
+						0);
+			}
+			CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+			for (size_t i = 0; i < result.n; i++) {
+				sum += result.outcome[i].weight;
+				if ((double)result.outcome[i].distance <= far * mean)
+					near[apart] += result.outcome[i].weight;
+			}
+			unknown[apart] = result.unknown;
+			near[apart] *= (1 - unknown[apart]) / sum;
+			CHECK_NEAR(near[apart], 1 - exp(-far), 3 * 0.6 / sqrt(n));
+			loci_weigh_free(weigh);
+		}
+		CHECK_NEAR(near[1], near[0], 0.002);
+		CHECK_NEAR(unknown[1], unknown[0], 0.002);
+		CHECK(!ends || unknown[1] > 0.5);
+	}
 }
 
 /* Most samples that are not reused while they are followed never have a watch. */
@@ -930,6 +979,7 @@ int main(void)
 	check_unwatched();
 	check_outlived();
 	check_given_up_at_random();
+	check_given_up_apart();
 	check_kaplan_meier_unwatched();
 	check_many_given_up(false);
 	check_many_given_up(true);
