@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Running what accuracy.py plans: programs natively, counting and watched, their exact profiles, and how near the
 watched ones come."""
+import contextlib
 import gzip
 import hashlib
 import json
 import math
 import os
 import shutil
+import signal
 import sqlite3
 import statistics
 import subprocess
@@ -101,6 +103,14 @@ def children(pid):
         return []
 
 
+def kill(pid):
+    """It and all that it runs: a program outlives its recorder, and has the same pipes."""
+    for child in children(pid):
+        kill(child)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
 class Peaks(threading.Thread):
     """The most memory that a process and its child have had, looked at until it ends, each by itself and both at the same
     time, where what they share counts once: while the child lives, if there is one. Of each the last look counts: before
@@ -129,7 +139,7 @@ def run(command, text=None):
     stdin = open(text) if text else subprocess.DEVNULL
     child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     peaks = Peaks(child.pid)
-    patience = threading.Timer(HANGS, child.kill)
+    patience = threading.Timer(HANGS, kill, [child.pid])
     patience.start()
     # What is printed is short: neither pipe fills.
     output, complaint = child.stdout.read().decode(), child.stderr.read().decode()

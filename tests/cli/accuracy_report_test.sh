@@ -44,6 +44,16 @@ assert more("end.truth.loci", "end.8.loci") == more("10.loci", "8.loci")'
 expect 0 loci diff --accuracy --json -b 8 10.loci truth.loci
 has out '"s_schuff": 1,'
 
+# a run that hangs is given up with all that it runs
+expect 0 env PYTHONPATH="$SRC/bench" python3 -B -c '
+import accuracy_runs, time
+accuracy_runs.HANGS, begun = 0.5, time.monotonic()
+try:
+	accuracy_runs.run(["sh", "-c", "sleep 60; true"])
+	assert False
+except accuracy_runs.Failure:
+	assert time.monotonic() - begun < 30'
+
 cat >measured.py <<'PY'
 import math, random
 import accuracy_page, accuracy_report, accuracy_tables as tables
