@@ -726,7 +726,7 @@ static double unknown_share(const struct loci_weigh *weigh)
 		unknown += touches * context->unknown / all;
 		sum += touches;
 	}
-	return sum > 0 ? unknown / sum : 0;
+	return sum > 0 ? fmin(unknown / sum, 1) : 0;
 }
 
 int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *clock,

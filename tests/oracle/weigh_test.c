@@ -555,6 +555,31 @@ static void check_unwatched(void)
 		}
 }
 
+/* If nothing is known that is all, and not more by rounding. */
+static void check_all_unknown(void)
+{
+	for (unsigned n = 1; n < 100; n++) {
+		struct loci_weigh_result result;
+		struct loci_weigh *weigh;
+
+		CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+		for (unsigned id = 1; id <= n; id++) {
+			struct loci_weigh_sample sample = opened(id, 0, id % 3, LOCI_WATCH_NONE);
+			const struct loci_weigh_share share[] = { { 0, 1 / (1.0 + id) },
+				{ 1, 1 / (2.0 + id) }, { 2, 1 / (3.0 + id) } };
+
+			sample.base = n / 7.0 + id;
+			sample.share = share;
+			sample.n_shares = 3;
+			CHECK(loci_weigh_open(weigh, &sample, NULL) == 0);
+		}
+		CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+		CHECK_NEAR(result.unknown, 1, 1e-12);
+		CHECK(result.unknown <= 1);
+		loci_weigh_free(weigh);
+	}
+}
+
 /* One was reused late, and one watched for longer still: half of what was followed for a while
  * alone is as unknown as that one. One that was followed that far may tell, too. */
 static void check_outlived(void)
@@ -977,6 +1002,7 @@ int main(void)
 	check_given_up();
 	check_given_up_in_order();
 	check_unwatched();
+	check_all_unknown();
 	check_outlived();
 	check_given_up_at_random();
 	check_given_up_apart();
