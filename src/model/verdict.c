@@ -129,8 +129,9 @@ static void find_sharing(struct loci_verdict *v, const struct loci_subject *subj
 
 /* Of the touches in all runs. Returns whether that matters, and no sample at all was seen to a far
  * reuse, or to the end. */
-static bool find_unknown(struct loci_verdict *v, struct loci_profile *profile)
+static bool find_unknown(struct loci_verdict *v, const struct loci_subject *subject)
 {
+	struct loci_profile *profile = subject->profile;
 	const struct loci_sampling_row *row;
 	double refs = 0, unknown = 0;
 	uint64_t known = 0;
@@ -143,6 +144,8 @@ static bool find_unknown(struct loci_verdict *v, struct loci_profile *profile)
 		unknown += (double)row[i].refs * row[i].unknown;
 		known += row[i].by_watch + row[i].never;
 	}
+	if (n && subject->run) /* some of which may not have been sampled */
+		refs = fmax(refs, (double)subject->run->references);
 	v->unknown = refs > 0 ? unknown / refs : 0;
 	return v->unknown >= MINOR && !known;
 }
@@ -156,7 +159,7 @@ void loci_verdict(const struct loci_subject *subject, struct loci_verdict *ret)
 
 	*v = (struct loci_verdict){ .conflict_level = -1 };
 	v->touches = loci_hist_total(stack);
-	if (find_unknown(v, subject->profile)) {
+	if (find_unknown(v, subject)) {
 		v->kind = LOCI_VERDICT_UNKNOWN;
 		return;
 	}

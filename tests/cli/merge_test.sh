@@ -145,4 +145,18 @@ expect 2 loci merge -o x.loci
 expect 2 loci merge --nonsense
 expect 0 loci merge --help
 has out "usage: loci merge"
+
+# What is unknown is a share of all runs, also of those that were not sampled.
+for i in 1 2 3; do
+	seq 0 64 640000 | awk '{ printf " L %x,8\n", 1048576 + $1 }'
+done >far.lackey
+head -n 6000 far.lackey >few.lackey
+expect 0 loci analyse -q -o far.loci far.lackey
+expect 0 loci analyse -q --watch -c 200 --burst 100 -o few.loci few.lackey
+value few.loci "UPDATE sampling SET unknown = 0.04, by_watch = 0, never = 0"
+expect 0 loci report --json few.loci
+has out '"kind": "unknown"'
+expect 0 loci merge -o some.loci far.loci few.loci
+expect 0 loci report --json some.loci
+lacks out '"kind": "unknown"'
 finish
