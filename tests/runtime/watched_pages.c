@@ -327,6 +327,42 @@ static void refusals(void)
 	free(heap);
 }
 
+static pthread_barrier_t made;
+
+/* Its alternate stack is the lowest part of the memory that its stack is in. */
+static void *takes_lowest(void *data)
+{
+	stack_t lowest = { .ss_sp = data, .ss_size = 16384 }, none = { .ss_flags = SS_DISABLE };
+
+	pthread_barrier_wait(&made);
+	CHECK(sigaltstack(&lowest, NULL) == 0);
+	CHECK(!pages_arm(0, (char *)data + 4096) && !pages_arm(0, (char *)data + 65536));
+	CHECK(sigaltstack(&none, NULL) == 0);
+	return data;
+}
+
+static void stacks_in_one_piece(void)
+{
+	enum { GUARD = 4096, BYTES = 262144 };
+	char *memory = mmap(NULL, BYTES + 2 * GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	CHECK(mprotect(memory + GUARD, BYTES, PROT_READ | PROT_WRITE) == 0);
+	pthread_attr_init(&attr);
+	CHECK(pthread_attr_setstack(&attr, memory + GUARD, BYTES) == 0);
+	pthread_barrier_init(&made, NULL, 2);
+	begin();
+	CHECK(pthread_create(&thread, &attr, takes_lowest, memory + GUARD) == 0);
+	pthread_barrier_wait(&made); /* the call that made it reaches anything */
+	pthread_join(thread, NULL);
+	CHECK(watching->n_stopped == 0);
+	pages_end();
+	pthread_barrier_destroy(&made);
+	pthread_attr_destroy(&attr);
+	munmap(memory, BYTES + 2 * GUARD);
+}
+
 /* Calls that find their memory closed. */
 static void kernel_reads_and_writes(void)
 {
@@ -774,9 +810,9 @@ static void costs(void)
 
 static void (*const tests[])(void) = { fires_once, steps_beside, charges_calls, measures,
 	two_in_a_page, moves_and_disarms, only_writes, small_blocks, hot_pages, lots_of_one,
-	strings, pages_at_once, refusals, kernel_reads_and_writes, closes_behind_calls, own_faults,
-	barriers, mappings_change, forks, threads, calls_on_their_way, contention, interrupted,
-	many_threads, asynchronous };
+	strings, pages_at_once, refusals, stacks_in_one_piece, kernel_reads_and_writes,
+	closes_behind_calls, own_faults, barriers, mappings_change, forks, threads,
+	calls_on_their_way, contention, interrupted, many_threads, asynchronous };
 
 int main(int argc, char **argv)
 {

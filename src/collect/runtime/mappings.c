@@ -167,6 +167,7 @@ static struct {
 } refused[N_REFUSED];
 static unsigned n_refused;
 
+/* One that begins where another of the thread's does may be within it. */
 bool rt_refused_add(uintptr_t start, uintptr_t end)
 {
 	long thread = loci_syscall3(SYS_GETTID, 0, 0, 0);
@@ -174,6 +175,8 @@ bool rt_refused_add(uintptr_t start, uintptr_t end)
 
 	while (i < n_refused && (refused[i].thread != thread || refused[i].start != start))
 		i++;
+	if (i < n_refused && end < refused[i].end)
+		end = refused[i].end;
 	if (i == n_refused)
 		for (i = 0; i < n_refused && refused[i].start != refused[i].end;)
 			i++;
