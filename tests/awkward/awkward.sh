@@ -96,6 +96,7 @@ for test in int3:133 raise:133 ignored:133 blocked:133 later:133 once:133 fault:
 	try "traps-${test%:*}" "${test#*:}" "$programs/traps" "${test%:*}"
 done
 try alt_stacks 0 "$programs/alt_stacks"
+try disarmed 0 "$programs/disarmed"
 try uncaught 134 "$programs/exceptions" uncaught
 try streams 0 "$programs/streams" one 'two words' '' '*'
 try script 6 ./script x y

@@ -56,7 +56,8 @@ static inline bool rt_own_has(int signal)
 void rt_own_action(int signal, const struct sigaction *new_action, struct sigaction *old);
 /* What syscall() sets of all this without the library's functions. False: it is another call. */
 bool rt_own_call(long number, const long argument[6], long *ret);
-/* The thread's alternate stack as the program has it, where the kernel has another. */
+/* The thread's alternate stack as the program has it, where the kernel has another; also one that
+ * is disarmed while a handler is on it. */
 const stack_t *rt_own_stack_program(void);
 struct rt_handling;
 /* A handler of the program's, with all signals blocked, on the stack that it would have had. */

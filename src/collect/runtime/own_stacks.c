@@ -27,6 +27,8 @@
 static __thread char *stack __attribute__((tls_model("initial-exec")));
 /* As the kernel would keep it, if it has ours. */
 static __thread stack_t program __attribute__((tls_model("initial-exec")));
+/* The last that a handler disarmed, which may be on it still. */
+static __thread stack_t disarmed __attribute__((tls_model("initial-exec")));
 static __thread bool is_over __attribute__((tls_model("initial-exec")));
 
 static long set(const stack_t *new, stack_t *old)
@@ -108,7 +110,7 @@ void rt_own_stack_end(void)
 
 const stack_t *rt_own_stack_program(void)
 {
-	return &program;
+	return program.ss_size ? &program : &disarmed;
 }
 
 bool rt_own_stack_is_under(const ucontext_t *context)
@@ -142,8 +144,10 @@ bool rt_own_stack_enter(ucontext_t *context)
 	if (!is_ours(&context->uc_stack))
 		return false;
 	context->uc_stack = program;
-	if (program.ss_flags & AUTODISARM)
+	if (program.ss_flags & AUTODISARM) {
+		disarmed = program;
 		program = (stack_t){ .ss_flags = SS_DISABLE };
+	}
 	return true;
 }
 
