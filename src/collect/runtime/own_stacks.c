@@ -79,15 +79,18 @@ static char *make(void)
 /* Unless the thread is on the program's. */
 static void adopt(void)
 {
-	stack_t now = in_kernel(), own;
+	stack_t now = in_kernel(), was = program, own;
 
 	if (is_ours(&now))
 		return;
 	if (!stack)
 		stack = make();
+	if (!stack)
+		return;
 	own = ours();
-	if (stack && set(&own, NULL) == 0)
-		program = kept(&now);
+	program = kept(&now); /* before a handler comes on ours */
+	if (set(&own, NULL) < 0)
+		program = was;
 }
 
 void rt_own_stack_begin(void)
