@@ -150,14 +150,6 @@ void rt_own_masks_hide(void)
 	in_kernel(SIG_UNBLOCK, blocked);
 }
 
-/* The other threads' stay unblocked. */
-void rt_own_masks_give_back(void)
-{
-	in_kernel(SIG_BLOCK, blocked);
-	blocked = 0;
-	rt_own_release(~0ull);
-}
-
 static uint64_t changed(int how, uint64_t from, uint64_t by)
 {
 	return how == SIG_BLOCK ? from | by : how == SIG_UNBLOCK ? from & ~by : by;

@@ -53,7 +53,6 @@ bool rt_own_is_instead(void);
 uint32_t rt_own_entered(void);
 /* Of the mask that a thread had before the runtime came: what is left for the kernel. */
 uint64_t rt_own_masks_adopt(uint64_t mask);
-void rt_own_masks_give_back(void);
 /* What the program blocks is blocked in the kernel, for who inherits that, and is not again. */
 void rt_own_masks_show(void);
 void rt_own_masks_hide(void);

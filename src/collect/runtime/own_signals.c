@@ -250,21 +250,6 @@ bool rt_own_signal_take(int signal, rt_own_handler *handler)
 	return true;
 }
 
-void rt_own_signals_give_back(void)
-{
-	uint64_t taken = __atomic_exchange_n(&rt_own_taken, 0, __ATOMIC_ACQ_REL);
-
-	for (int i = 0; i < RT_OWN_SIGNALS; i++) {
-		struct sigaction action = own[i].program;
-
-		if (!(taken & BIT(signal_of[i])))
-			continue;
-		action.sa_handler = (sighandler_t)rt_entry_of((uintptr_t)action.sa_handler);
-		rt_real_sigaction(signal_of[i], &action, NULL);
-	}
-	rt_own_masks_give_back();
-}
-
 void rt_own_signals_thread(void)
 {
 	if (rt_own_taken)

@@ -36,8 +36,6 @@ typedef bool rt_own_handler(int signal, siginfo_t *info, ucontext_t *context);
 
 /* Lock held, signals blocked. False: it cannot be had. */
 bool rt_own_signal_take(int signal, rt_own_handler *handler);
-/* The kernel has the program's actions again. */
-void rt_own_signals_give_back(void);
 /* A thread begins: it has an alternate stack if it brought none. It ends: that is given back. */
 void rt_own_signals_thread(void);
 void rt_own_signals_thread_end(void);
