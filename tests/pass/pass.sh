@@ -85,6 +85,11 @@ for level in "${levels[@]}"; do
 		[ "$traced" = "$total" ] || fail "$traced references are in the words without runs, $total were counted"
 		[ -z "$fixed" ] || cmp -s <(grep -v '^counted' words) <(grep -v '^counted' with_runs) ||
 			fail "other references with runs: $(diff words with_runs | head -5)"
+		if [ "$level" = "-O2 -g" ] && [ "$version" -ge 19 ]; then # what has no test begins where code is fetched from
+			$compiler $level -fpass-plugin="$plugin" "$program" -S -o code || fail "does not compile"
+			aligned=$(grep -cE 'p2align[[:space:]]+5' code)
+			[ "$aligned" -ge 20 ] || fail "only $aligned loops are aligned"
+		fi
 		;;
 	*deep*) # code comes back to counting, at the latest when the next loop goes round
 		run brief

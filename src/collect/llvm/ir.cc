@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/llvm/ir.h"
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
@@ -109,6 +110,24 @@ void loci_ir_fold_latch(LLVMBasicBlockRef latch)
 	before->getTerminator()->setMetadata(
 		LLVMContext::MD_loop, end->getMetadata(LLVMContext::MD_loop));
 	block->eraseFromParent();
+}
+
+void loci_ir_align_loop(LLVMBasicBlockRef latch, unsigned bytes)
+{
+	Instruction *end = unwrap(latch)->getTerminator();
+	LLVMContext &context = end->getContext();
+	MDNode *was = end->getMetadata(LLVMContext::MD_loop);
+	if (findOptionMDForLoopID(was, "llvm.loop.align"))
+		return;
+	Metadata *wanted[] = { MDString::get(context, "llvm.loop.align"),
+		ConstantAsMetadata::get(ConstantInt::get(Type::getInt32Ty(context), bytes)) };
+	SmallVector<Metadata *, 4> said = { nullptr };
+	if (was)
+		append_range(said, drop_begin(was->operands()));
+	said.push_back(MDNode::get(context, wanted));
+	MDNode *loop = MDNode::getDistinct(context, said);
+	loop->replaceOperandWith(0, loop); /* which is what tells it from others */
+	end->setMetadata(LLVMContext::MD_loop, loop);
 }
 
 LLVMValueRef loci_ir_first_place(LLVMBasicBlockRef block)

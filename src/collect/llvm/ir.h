@@ -36,6 +36,9 @@ void loci_ir_set_incoming(LLVMValueRef phi, LLVMBasicBlockRef block, LLVMValueRe
 void loci_ir_return_at_once(LLVMValueRef function, bool (*is_wanted)(LLVMValueRef last));
 /* Removes a loop's last block if it does nothing but go round. */
 void loci_ir_fold_latch(LLVMBasicBlockRef latch);
+/* The code generator begins the loop that goes round here at a multiple of so many bytes, unless
+ * the source asks for another one; that of LLVM 14 does not. */
+void loci_ir_align_loop(LLVMBasicBlockRef latch, unsigned bytes);
 /* Where code may be put before anything else of the block. */
 LLVMValueRef loci_ir_first_place(LLVMBasicBlockRef block);
 /* The first instruction that becomes code. */
