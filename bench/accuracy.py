@@ -60,23 +60,24 @@ class Item:
 
 
 def plan():
-    """What says most comes first; what is in one list is measured beside the same native runs."""
+    """What says most comes first: lists of what is measured at once, of one subject if its time is judged; what is in one of
+    these is measured beside the same native runs. Rounds at once disturb each other alike, the first one nobody."""
     both = ("native", "cc") if COUNTING else ("native",)
     judged = lambda round: [Item("default", LONG, [], beside=both, round=round),
                             Item("pages", LONG, ["--watch-by", "pages"], "64", both, round)]
-    yield judged(0)
+    yield [judged(0)]
     for n in SAMPLES:
         is_judged = n >= 20000
-        yield [Item("samples %d" % n, LONG if is_judged else SHORT, ["--far", FAR] if is_judged else [], samples=n)]
+        yield [[Item("samples %d" % n, LONG if is_judged else SHORT, ["--far", FAR] if is_judged else [], samples=n)]]
     for period in PERIODS:
-        yield [Item("period %d" % period, SHORT, [], beside=both, period=period, weights=period == PERIODS[1])]
+        yield [[Item("period %d" % period, SHORT, [], beside=both, period=period, weights=period == PERIODS[1])]]
     for n in (1, 2, 3):
-        yield [Item("watches %d" % n, SHORT, ["--watches", str(n)], period=PERIODS[1])]
+        yield [[Item("watches %d" % n, SHORT, ["--watches", str(n)], period=PERIODS[1])]]
     for replace in REPLACE:
-        yield [Item("replace %s" % replace, SHORT, ["--replace", replace], period=PERIODS[1], weights=True)]
-    yield [Item("no burst", SHORT, ["--burst", "0"], period=PERIODS[1])]
-    for round in range(1, ROUNDS):
-        yield judged(round)
+        yield [[Item("replace %s" % replace, SHORT, ["--replace", replace], period=PERIODS[1], weights=True)]]
+    yield [[Item("no burst", SHORT, ["--burst", "0"], period=PERIODS[1])]]
+    for first in range(1, ROUNDS, JOBS):
+        yield [judged(round) for round in range(first, min(first + JOBS, ROUNDS))]
 
 
 def measure(bench, subject, items, failures):
@@ -84,8 +85,9 @@ def measure(bench, subject, items, failures):
     longer, or the first round's for their samples, they are made again. Returns what is to be kept of each item that did not fail."""
     first = items[0]
     longer = max(bench.longer(subject, item.kind) for item in items)
-    rounds = bench.rounds_of(subject, SPARE * first.seconds * longer)
-    truth, refs = bench.truth(subject, rounds)
+    with bench.store.prepares:
+        rounds = bench.rounds_of(subject, SPARE * first.seconds * longer)
+        truth, refs = bench.truth(subject, rounds)
     beside, values = {}, {}
     ways = list(first.beside) + items
     for way in ways if first.round % 2 == 0 else reversed(ways):
@@ -153,14 +155,14 @@ def main():
     for number in range(JOBS):
         benches.put(Bench(scratch, store, number))
 
-    def one(subject, items):
+    def one(subject, items, at_once):
         unknown = [item for item in items if store.get(item.key(subject)) is None]
         if not unknown or time.monotonic() - begun > BUDGET:
             return
         bench = benches.get()
         try:
             for item, value in measure(bench, subject, unknown, failures).items():
-                store.put(item.key(subject), value)
+                store.put(item.key(subject), dict(value, at_once=at_once))
         except Exception as failure:  # others can be measured all the same
             failures.append("%s: %s" % (subject.name, failure if isinstance(failure, Failure) else repr(failure)))
         finally:
@@ -169,9 +171,13 @@ def main():
 
     with concurrent.futures.ThreadPoolExecutor(JOBS) as several:
         for planned in plan():
-            items = [item for item in planned if not WAYS or item.kind.split()[0] in WAYS]
-            list(several.map(one, everything, [items] * len(everything)))
-            found = [store.get(item.key(s)) for item in items for s in everything]
+            planned = [[item for item in items if not WAYS or item.kind.split()[0] in WAYS] for items in planned]
+            tasks = [[(s, items) for items in planned] for s in everything]
+            if not all(item.is_judged for items in planned for item in items):
+                tasks = [sum(tasks, [])]
+            for task in tasks:
+                list(several.map(lambda t: one(*t, min(JOBS, len(task))), task))
+            found = [store.get(item.key(s)) for items in planned for item in items for s in everything]
             made += [value for value in found if value is not None]
             left += sum(value is None for value in found)
     if KEEP:

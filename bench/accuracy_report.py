@@ -252,8 +252,9 @@ class Report:
         notes = ["loci %s; %d measurements" % (self.commit, len(self.all))]
         machines = {}
         for m in self.all:
-            machines[m.get("machine", "unknown")] = machines.get(m.get("machine", "unknown"), 0) + 1
-        notes += ["%d of them on %s" % (n, machine) for machine, n in machines.items()]
+            where = m.get("machine", "unknown"), m.get("at_once", 1)
+            machines[where] = machines.get(where, 0) + 1
+        notes += ["%d of them on %s, %d at a time" % (n, *where) for where, n in machines.items()]
         if self.left:
             notes.append("%d are left to be made: run it again" % self.left)
         return notes + ["failed: " + f for f in self.failures]

@@ -37,6 +37,7 @@ class Store:
     def __init__(self, path, built, commit, kept):
         self.known, self.path, self.built, self.commit, self.kept = {}, path, built, commit, kept
         self.lock, self.lines = threading.Lock(), []
+        self.prepares = threading.Lock()  # what all runs of a subject have in common, of which one is made
         if os.path.exists(kept):
             with gzip.open(kept, "rt") as file:
                 self.read(file)
