@@ -150,7 +150,8 @@ add_test(NAME runtime-watched-registers COMMAND watched-registers)
 describe(runtime-watched-registers runtime)
 add_watched(traps-taken runtime/taking.c awkward/traps.c)
 add_watched(alt-stacks-taken runtime/taking.c awkward/alt_stacks.c)
-set_source_files_properties(awkward/traps.c awkward/alt_stacks.c PROPERTIES COMPILE_OPTIONS -w)
+add_watched(signal-calls-taken runtime/taking.c awkward/signal_calls.c)
+set_source_files_properties(awkward/traps.c awkward/alt_stacks.c awkward/signal_calls.c PROPERTIES COMPILE_OPTIONS -w)
 add_test(NAME runtime-traps-taken COMMAND ${tests}/awkward/awkward.sh
   ${CMAKE_CURRENT_BINARY_DIR}/awkward --only traps* ${tests}/runtime/instead.sh
   $<TARGET_FILE:traps-taken>)
@@ -159,6 +160,10 @@ add_test(NAME runtime-alt-stacks-taken COMMAND ${tests}/awkward/awkward.sh
   ${CMAKE_CURRENT_BINARY_DIR}/awkward --only alt_stacks ${tests}/runtime/instead.sh
   $<TARGET_FILE:alt-stacks-taken>)
 describe(runtime-alt-stacks-taken runtime)
+add_test(NAME runtime-signal-calls-taken COMMAND ${tests}/awkward/awkward.sh
+  ${CMAKE_CURRENT_BINARY_DIR}/awkward --only signal_calls ${tests}/runtime/instead.sh
+  $<TARGET_FILE:signal-calls-taken>)
+describe(runtime-signal-calls-taken runtime)
 add_test(NAME runtime-wrapped
   COMMAND ${tests}/runtime/wrapped.sh ${CMAKE_NM} ${CMAKE_BINARY_DIR}/lib/loci)
 describe(runtime-wrapped runtime)

@@ -25,12 +25,19 @@ static const struct {
 	[LOCI_STOP_PLACES] = { "system calls were made at too many places", BY_REGISTERS },
 	[LOCI_STOP_STACK] = { "the program ran on a stack of its own making (coroutines)",
 		BY_REGISTERS },
-	[LOCI_STOP_SIGNAL] = { "the program waited for SIGSEGV, SIGTRAP or SIGSYS", BY_REGISTERS },
+	[LOCI_STOP_SIGNAL] = { "the program, which blocked SIGSEGV, SIGTRAP or SIGSYS, let them "
+			       "through in a call that waits",
+		BY_REGISTERS },
 	[LOCI_STOP_CLONE] = { "the program made a thread without the C library", BY_REGISTERS },
 	[LOCI_STOP_THREADS] = { "the program had too many threads at once", BY_REGISTERS },
 	[LOCI_STOP_DESCRIPTORS] = { "the program closed, or used up, the file descriptors of debug "
 				    "registers",
 		BY_PAGES },
+	[LOCI_STOP_FILES] = { "no file descriptors were left",
+		"allow more file descriptors (ulimit -n), or " BY_REGISTERS },
+	[LOCI_STOP_ACTION] = { "the program set what becomes of SIGSEGV, SIGTRAP or SIGSYS without "
+			       "the C library",
+		BY_REGISTERS },
 };
 
 __attribute__((format(printf, 2, 3))) static void note(

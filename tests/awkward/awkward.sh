@@ -97,6 +97,8 @@ for test in int3:133 raise:133 ignored:133 blocked:133 later:133 once:133 fault:
 done
 try alt_stacks 0 "$programs/alt_stacks"
 try disarmed 0 "$programs/disarmed"
+try signal_calls 0 "$programs/signal_calls"
+try overflow 139 "$programs/signal_calls" overflow
 try uncaught 134 "$programs/exceptions" uncaught
 try streams 0 "$programs/streams" one 'two words' '' '*'
 try script 6 ./script x y

@@ -19,7 +19,7 @@ make() {
 
 flags=$*
 for name in signals jumps fault_jumps coroutines forks exec_chain threads dynamic accesses memory ending \
-	streams traps alt_stacks disarmed; do
+	streams traps alt_stacks disarmed signal_calls; do
 	make $name $name.c
 done
 make recursion recursion.c -fno-optimize-sibling-calls

@@ -64,6 +64,11 @@ const stack_t *rt_own_stack_program(void)
 	return &none;
 }
 
+bool rt_own_is_setting(void)
+{
+	return false;
+}
+
 static rt_own_handler *own[65];
 void (*programs[65])(int, siginfo_t *, void *);
 
@@ -96,6 +101,7 @@ void pages_begin(unsigned block_shift, bool writes_only)
 	int failed = 0;
 
 	rt.control = &control;
+	rt_watch_stop_forget();
 	memset(watching, 0, sizeof(*watching));
 	watching->block_shift = block_shift;
 	watching->writes_only = writes_only;

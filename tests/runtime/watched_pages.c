@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -761,20 +762,48 @@ static void many_threads(void)
 	pthread_attr_destroy(&small);
 }
 
+/* What fails, and what only asks, changes nothing. */
 static void asynchronous(void)
 {
 	volatile char *page = new_pages(1);
+	uint32_t action = SECCOMP_RET_ALLOW;
+	unsigned long context = 0;
 
 	begin();
 	CHECK(pages_arm(0, (char *)page));
-	syscall(SYS_io_uring_setup, 0, NULL);
-	CHECK(watching->stop == LOCI_STOP_IO_URING && watching->n_stopped == 1);
-	syscall(SYS_userfaultfd, ~0); /* it has stopped already */
-	CHECK(watching->stop == LOCI_STOP_IO_URING && watching->n_stopped == 1);
+	CHECK(syscall(SYS_io_uring_setup, 0, NULL) < 0 && syscall(SYS_userfaultfd, ~0) < 0);
+	CHECK(syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0);
+	CHECK(watching->n_stopped == 0 && n_given_up == 0);
+	page[0]++;
+	CHECK(n_fired == 1 && pages_arm(0, (char *)page));
+	CHECK(syscall(SYS_io_setup, 1, &context) == 0);
+	CHECK(watching->stop == LOCI_STOP_AIO && watching->n_stopped == 1);
 	CHECK(n_given_up == 1 && !pages_arm(0, (char *)page));
 	page[0]++;
-	CHECK(n_fired == 0);
+	CHECK(n_fired == 1);
+	CHECK(syscall(SYS_io_destroy, context) == 0);
 	pages_end();
+}
+
+/* Without our handlers there is no watching. */
+static void actions_of_others(void)
+{
+	static const int signals[] = { SIGSYS, SIGSEGV, SIGTRAP };
+	volatile char *page = new_pages(1);
+	struct {
+		void (*handler)(int);
+		uint64_t flags, restorer, mask;
+	} action = { SIG_IGN, 0, 0, 0 };
+
+	for (unsigned i = 0; i < 3; i++) {
+		begin();
+		CHECK(pages_arm(0, (char *)page));
+		CHECK(syscall(SYS_rt_sigaction, signals[i], &action, NULL, 8) == 0);
+		CHECK(watching->stop == LOCI_STOP_ACTION && n_given_up == 1);
+		page[0]++;
+		CHECK(getppid() > 0 && n_fired == 0);
+		pages_end();
+	}
 }
 
 #define TIMED(name, n, ...)                                                         \
@@ -812,7 +841,8 @@ static void (*const tests[])(void) = { fires_once, steps_beside, charges_calls, 
 	two_in_a_page, moves_and_disarms, only_writes, small_blocks, hot_pages, lots_of_one,
 	strings, pages_at_once, refusals, stacks_in_one_piece, kernel_reads_and_writes,
 	closes_behind_calls, own_faults, barriers, mappings_change, forks, threads,
-	calls_on_their_way, contention, interrupted, many_threads, asynchronous };
+	calls_on_their_way, contention, interrupted, many_threads, asynchronous,
+	actions_of_others };
 
 int main(int argc, char **argv)
 {

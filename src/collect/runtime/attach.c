@@ -30,6 +30,7 @@ void rt_go_off(void)
 	if (rt.watches)
 		rt_watch_end();
 	set_mode(RT_OFF);
+	rt_own_stacks_off();
 	__atomic_store_n(&rt_synced, 0, __ATOMIC_RELAXED);
 	for (struct rt_thread *thread = rt_threads(); thread; thread = thread->next)
 		for (unsigned i = 0; i < RT_LEVELS; i++) {
@@ -124,6 +125,8 @@ static void end_thread(void *data)
 		pthread_setspecific(rt_key, thread);
 	else if (rt_mode() != RT_OFF)
 		rt_thread_end(thread);
+	else
+		rt_own_signals_thread_end();
 }
 
 RT_PUBLIC uint32_t __loci_runs;

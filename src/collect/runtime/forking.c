@@ -144,6 +144,8 @@ RT_WRAP(int, clone, int (*run)(void *), void *stack, int flags, void *argument, 
 	va_end(args);
 	if (flags & CLONE_VM)
 		__atomic_store_n(&__loci_shared, 1, __ATOMIC_RELAXED);
+	if ((flags & CLONE_SIGHAND) && !(flags & CLONE_THREAD))
+		rt_own_signals_share();
 	if ((flags & CLONE_VM) || rt_mode() == RT_OFF)
 		return RT_REAL(clone)(run, stack, flags, argument, rest[0], rest[1], rest[2]);
 	before();
@@ -175,7 +177,7 @@ RT_WRAP(long, syscall, long number, ...)
 	for (unsigned i = 0; i < 6; i++)
 		a[i] = va_arg(args, long);
 	va_end(args);
-	if (rt_own_call(number, a, &r))
+	if (rt_own_call(RT_REAL(syscall), number, a, &r))
 		return r;
 	if (!makes_child(number, a) || rt_mode() == RT_OFF)
 		return RT_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -200,17 +200,18 @@ static uint64_t strip(struct sigaction *action)
 RT_WRAP(int, sigaction, int signal, const struct sigaction *new, struct sigaction *old)
 {
 	struct sigaction ours;
+	bool is_kept = rt_own_is_kept();
 	uint64_t before = signal > 0 && signal < N_SIGNALS ? also_blocked[signal] : 0;
 	int r;
 
-	if (rt_own_has(signal)) {
+	if (is_kept && rt_own_has(signal)) {
 		rt_own_action(signal, new, old);
 		return 0;
 	}
 	if (new) {
 		ours = *new;
 		ours.sa_handler = (sighandler_t)rt_entry_of((uintptr_t) new->sa_handler);
-		if (rt_own_taken && signal > 0 && signal < N_SIGNALS)
+		if (is_kept && signal > 0 && signal < N_SIGNALS)
 			also_blocked[signal] = strip(&ours);
 	}
 	r = RT_REAL(sigaction)(signal, new ? &ours : NULL, old);
@@ -221,9 +222,25 @@ RT_WRAP(int, sigaction, int signal, const struct sigaction *new, struct sigactio
 	return r;
 }
 
+/* Also in handlers of ours: not the program, but the runtime sets one. */
+static __thread bool is_setting __attribute__((tls_model("initial-exec")));
+
+bool rt_own_is_setting(void)
+{
+	return is_setting;
+}
+
 int rt_real_sigaction(int signal, const struct sigaction *new, struct sigaction *old)
 {
-	return RT_REAL(sigaction)(signal, new, old);
+	bool was = is_setting;
+	int r;
+
+	is_setting = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	r = RT_REAL(sigaction)(signal, new, old);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	is_setting = was;
+	return r;
 }
 
 /* Signals blocked. */
@@ -269,10 +286,11 @@ static sighandler_t own_sigset(int signal, sighandler_t function, int flags)
 	RT_WRAP(sighandler_t, name, int signal, sighandler_t function)                        \
 	{                                                                                     \
 		sighandler_t entry = (sighandler_t)rt_entry_of((uintptr_t)function);          \
+		bool is_kept = rt_own_is_kept();                                              \
                                                                                               \
-		if (rt_own_has(signal))                                                       \
+		if (is_kept && rt_own_has(signal))                                            \
 			return own(signal, function, flags);                                  \
-		if (signal > 0 && signal < N_SIGNALS)                                         \
+		if (is_kept && signal > 0 && signal < N_SIGNALS)                              \
 			also_blocked[signal] = 0;                                             \
 		return (sighandler_t)rt_function_of((uintptr_t)RT_REAL(name)(signal, entry)); \
 	}
@@ -286,6 +304,14 @@ RT_WRAP_SIGNAL(sysv_signal, own_signal, ONCE)
 RT_WRAP_SIGNAL(__sysv_signal, own_signal, ONCE)
 RT_WRAP_SIGNAL(ssignal, own_signal, SA_RESTART)
 RT_WRAP_SIGNAL(sigset, own_sigset, 0)
+
+RT_WRAP(int, sigignore, int signal)
+{
+	if (!rt_own_has(signal) || !rt_own_is_kept())
+		return RT_REAL(sigignore)(signal);
+	own_signal(signal, SIG_IGN, 0);
+	return 0;
+}
 
 RT_PUBLIC struct loci_cc_state *__loci_mark(void)
 {

@@ -12,6 +12,7 @@
  *
  * A thread that waits in a call is at an address that the C library does not know: with glibc 2.41
  * or newer it cannot be cancelled there before the call ends. */
+#include "collect/runtime/own_signals.h"
 #include "collect/runtime/watch.h"
 #include "collect/runtime/watched_pages.h"
 #include "stream/ring_x86_64.h"
@@ -37,6 +38,7 @@
 #define MADV_POPULATE     22 /* and the one behind it */
 #define PR_SET_SECCOMP_NR 22
 #define PR_DISPATCH_NR    59
+#define SECCOMP_ASKS      2 /* and more */
 
 #define BIT  RT_PAGES_SIGNAL
 #define OURS RT_PAGES_SIGNALS
@@ -110,17 +112,14 @@ static const struct {
 	{ SYS_io_setup, LOCI_STOP_AIO },
 	{ SYS_io_uring_setup, LOCI_STOP_IO_URING },
 	{ SYS_userfaultfd, LOCI_STOP_USERFAULTFD },
-	{ SYS_seccomp, LOCI_STOP_FILTER },
 };
 
-static void stop(struct call *call)
+static enum loci_control_stop why_stop(const struct call *call)
 {
-	enum loci_control_stop why = LOCI_STOP_CALL;
-
 	for (unsigned i = 0; i < sizeof(stopping) / sizeof(*stopping); i++)
 		if (stopping[i].number == call->number)
-			why = stopping[i].why;
-	stop_for(call, why);
+			return stopping[i].why;
+	return LOCI_STOP_CALL;
 }
 
 static void go(struct call *call)
@@ -159,6 +158,24 @@ static void go_through(struct call *call)
 	go_with(call, &reach, 0, 0);
 }
 
+static long make(const struct call *call)
+{
+	return loci_syscall6(call->number, call->a[0], call->a[1], call->a[2], call->a[3],
+		call->a[4], call->a[5]);
+}
+
+/* What they make works on any memory, later. Those that fail make nothing. */
+static void stop_if_made(struct call *call)
+{
+	rt_page_set pages = rt_pages_all();
+
+	rt_pages_open(pages);
+	call->reg[REG_RAX] = make(call);
+	if (call->reg[REG_RAX] >= 0)
+		rt_pages_stop(why_stop(call));
+	rt_pages_close(pages);
+}
+
 static void go_touching_nothing(struct call *call)
 {
 	go_with(call, &(struct rt_call_reach){ 0 }, 0, 0);
@@ -169,12 +186,6 @@ static void give_up_and_go(struct call *call)
 	rt_pages_give_up(rt_pages_all());
 	rt_mappings_forget();
 	go_through(call);
-}
-
-static long make(const struct call *call)
-{
-	return loci_syscall6(call->number, call->a[0], call->a[1], call->a[2], call->a[3],
-		call->a[4], call->a[5]);
 }
 
 /* Pages in a range have another permission, or are gone. They are open meanwhile, so that the
@@ -290,8 +301,8 @@ static void block_signals(struct call *call)
 }
 
 /* Handlers of ours are installed by the C library, in its way. Those that it installs for itself
- * (profil) block all signals, and return by a call that is led. One that the program puts in the
- * place of ours, by an instruction of its own, ends it all. */
+ * (profil) block all signals, and return by a call that is led. What the program puts in the place
+ * of ours, by an instruction of its own, ends it all. */
 static void install(struct call *call)
 {
 	struct rt_pages_action action;
@@ -304,9 +315,8 @@ static void install(struct call *call)
 		go_through(call);
 		return;
 	}
-	if (is_ours && action.handler > (uintptr_t)SIG_IGN &&
-		!rt_pages_is_own_code(action.handler)) {
-		stop(call);
+	if (is_ours && !rt_own_is_setting() && !rt_pages_is_own_code(action.handler)) {
+		stop_for(call, LOCI_STOP_ACTION);
 		return;
 	}
 	rt_call_reach(call->number, call->a, &reach);
@@ -496,6 +506,15 @@ static void exit_thread(struct call *call)
 	go(call);
 }
 
+/* The other operations ask what there is. */
+static void filter(struct call *call)
+{
+	if ((unsigned long)call->a[0] < SECCOMP_ASKS)
+		stop_for(call, LOCI_STOP_FILTER);
+	else
+		go_through(call);
+}
+
 static void control(struct call *call)
 {
 	if (call->a[0] == PR_SET_SECCOMP_NR)
@@ -536,10 +555,10 @@ static const struct {
 	{ SYS_remap_file_pages, give_up_and_go },
 	{ SYS_pkey_mprotect, give_up_and_go },
 	{ SYS_MSEAL, give_up_and_go },
-	{ SYS_io_setup, stop },
-	{ SYS_io_uring_setup, stop },
-	{ SYS_userfaultfd, stop },
-	{ SYS_seccomp, stop },
+	{ SYS_io_setup, stop_if_made },
+	{ SYS_io_uring_setup, stop_if_made },
+	{ SYS_userfaultfd, stop_if_made },
+	{ SYS_seccomp, filter },
 };
 
 static void lead(struct call *call)

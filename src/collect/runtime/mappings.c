@@ -9,6 +9,7 @@
 #include "collect/runtime/watched_pages.h"
 #include "stream/ring_x86_64.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -141,14 +142,23 @@ static bool read_list(long fd, uintptr_t address, struct rt_mapping *ret)
 	return false;
 }
 
+static bool ran_out; /* of descriptors, the last time */
+
+bool rt_mappings_ran_out(void)
+{
+	return ran_out;
+}
+
 bool rt_mapping_of(uintptr_t address, struct rt_mapping *ret)
 {
 	long fd, r;
 
+	ran_out = false;
 	for (unsigned i = 0; i < N_KEPT; i++)
 		if (address >= kept[i].start && address < kept[i].end)
 			return *ret = kept[i], true;
 	fd = loci_syscall3(LOCI_SYS_OPEN, (long)"/proc/self/maps", O_CLOEXEC_NR, 0);
+	ran_out = fd == -EMFILE || fd == -ENFILE;
 	if (fd < 0)
 		return false;
 	r = ask(fd, address, ret);

@@ -18,6 +18,9 @@ static __thread bool is_instead __attribute__((tls_model("initial-exec")));
 static __thread uint64_t instead_of __attribute__((tls_model("initial-exec")));
 /* Handlers of the program's that have begun. */
 static __thread uint32_t n_entered __attribute__((tls_model("initial-exec")));
+/* In such a call, all of its mask. */
+static __thread bool is_in_call __attribute__((tls_model("initial-exec")));
+static __thread uint64_t call_mask __attribute__((tls_model("initial-exec")));
 
 bool rt_own_is_blocked(int signal)
 {
@@ -60,6 +63,25 @@ void rt_own_block_again(uint64_t mask)
 	rt_own_block_only(mask);
 }
 
+void rt_own_call_has(uint64_t mask)
+{
+	call_mask = mask;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	is_in_call = true;
+}
+
+void rt_own_call_over(void)
+{
+	is_in_call = false;
+}
+
+/* The kernel says what it interrupted: on the way there and back there is another mask. */
+bool rt_own_is_in_call(const ucontext_t *context, uint64_t *ret_mask)
+{
+	*ret_mask = call_mask;
+	return is_in_call && context->uc_mcontext.gregs[REG_RAX] == -EINTR;
+}
+
 bool rt_own_is_instead(void)
 {
 	return is_instead;
@@ -79,10 +101,10 @@ void rt_own_masks_enter(uint64_t mask, ucontext_t *context)
 {
 	sigset_t *set = &context->uc_sigmask;
 
-	if (!rt_own_taken)
+	if (!rt_own_is_kept())
 		return;
 	rt_set_be(set, (rt_set_word(set) & ~rt_own_taken) | rt_own_masks_kept());
-	is_instead = false;
+	is_instead = is_in_call = false;
 	n_entered++;
 	__atomic_store_n(&blocked, blocked | (mask & rt_own_taken), __ATOMIC_RELAXED);
 }
@@ -92,7 +114,7 @@ void rt_own_masks_leave(ucontext_t *context)
 	sigset_t *set = &context->uc_sigmask;
 	uint64_t word = rt_set_word(set);
 
-	if (!rt_own_taken)
+	if (!rt_own_is_kept())
 		return;
 	rt_set_be(set, word & ~rt_own_taken);
 	__atomic_store_n(&blocked, word & rt_own_taken, __ATOMIC_RELAXED);
@@ -184,7 +206,7 @@ static int change(
 #define RT_WRAP_MASK(name)                                              \
 	RT_WRAP(int, name, int how, const sigset_t *set, sigset_t *old) \
 	{                                                               \
-		if (!__atomic_load_n(&rt_own_taken, __ATOMIC_ACQUIRE))  \
+		if (!rt_own_is_kept())                                  \
 			return RT_REAL(name)(how, set, old);            \
 		return change(RT_REAL(name), how, set, old);            \
 	}
@@ -195,7 +217,7 @@ RT_WRAP(int, sigpending, sigset_t *set)
 {
 	int r = RT_REAL(sigpending)(set);
 
-	if (r == 0 && rt_own_taken)
+	if (r == 0 && rt_own_is_kept())
 		rt_set_be(set, rt_set_word(set) | (rt_own_parked() & blocked));
 	return r;
 }

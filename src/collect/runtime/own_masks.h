@@ -48,6 +48,11 @@ void rt_own_hold(uint64_t signals);
 /* The same for the time of a call, and as it was. */
 void rt_own_block_instead(uint64_t mask);
 void rt_own_block_again(uint64_t mask);
+/* The whole mask of such a call; it is over. Whether a signal came within it, which is then the
+ * mask that a handler runs with, beside its own. */
+void rt_own_call_has(uint64_t mask);
+void rt_own_call_over(void);
+bool rt_own_is_in_call(const ucontext_t *context, uint64_t *ret_mask);
 /* In such a call, if no handler of the program's has come; how many have, of this thread. */
 bool rt_own_is_instead(void);
 uint32_t rt_own_entered(void);
@@ -62,6 +67,7 @@ void rt_own_masks_close(void);
 void rt_own_masks_open(void);
 
 /* own_parking.c: signals that wait until they are not blocked; signals blocked, but for release. */
+void rt_own_parking_fork(void);
 void rt_own_park(int signal, const siginfo_t *info);
 void rt_own_park_forget(int signal);
 uint64_t rt_own_parked(void);
@@ -74,8 +80,10 @@ bool rt_own_fetch(int signal, siginfo_t *info);
 void rt_own_waiter_end(void);
 
 /* own_stacks.c */
+void rt_own_stacks_off(void);
 void rt_own_stack_begin(void);
 void rt_own_stack_end(void);
+void rt_own_stack_give_back(void); /* in a child by vfork */
 /* A handler has come on ours that is to have another. */
 bool rt_own_stack_is_under(const ucontext_t *context);
 /* Where a handler's frame of so many bytes is to end, on the program's alternate stack if it wants

@@ -167,7 +167,7 @@ void rt_own_waiter_end(void)
 	rt_unblock(before);
 }
 
-void rt_own_signals_fork(void)
+void rt_own_parking_fork(void)
 {
 	mine.mask = ours.mask = 0;
 	for (unsigned i = 0; i < MAX_WAITERS; i++)

@@ -26,11 +26,24 @@ static struct own {
 } own[RT_OWN_SIGNALS];
 static void *restorer; /* the C library's, which it shows with every action */
 
+static long owner; /* the process that they were taken in */
+static bool is_shared; /* with others */
+/* The child of this thread by vfork that has them back. */
+static __thread long given_back __attribute__((tls_model("initial-exec")));
+
 /* What on_program is to do, from one stack to the other. All signals are blocked meanwhile. */
 static __thread struct rt_handling due __attribute__((tls_model("initial-exec")));
 
+/* Frames are copied: there may be no room where they are to be. */
+static __thread bool is_moving __attribute__((tls_model("initial-exec")));
+
 /* One of ours came within a call that waits with other signals blocked (own_waits.h). */
 static __thread bool has_interrupted __attribute__((tls_model("initial-exec")));
+
+static long this_process(void)
+{
+	return loci_syscall3(LOCI_SYS_GETPID, 0, 0, 0);
+}
 
 int rt_own_slot(int signal)
 {
@@ -47,8 +60,8 @@ int rt_own_signal_of(int slot)
 
 void rt_own_send(int signal, const siginfo_t *info)
 {
-	loci_syscall6(SYS_RT_TGSIGQUEUEINFO, loci_syscall3(LOCI_SYS_GETPID, 0, 0, 0),
-		loci_syscall3(SYS_GETTID, 0, 0, 0), signal, (long)info, 0, 0);
+	loci_syscall6(SYS_RT_TGSIGQUEUEINFO, this_process(), loci_syscall3(SYS_GETTID, 0, 0, 0),
+		signal, (long)info, 0, 0);
 }
 
 /* The kernel does not let such a signal wait or be ignored. Those of perf events it does. */
@@ -94,6 +107,8 @@ static void move_frame(int signal, siginfo_t *info, ucontext_t *context, uintptr
 	char *vectors = (char *)context->uc_mcontext.fpregs, *to;
 	ucontext_t *moved;
 
+	is_moving = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (vectors) {
 		top = (top - vectors_bytes(vectors)) & ~63ul;
 		memcpy((char *)top, vectors, vectors_bytes(vectors));
@@ -103,6 +118,8 @@ static void move_frame(int signal, siginfo_t *info, ucontext_t *context, uintptr
 	moved = (ucontext_t *)(to + sizeof(void *));
 	if (vectors)
 		moved->uc_mcontext.fpregs = (fpregset_t)top;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	is_moving = false;
 	rt_continue_on(to, on_program, signal, (siginfo_t *)(to + ((char *)info - from)), moved);
 }
 
@@ -141,17 +158,18 @@ static struct sigaction take_action(int signal)
 
 static void handle(const struct sigaction *action, int signal, siginfo_t *info, ucontext_t *context)
 {
-	uint64_t mask = rt_set_word(&action->sa_mask);
+	struct rt_handling of = { .handler = action->sa_sigaction,
+		.signal = signal,
+		.info = info,
+		.context = context,
+		.blocks = rt_set_word(&action->sa_mask),
+		.is_closed = true };
 
 	if (!(action->sa_flags & SA_NODEFER))
-		mask |= BIT(signal);
-	rt_own_run(&(struct rt_handling){ .handler = action->sa_sigaction,
-			   .signal = signal,
-			   .info = info,
-			   .context = context,
-			   .blocks = mask,
-			   .is_closed = true },
-		(action->sa_flags & SA_ONSTACK) != 0);
+		of.blocks |= BIT(signal);
+	of.has_mask = rt_own_is_in_call(context, &of.mask);
+	of.mask |= of.blocks;
+	rt_own_run(&of, (action->sa_flags & SA_ONSTACK) != 0);
 }
 
 static void give_to_program(int signal, siginfo_t *info, ucontext_t *context)
@@ -169,7 +187,8 @@ static void give(int signal, siginfo_t *info, ucontext_t *context)
 {
 	bool is_blocked = rt_own_is_blocked(signal);
 
-	if (is_forced(signal, info) && is_blocked)
+	/* Where a frame has no room the kernel ends the process, too. */
+	if (is_forced(signal, info) && (is_blocked || is_moving))
 		die(signal, info);
 	else if (is_forced(signal, info) ||
 		(!is_blocked && !rt_is_closed(rt_set_word(&context->uc_sigmask))))
@@ -244,6 +263,7 @@ bool rt_own_signal_take(int signal, rt_own_handler *handler)
 	if (install(signal) < 0 || rt_real_sigaction(signal, NULL, &action) < 0)
 		return false;
 	restorer = (void *)action.sa_restorer;
+	owner = this_process();
 	__atomic_fetch_or(&rt_own_taken, BIT(signal), __ATOMIC_RELEASE);
 	rt_handlers_unmask();
 	rt_own_signals_thread();
@@ -295,9 +315,54 @@ void rt_own_action(int signal, const struct sigaction *new, struct sigaction *ol
 		*old = before;
 }
 
+void rt_own_signals_fork(void)
+{
+	rt_own_parking_fork();
+	owner = this_process();
+}
+
+void rt_own_signals_share(void)
+{
+	__atomic_store_n(&is_shared, true, __ATOMIC_RELAXED);
+}
+
+static void give_back(void)
+{
+	for (int i = 0; i < RT_OWN_SIGNALS; i++) {
+		struct sigaction action = own[i].program;
+
+		if (!(rt_own_taken & BIT(signal_of[i])))
+			continue;
+		action.sa_handler = (sighandler_t)rt_entry_of((uintptr_t)action.sa_handler);
+		rt_real_sigaction(signal_of[i], &action, NULL);
+	}
+	rt_own_hold(rt_own_blocked());
+	rt_own_stack_give_back();
+}
+
+bool rt_own_is_kept(void)
+{
+	long self;
+
+	if (!__atomic_load_n(&rt_own_taken, __ATOMIC_ACQUIRE))
+		return false;
+	if (__atomic_load_n(&is_shared, __ATOMIC_RELAXED))
+		return true;
+	self = this_process();
+	if (self == owner) {
+		given_back = 0;
+	} else if (self != given_back) {
+		given_back = self;
+		give_back();
+	}
+	return self == owner;
+}
+
 /* What the next program is to find: signals that are ignored, or blocked. */
 void rt_own_signals_exec(void)
 {
+	if (!rt_own_is_kept())
+		return;
 	for (int i = 0; i < RT_OWN_SIGNALS; i++)
 		if ((rt_own_taken & BIT(signal_of[i])) && own[i].program.sa_handler == SIG_IGN)
 			rt_real_sigaction(signal_of[i], &own[i].program, NULL);
@@ -306,6 +371,8 @@ void rt_own_signals_exec(void)
 
 void rt_own_signals_exec_failed(void)
 {
+	if (!rt_own_is_kept())
+		return;
 	for (int i = 0; i < RT_OWN_SIGNALS; i++)
 		if (rt_own_taken & BIT(signal_of[i]))
 			install(signal_of[i]);

@@ -46,17 +46,25 @@ void rt_own_signals_exec_failed(void);
 void rt_own_signals_fork(void);
 
 extern uint64_t rt_own_taken; /* a bit for each signal */
+/* Some are taken, and what the program does about signals is kept here. A child by vfork has signals
+ * of its own in our memory: from the first time that it asks they are as if none were taken. */
+bool rt_own_is_kept(void);
 static inline bool rt_own_has(int signal)
 {
 	return signal > 0 && signal <= 64 && (rt_own_taken & RT_SIGNAL_BIT(signal));
 }
 /* What sigaction does, for one that is taken. */
 void rt_own_action(int signal, const struct sigaction *new_action, struct sigaction *old);
-/* What syscall() sets of all this without the library's functions. False: it is another call. */
-bool rt_own_call(long number, const long argument[6], long *ret);
+/* What syscall(), the library's one, does of all this without its other functions. False: it is
+ * another call. */
+typedef long rt_system_call(long number, ...);
+bool rt_own_call(rt_system_call *real, long number, const long argument[6], long *ret);
+/* A child that is no thread has the same actions. */
+void rt_own_signals_share(void);
 /* The thread's alternate stack as the program has it, where the kernel has another; also one that
  * is disarmed while a handler is on it. */
 const stack_t *rt_own_stack_program(void);
+bool rt_own_is_setting(void); /* an action, by the runtime */
 struct rt_handling;
 /* A handler of the program's, with all signals blocked, on the stack that it would have had. */
 void rt_own_run(const struct rt_handling *of, bool wants_own);

@@ -30,6 +30,7 @@ static __thread stack_t program __attribute__((tls_model("initial-exec")));
 /* The last that a handler disarmed, which may be on it still. */
 static __thread stack_t disarmed __attribute__((tls_model("initial-exec")));
 static __thread bool is_over __attribute__((tls_model("initial-exec")));
+static bool is_off; /* nobody ends threads any more: they have no new ones */
 
 static long set(const stack_t *new, stack_t *old)
 {
@@ -93,6 +94,11 @@ static void adopt(void)
 		program = was;
 }
 
+void rt_own_stacks_off(void)
+{
+	__atomic_store_n(&is_off, true, __ATOMIC_RELAXED);
+}
+
 void rt_own_stack_begin(void)
 {
 	is_over = false;
@@ -109,6 +115,14 @@ void rt_own_stack_end(void)
 		return;
 	rt_unmap(stack - GUARD_BYTES, GUARD_BYTES + STACK_BYTES);
 	stack = NULL;
+}
+
+void rt_own_stack_give_back(void)
+{
+	stack_t now = in_kernel();
+
+	if (is_ours(&now))
+		set(&program, NULL);
 }
 
 const stack_t *rt_own_stack_program(void)
@@ -128,18 +142,20 @@ uintptr_t rt_own_stack_for(const ucontext_t *context, bool wants_own, size_t byt
 {
 	const stack_t *now = &context->uc_stack;
 	uintptr_t interrupted = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
-	uintptr_t top = interrupted - RED_ZONE_BYTES;
+	uintptr_t top = interrupted - RED_ZONE_BYTES, low = (uintptr_t)program.ss_sp;
+	bool is_on_program;
 
 	if (!is_on(now, (uintptr_t)__builtin_frame_address(0)) || is_on(now, interrupted) ||
 		(wants_own && !is_ours(now)))
 		return 0;
 	if (!is_ours(now))
 		return top;
-	if (wants_own && program.ss_size && !is_on(&program, interrupted))
-		top = (uintptr_t)program.ss_sp + program.ss_size;
-	if (is_on(&program, top - 1) && top - (uintptr_t)program.ss_sp < bytes + ROOM_BYTES)
-		return 0;
-	return top;
+	is_on_program = is_on(&program, interrupted);
+	if (wants_own && program.ss_size && !is_on_program) {
+		top = low + program.ss_size;
+		is_on_program = true;
+	}
+	return is_on_program && top < low + bytes + ROOM_BYTES ? 0 : top;
 }
 
 bool rt_own_stack_enter(ucontext_t *context)
@@ -204,10 +220,11 @@ static int change(int (*real)(const stack_t *, stack_t *), const stack_t *new)
 
 RT_WRAP(int, sigaltstack, const stack_t *new, stack_t *old)
 {
+	bool is_kept = rt_own_is_kept();
 	stack_t now = in_kernel(), before;
 	int r;
 
-	if (is_ours(&now)) {
+	if (is_kept && is_ours(&now)) {
 		before = shown();
 		r = new ? change(RT_REAL(sigaltstack), new) : 0;
 		if (r == 0 && old)
@@ -215,7 +232,7 @@ RT_WRAP(int, sigaltstack, const stack_t *new, stack_t *old)
 		return r;
 	}
 	r = RT_REAL(sigaltstack)(new, old);
-	if (r == 0 && new &&rt_own_taken && !is_over)
+	if (r == 0 && new &&is_kept && !is_over && !is_off)
 		adopt();
 	return r;
 }

@@ -10,9 +10,10 @@ const sigset_t *rt_own_mask_instead(struct rt_own_instead *to, const sigset_t *m
 {
 	uint64_t word;
 
-	if (!rt_own_taken || !mask)
+	if (!mask || !rt_own_is_kept())
 		return mask;
 	word = rt_set_word(mask);
+	rt_own_call_has(word);
 	to->mask = *mask;
 	rt_set_be(&to->mask, word & ~rt_own_taken);
 	to->before = rt_own_blocked();
@@ -43,6 +44,7 @@ void rt_own_mask_again(const struct rt_own_instead *was)
 {
 	int error = errno;
 
+	rt_own_call_over();
 	if (was->is_needed) {
 		rt_own_block_again(was->before);
 		rt_own_masks_open();
@@ -52,7 +54,7 @@ void rt_own_mask_again(const struct rt_own_instead *was)
 
 bool rt_own_expects(const sigset_t *mask)
 {
-	return (rt_set_word(mask) & rt_own_taken) != 0;
+	return (rt_set_word(mask) & rt_own_taken) && rt_own_is_kept();
 }
 
 static void end(const int *nothing)

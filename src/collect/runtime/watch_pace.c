@@ -81,8 +81,12 @@ void rt_pace_burst(struct rt_thread *thread)
 	uint64_t refs = rt_thread_count(thread);
 
 	pace->burst_ns = rt_own_ns();
-	if (pace->burst_ns < pace->last_ns)
-		return; /* a vfork's child has a clock of its own */
+	if (pace->burst_ns < pace->last_ns) {
+		/* A vfork's child has a clock of its own: what it begins takes nothing, whoever
+		 * ends it. */
+		pace->burst_ns = UINT64_MAX;
+		return;
+	}
 	pace->own_ns += pace->burst_ns - pace->last_ns;
 	pace->refs += refs - pace->last_refs;
 	pace->last_ns = pace->burst_ns;
@@ -112,8 +116,7 @@ void rt_pace_burst_over(struct rt_thread *thread, uint64_t far_refs)
 {
 	struct rt_pace *pace = &thread->pace;
 	uint64_t refs = less(rt_thread_count(thread), pace->last_refs);
-	uint64_t took_ns =
-		less(rt_own_ns(), pace->burst_ns); /* .. which its parent may find here */
+	uint64_t took_ns = less(rt_own_ns(), pace->burst_ns);
 	uint64_t ns = less(took_ns, unwatched_refs_ns(pace, refs));
 
 	add(&rt.control->watching.burst_ns, ns);
@@ -133,7 +136,7 @@ bool rt_pace_may_follow(const struct rt_thread *thread, uint64_t refs)
 {
 	const struct rt_pace *pace = &thread->pace;
 	const struct loci_control_watching *control = &rt.control->watching;
-	uint64_t own_ns = pace->burst_ns - pace->begun_ns, may_ns = pace->past_ns + pace->spent_ns;
+	uint64_t own_ns = pace->last_ns - pace->begun_ns, may_ns = pace->past_ns + pace->spent_ns;
 
 	if (control->far != LOCI_CONTROL_FAR)
 		return pace->far_refs + refs <=

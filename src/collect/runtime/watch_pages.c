@@ -189,6 +189,8 @@ static void let_pass(void)
 
 void rt_pages_stop(enum loci_control_stop why)
 {
+	if (rt_mappings_ran_out() && (why == LOCI_STOP_STACK || why == LOCI_STOP_THREADS))
+		why = LOCI_STOP_FILES;
 	if (rt_pages.is_on)
 		rt_watch_stop(why);
 	rt_pages_give_up(rt_pages_all());

@@ -291,7 +291,7 @@ static bool repair(unsigned watch)
 	tell_missed();
 	for (unsigned i = 0; i < REGISTERS; i++)
 		is_any = is_any || is_whole(&watches[i]);
-	if (!is_any)
+	if (!is_any && n_repairs >= MAX_REPAIRS)
 		rt_watch_stop(LOCI_STOP_DESCRIPTORS);
 	return is_repaired;
 }
