@@ -218,6 +218,17 @@ int main(void)
 	rt.control->watching.burst_ns = 0;
 	rt_pace_burst_over(rt_self, 0);
 	CHECK_U64(rt.control->watching.burst_ns, 0);
+	/* one that the child of a vfork begins is ended by its parent */
+	now_ns = 10000000000;
+	rt_pace_burst(rt_self);
+	rt_pace_burst_over(rt_self, 0);
+	rt.control->watching.burst_ns = rt_self->pace.spent_ns = 0;
+	now_ns = 1000;
+	rt_pace_burst(rt_self);
+	now_ns = 20000000000;
+	rt_pace_burst_over(rt_self, 0);
+	CHECK_U64(rt.control->watching.burst_ns, 0);
+	CHECK_U64(rt_self->pace.spent_ns, 0);
 	free(rt_self);
 	free(rt.control);
 	return check_status();

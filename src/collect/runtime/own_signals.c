@@ -26,7 +26,7 @@ static struct own {
 } own[RT_OWN_SIGNALS];
 static void *restorer; /* the C library's, which it shows with every action */
 
-static long owner; /* the process that they were taken in */
+static long owner;     /* the process that they were taken in */
 static bool is_shared; /* with others */
 /* The child of this thread by vfork that has them back. */
 static __thread long given_back __attribute__((tls_model("initial-exec")));

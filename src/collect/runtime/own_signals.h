@@ -8,7 +8,8 @@
  *
  * Exactly as alone: actions, their flags and what is read of them; on which stack, with which mask
  * and which information a handler runs; how a process ends for want of one; masks, as they are read
- * and set; signals to a thread that it blocks, and later takes or waits for.
+ * and set; signals to a thread that it blocks, and later takes or waits for; what a child by vfork
+ * does about its own signals.
  * Nearly: one to the process goes to the thread that the kernel chose; if that one blocks it, to
  * the next that unblocks it or waits for it. A call of the kernel's may be interrupted by a signal
  * that is blocked. siglongjmp with a mask restores what was blocked when the handler came that it
@@ -46,8 +47,9 @@ void rt_own_signals_exec_failed(void);
 void rt_own_signals_fork(void);
 
 extern uint64_t rt_own_taken; /* a bit for each signal */
-/* Some are taken, and what the program does about signals is kept here. A child by vfork has signals
- * of its own in our memory: from the first time that it asks they are as if none were taken. */
+/* Some are taken, and what the program does about signals is kept here. A child by vfork has
+ * signals of its own in our memory: from the first time that it asks they are as if none were
+ * taken. */
 bool rt_own_is_kept(void);
 static inline bool rt_own_has(int signal)
 {

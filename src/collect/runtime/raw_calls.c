@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Calls by syscall() that set what the runtime keeps for the program where it took signals, or that
- * wait for these: they are led to what is in front of the C library's functions. The layouts are the
- * kernel's. As of those functions, actions return as the library has it, and the signals that it
- * keeps for itself are not blocked. A pointer to nowhere is a fault. */
+ * wait for these: they are led to what is in front of the C library's functions. The layouts are
+ * the kernel's. As of those functions, actions return as the library has it, and the signals that
+ * it keeps for itself are not blocked. A pointer to nowhere is a fault. */
 #include "collect/runtime/own_masks.h"
 #include "collect/runtime/own_waits.h"
 #include "collect/runtime/runtime.h"
@@ -153,8 +153,8 @@ static bool wait_by(long number, const long a[6], long *ret)
 	if (given.set && given.bytes == SIGSET_BYTES)
 		*ret = wait_masked(of, &given, a);
 	else if (number == SYS_rt_sigtimedwait && waits_for_own(a, &set))
-		*ret = rt_own_wait(timed_wait, &set, (siginfo_t *)a[1],
-			(const struct timespec *)a[2]);
+		*ret = rt_own_wait(
+			timed_wait, &set, (siginfo_t *)a[1], (const struct timespec *)a[2]);
 	else
 		return false;
 	return true;

@@ -199,7 +199,7 @@ struct rt_mapping {
 };
 bool rt_mapping_of(uintptr_t address, struct rt_mapping *ret);
 bool rt_mappings_ran_out(void); /* it could not be asked the last time, for want of descriptors */
-void rt_mappings_forget(void); /* they change */
+void rt_mappings_forget(void);  /* they change */
 /* Memory of a thread that is never watched: its stacks, and what is in front of its TCB. */
 bool rt_refused_add(uintptr_t start, uintptr_t end);
 void rt_refused_drop(void); /* this thread ends */
