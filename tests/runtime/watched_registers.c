@@ -662,6 +662,23 @@ static void few_descriptors(void)
 	CHECK(failed == -EMFILE);
 }
 
+/* None is left for a moment, after which watching goes on. In a child. */
+static void no_descriptors_now(void)
+{
+	struct rlimit before, none = { 3, 0 };
+
+	again(3, false);
+	CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+	none.rlim_max = before.rlim_max;
+	close_range(3, ~0u, 0);
+	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	CHECK(!arm(0, &block[5]) && control.watching.n_stopped == 0);
+	CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+	CHECK(arm(0, &block[5]));
+	CHECK_U64(FIRES(block[5] = 1), 1);
+	CHECK_U64(control.watching.n_stopped, 0);
+}
+
 /* A program that closes them again and again is watched no longer, which is told. In a child. */
 static void closes_again(void)
 {
@@ -707,6 +724,7 @@ int main(int argc, char **argv)
 	stacks();
 	many_threads();
 	in_child(few_descriptors);
+	in_child(no_descriptors_now);
 	in_child(closes_again);
 	in_child(becomes_another);
 	return check_status();
