@@ -15,12 +15,12 @@
  * that is blocked. siglongjmp with a mask restores what was blocked when the handler came that it
  * leaves, and otherwise leaves them as they are. A handler that wants an alternate stack runs on
  * ours where the program's is small (own_stacks.c). What popen and system start does not find them
- * blocked or ignored; while pages are watched, what exec and posix_spawn start does not find them
- * blocked. Not: signalfd never has them. A mask that is set without the C library (syscall() is
- * part of it), or in older ways (sighold, sigblock), blocks them in the kernel, and what is ours is
- * missed meanwhile. An action that is set by an instruction of the program's own replaces our
- * handler: pages are not watched any more then, but a debug register that fires goes to the
- * program. */
+ * blocked or ignored; while pages are watched, nor does what exec and posix_spawn start find them
+ * blocked.
+ * Not: signalfd never has them. A mask that is set without the C library (syscall() is part of it),
+ * or in older ways (sighold, sigblock), blocks them in the kernel, and what is ours is missed
+ * meanwhile. An action that is set by an instruction of the program's own replaces our handler:
+ * pages are not watched any more then, but a debug register that fires goes to the program. */
 #ifndef LOCI_COLLECT_RUNTIME_OWN_SIGNALS_H
 #define LOCI_COLLECT_RUNTIME_OWN_SIGNALS_H
 
