@@ -403,6 +403,20 @@ static bool is_of_samples(const struct loci_analysis *a)
 	return a->options->sampling || a->options->watching;
 }
 
+static void note_unsampled(struct loci_analysis *a)
+{
+	char text[200];
+
+	if (!a->n_unsampled)
+		return;
+	snprintf(text, sizeof(text),
+		"%zu process%s ended before a sample: there are fewer references than the "
+		"period (-c)%s",
+		a->n_unsampled, a->n_unsampled == 1 ? "" : "es",
+		a->options->watching ? ", and the others' samples do not stand for them" : "");
+	loci_analysis_add_note(a, text);
+}
+
 static const char *why_given_up(const struct loci_analyse_watching *watching)
 {
 	const char *by = watching->by;
@@ -448,6 +462,7 @@ static void note_watched(struct loci_analysis *a)
 					       : "a debug register",
 		sum->never, loci_sample_sum_effective(sum), loci_sample_sum_error(sum));
 	loci_analysis_add_note(a, text);
+	note_unsampled(a);
 	if (sum->abandoned > a->watch_cost.lapsed) {
 		snprintf(text, sizeof(text), "%" PRIu64 " watches were given up: %s",
 			sum->abandoned - a->watch_cost.lapsed, why_given_up(a->options->watching));
@@ -478,13 +493,7 @@ static void note_samples(struct loci_analysis *a)
 			sum->pruned);
 		loci_analysis_add_note(a, text);
 	}
-	if (a->n_unsampled) {
-		snprintf(text, sizeof(text),
-			"%zu process%s ended before a sample: there are fewer references than the "
-			"period (-c)",
-			a->n_unsampled, a->n_unsampled == 1 ? "" : "es");
-		loci_analysis_add_note(a, text);
-	}
+	note_unsampled(a);
 	if ((double)sum->unseen > UNSEEN_SHARE * (double)sum->analysed) {
 		snprintf(text, sizeof(text),
 			"%.2g %% of the references while samples were open were counted, and not "

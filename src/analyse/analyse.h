@@ -49,8 +49,9 @@ struct loci_analyse_watching {
 	const char *by; /* registers, pages; NULL: replay */
 	uint64_t period, seed;
 	enum loci_weighting weighting;
-	bool writes_only; /* only writes are reuses */
-	bool is_kept;     /* they are of a trace: what happened beside them is not told there */
+	uint64_t burst_refs; /* each was followed for so many, and watched only after that */
+	bool writes_only;    /* only writes are reuses */
+	bool is_kept;        /* they are of a trace: what happened beside them is not told there */
 };
 
 struct loci_analyse_options {

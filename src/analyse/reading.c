@@ -218,7 +218,7 @@ static int open_watched(struct process *p, struct loci_err *err)
 
 	if (!watching)
 		return 0;
-	r = loci_watch_events_init(&p->watched, watching->weighting, err);
+	r = loci_watch_events_init(&p->watched, watching->weighting, watching->burst_refs, err);
 	if (r < 0 || !p->attribution)
 		return r;
 	r = loci_watch_blame_new(watching->writes_only, &p->blame, err);

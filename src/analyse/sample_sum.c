@@ -110,19 +110,31 @@ double loci_sample_sum_effective(const struct loci_sample_sum *sum)
 	return sum->square > 0 ? sum->weight * sum->weight / sum->square : 0;
 }
 
+/* How far the interval of Wilson (1927) goes from a ratio of n samples: also where all of them say
+ * the same. */
+static double chance_of(double p, double n)
+{
+	double z = NORMAL_95 * NORMAL_95 / n;
+	double middle = (p + z / 2) / (1 + z);
+	double half = sqrt(z * (p * (1 - p) + z / 4)) / (1 + z);
+
+	return fabs(middle - p) + half;
+}
+
 /* The ratio that is nearest to one half errs most. */
 static double worst_chance(const struct loci_hist *hist, double n)
 {
-	double all = loci_hist_total(hist), beyond = all, worst = 0;
+	double all = loci_hist_total(hist), beyond = all, worst = 1;
 
 	for (uint32_t i = 0; i <= hist->n_bins && all > 0; i++) {
-		double p = beyond / all;
+		double p = fmin(fmax(beyond / all, 0), 1);
 
-		worst = fmax(worst, p * (1 - p));
+		if (fabs(p - 0.5) < fabs(worst - 0.5))
+			worst = p;
 		if (i < hist->n_bins)
 			beyond -= hist->weight[i];
 	}
-	return n > 0 ? NORMAL_95 * sqrt(worst / n) : 1;
+	return n > 0 ? fmin(chance_of(worst, n), 1) : 1;
 }
 
 bool loci_sample_sum_is_blind(const struct loci_sample_sum *sum)

@@ -376,6 +376,28 @@ static int reserve(struct loci_watch_blame *blame, struct loci_attribution *a)
 	return loci_spread_reserve(&blame->times.contexts, a->walk.contexts.n);
 }
 
+/* Those of a part of a large copy stand for less than one. */
+static int add_refs(struct loci_watch_blame *blame, struct loci_attribution *a,
+	const struct loci_watch_events *watched, double scale)
+{
+	loci_autofree double *of_row = calloc(a->rows.n + 1, sizeof(*of_row));
+	loci_autofree double *of_context = calloc(a->walk.contexts.n + 1, sizeof(*of_context));
+
+	if (!of_row || !of_context)
+		return -ENOMEM;
+	for (size_t i = 0; i < blame->use.n && i < watched->n_samples; i++) {
+		const struct settled *use = &blame->settled[blame->use.place[i]];
+
+		of_row[use->row] += watched->sample[i].gap * scale;
+		of_context[use->context] += watched->sample[i].gap * scale;
+	}
+	for (size_t i = 0; i < a->rows.n; i++)
+		a->rows.row[i].refs += (uint64_t)llround(of_row[i]);
+	for (size_t i = 0; i < a->walk.contexts.n; i++)
+		a->walk.contexts.node[i].refs += (uint64_t)llround(of_context[i]);
+	return 0;
+}
+
 /* References are known of all samples, distances of those that were watched to their end. */
 static int add_up(struct loci_watch_blame *blame, struct loci_attribution *a,
 	const struct loci_watch_events *watched, const struct loci_sample_sum *sum)
@@ -388,13 +410,8 @@ static int add_up(struct loci_watch_blame *blame, struct loci_attribution *a,
 		return -ENOMEM;
 	for (size_t i = 0; i < watched->n_samples; i++)
 		gaps += watched->sample[i].gap;
-	for (size_t i = 0; i < blame->use.n && i < watched->n_samples; i++) {
-		double refs = watched->sample[i].gap * (double)sum->references / gaps;
-		const struct settled *use = &blame->settled[blame->use.place[i]];
-
-		a->rows.row[use->row].refs += (uint64_t)llround(refs);
-		a->walk.contexts.node[use->context].refs += (uint64_t)llround(refs);
-	}
+	if (add_refs(blame, a, watched, gaps > 0 ? (double)sum->references / gaps : 0) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < result->n; i++)
 		if (credit(blame, a, &result->outcome[i], &statstack,
 			    (uint64_t)llround(result->outcome[i].weight * watched->scale)) < 0)

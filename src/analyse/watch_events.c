@@ -12,14 +12,14 @@
 
 enum { FIRE_WORDS = LOCI_FIRE_DISTINCT + 1 }; /* of SAMPLE_FIRE that are looked at */
 
-int loci_watch_events_init(
-	struct loci_watch_events *watched, enum loci_weighting weighting, struct loci_err *err)
+int loci_watch_events_init(struct loci_watch_events *watched, enum loci_weighting weighting,
+	uint64_t burst_refs, struct loci_err *err)
 {
 	int r;
 
 	*watched = (struct loci_watch_events){ 0 };
 	r = loci_between_new(&watched->between, err);
-	return r < 0 ? r : loci_weigh_new(weighting, &watched->weigh, err);
+	return r < 0 ? r : loci_weigh_new(weighting, burst_refs, &watched->weigh, err);
 }
 
 void loci_watch_events_fini(struct loci_watch_events *watched)
@@ -141,6 +141,7 @@ static int open_sample(struct loci_watch_events *watched, const struct loci_even
 		.base = sample.gap * (double)sample.blocks,
 		.use = watched->n_samples,
 		.followed = word(event, 10, 0),
+		.at_once = is_part(event),
 		.share = share,
 		.n_shares = shares_of(event, sample.gap, share) };
 	uint64_t followed = word(event, 9, 0);

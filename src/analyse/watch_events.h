@@ -44,8 +44,9 @@ struct loci_watch_events {
 	int failed;                      /* -errno of what an event could not be heard for */
 };
 
-int loci_watch_events_init(
-	struct loci_watch_events *watched, enum loci_weighting weighting, struct loci_err *err);
+/* As loci_weigh_new. */
+int loci_watch_events_init(struct loci_watch_events *watched, enum loci_weighting weighting,
+	uint64_t burst_refs, struct loci_err *err);
 void loci_watch_events_fini(struct loci_watch_events *watched);
 /* SAMPLE_*, COUNT and THREAD_EXIT; others are nothing to it. */
 void loci_watch_events_event(struct loci_watch_events *watched, const struct loci_event *event);

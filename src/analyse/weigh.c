@@ -40,12 +40,15 @@ struct known {
 	uint32_t thread;
 	uint64_t from, to; /* references of the thread; of what is never reused nothing */
 	uint64_t in_parts; /* touches beside theirs */
-	size_t teller;     /* whose outcome it has, one more than its number; 0: its own */
+	bool at_once;
+	bool is_beyond; /* what is reused in any burst, which is of references and not touches */
+	size_t teller;  /* whose outcome it has, one more than its number; 0: its own */
 	bool given_up;
 };
 
 struct loci_weigh {
 	enum loci_weighting weighting;
+	uint64_t burst_refs;
 	struct watched watched[LOCI_WATCHES];
 	struct watched *burst;
 	size_t n_burst, burst_cap;
@@ -59,13 +62,15 @@ struct loci_weigh {
 	double base, touches;
 };
 
-int loci_weigh_new(enum loci_weighting weighting, struct loci_weigh **ret, struct loci_err *err)
+int loci_weigh_new(enum loci_weighting weighting, uint64_t burst_refs, struct loci_weigh **ret,
+	struct loci_err *err)
 {
 	struct loci_weigh *weigh = calloc(1, sizeof(*weigh));
 
 	if (!weigh)
 		return loci_err_nomem(err);
 	weigh->weighting = weighting;
+	weigh->burst_refs = burst_refs;
 	*ret = weigh;
 	return 0;
 }
@@ -110,6 +115,7 @@ static struct known *know(struct loci_weigh *weigh, const struct watched *watche
 					 .weight = weight,
 					 .in_burst = watched->sample.watch == LOCI_WATCH_BURST },
 		.base = watched->sample.base,
+		.at_once = watched->sample.at_once,
 		.thread = watched->sample.thread,
 		.from = watched->sample.count };
 	return known;
@@ -379,16 +385,25 @@ int loci_weigh_lot(struct loci_weigh *weigh, uint64_t id, uint64_t count, uint64
 	return give_up(weigh, of, count, 0) < 0 ? loci_err_nomem(err) : 0;
 }
 
-/* By context and distance; at the same one outcomes before what was given up. */
+/* By distance; at the same one outcomes before what was given up. Who was given up was not reused
+ * for as many references as others are followed, whatever number of touches that is. */
+static int compare_distance(const struct known *a, const struct known *b)
+{
+	if (a->is_beyond != b->is_beyond)
+		return (int)a->is_beyond - (int)b->is_beyond;
+	if (a->outcome.distance != b->outcome.distance)
+		return a->outcome.distance < b->outcome.distance ? -1 : 1;
+	return (int)a->given_up - (int)b->given_up;
+}
+
+/* By context, and so. */
 static int compare(const void *left, const void *right)
 {
 	const struct known *a = left, *b = right;
 
 	if (a->outcome.context != b->outcome.context)
 		return a->outcome.context < b->outcome.context ? -1 : 1;
-	if (a->outcome.distance != b->outcome.distance)
-		return a->outcome.distance < b->outcome.distance ? -1 : 1;
-	return (int)a->given_up - (int)b->given_up;
+	return compare_distance(a, b);
 }
 
 /* A sample that was given up, and not for another: it would have met its reuse later. */
@@ -444,7 +459,8 @@ static int survive(struct loci_weigh *weigh)
 	if (!at_risk)
 		return -ENOMEM;
 	for (size_t i = 0; i < weigh->n_known; i++)
-		if (!weigh->known[i].given_up && weigh->known[i].outcome.distance > last)
+		if (!weigh->known[i].given_up && weigh->known[i].is_beyond &&
+			weigh->known[i].outcome.distance > last)
 			last = weigh->known[i].outcome.distance;
 	qsort(weigh->known, weigh->n_known, sizeof(*weigh->known), compare);
 	for (size_t from = 0, to; from < weigh->n_known; from = to) {
@@ -513,6 +529,18 @@ static int find_distances(struct loci_weigh *weigh, const struct loci_touch_cloc
 	return 0;
 }
 
+static void find_beyond(struct loci_weigh *weigh)
+{
+	for (size_t i = 0; i < weigh->n_known; i++) {
+		struct known *known = &weigh->known[i];
+		bool is_far =
+			known->to < known->from || known->to - known->from > weigh->burst_refs;
+
+		known->is_beyond = is_far || known->outcome.distance == LOCI_INFINITE ||
+			!(known->at_once || known->outcome.in_burst);
+	}
+}
+
 /* Outcomes and open samples by context and distance; then those that are left, of all contexts, by
  * distance, and the weight of these up to each, with what they have of others. */
 struct sharing {
@@ -544,12 +572,9 @@ static int compare_at(const void *left, const void *right)
 static int compare_left(const void *left, const void *right)
 {
 	const struct known *const *a = left, *const *b = right;
+	int order = compare_distance(*a, *b);
 
-	if ((*a)->outcome.distance != (*b)->outcome.distance)
-		return (*a)->outcome.distance < (*b)->outcome.distance ? -1 : 1;
-	if ((*a)->given_up != (*b)->given_up)
-		return (int)(*a)->given_up - (int)(*b)->given_up;
-	return (*a > *b) - (*a < *b);
+	return order ? order : (*a > *b) - (*a < *b);
 }
 
 static int sharing_init(struct sharing *sharing, struct loci_weigh *weigh)
@@ -743,6 +768,7 @@ int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *c
 		return loci_err_nomem(err);
 	if (find_distances(weigh, clock) < 0)
 		return loci_err_nomem(err);
+	find_beyond(weigh);
 	if ((weigh->weighting == LOCI_WEIGH_KAPLAN_MEIER ? survive(weigh) : share_out(weigh)) < 0)
 		return loci_err_nomem(err);
 	weigh->outcome = calloc(weigh->n_known + 1, sizeof(*weigh->outcome));

@@ -44,7 +44,10 @@ enum loci_weighting {
 
 struct loci_weigh;
 
-int loci_weigh_new(enum loci_weighting weighting, struct loci_weigh **ret, struct loci_err *err);
+/* burst_refs: for so many references samples are followed, all but those that are watched at once;
+ * 0: that is not known. */
+int loci_weigh_new(enum loci_weighting weighting, uint64_t burst_refs, struct loci_weigh **ret,
+	struct loci_err *err);
 void loci_weigh_free(struct loci_weigh *weigh); /* NULL allowed */
 
 /* Touches that are made in a context, of those that a sample stands for. */
@@ -63,6 +66,7 @@ struct loci_weigh_sample {
 	uint64_t use; /* any number, for the caller */
 	uint64_t
 		followed; /* touches, itself left out, among which it was not reused; 0: not told */
+	bool at_once;     /* it was watched at once, and not followed before */
 	/* Where what it stands for was done, as references around it tell; 0 of them: all in its
 	 * context. */
 	const struct loci_weigh_share *share;

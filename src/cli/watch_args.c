@@ -122,6 +122,7 @@ int loci_watch_settle(
 	args->analyse.period = args->replay.period;
 	args->analyse.seed = args->replay.seed;
 	args->analyse.writes_only = args->replay.writes_only;
+	args->analyse.burst_refs = args->replay.burst_refs;
 	options->watching = &args->analyse;
 	options->no_sets = true;
 	return 0;
@@ -133,6 +134,7 @@ void loci_watch_describe(
 	analyse->period = terms->period;
 	analyse->seed = terms->seed;
 	analyse->writes_only = terms->writes_only;
+	analyse->burst_refs = terms->burst_refs;
 	analyse->by = terms->by_pages ? "pages" : "registers";
 }
 
@@ -179,6 +181,8 @@ int loci_watch_settle_trace(struct loci_watch_args *args, bool blocks_given,
 	if (r < 0 || !terms.block_bytes)
 		return r; /* without a word in it, it is as other empty ones */
 	loci_watch_describe(&terms, &args->analyse);
+	if (!args->weighs && terms.weighting < LOCI_ARRAY_SIZE(weighting_names))
+		args->analyse.weighting = (enum loci_weighting)terms.weighting;
 	args->analyse.is_kept = true;
 	options->block_bytes[0] = terms.block_bytes;
 	options->n_block_bytes = 1;

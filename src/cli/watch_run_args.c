@@ -172,7 +172,9 @@ static void fill(struct loci_record_args *args)
 		.period = watch->run.period,
 		.seed = watch->run.seed,
 		.writes_only = watch->run.writes_only,
-		.by_pages = watch->by == LOCI_CONTROL_PAGES };
+		.by_pages = watch->by == LOCI_CONTROL_PAGES,
+		.burst_refs = watch->run.burst_refs,
+		.weighting = watch->watch.analyse.weighting };
 	loci_watch_describe(&watch->terms, &watch->watch.analyse);
 	args->run.watching = &watch->run;
 	args->analyse.watching = &watch->watch.analyse;

@@ -62,6 +62,7 @@ static int unknown_points(struct loci_profile *profile, double *ret, struct loci
 		*ret += 100 * row[i].unknown * (double)row[i].refs;
 		refs += (double)row[i].refs;
 	}
+	refs = fmax(refs, (double)loci_profile_run(profile)->references); /* of all runs */
 	*ret = refs > 0 ? *ret / refs : 0;
 	return 0;
 }

@@ -154,7 +154,7 @@ static const struct {
 	[LOCI_MARK_SAMPLE_EVICT] = { .min_raw = 2 },
 	[LOCI_MARK_SAMPLE_FIRE] = { .min_raw = 6 },
 	[LOCI_MARK_SAMPLE_LOT] = { .min_raw = 3 },
-	[LOCI_MARK_WATCHED] = { .min_raw = 5 },
+	[LOCI_MARK_WATCHED] = { .min_raw = 7 },
 	[LOCI_MARK_COUNT] = { .min_raw = 1 },
 	[LOCI_MARK_UNSEEN] = { .min_raw = 2 },
 	[LOCI_MARK_PHASE] = { .min_raw = 1 },

@@ -191,7 +191,9 @@ enum loci_marker {
 	LOCI_MARK_WATCHED = 0x37,  /* -                  how samples were watched, first in a trace of
 	                              them: 0: bytes of a block, 1: mean gap between samples, as asked
 	                              for, 2: seed, 3: 1 if only writes are reuses, 4: by debug
-	                              registers 0, by pages 1 */
+	                              registers 0, by pages 1, 5: references for which each was
+	                              followed before, 6: how the run weighed them: inverse 0,
+	                              unscaled, proportional, kaplan-meier, plain 4 */
 
 	/* Bookkeeping. */
 	LOCI_MARK_COUNT = 0x38,    /* -                  0: references executed so far by this thread */

@@ -31,6 +31,8 @@ void loci_watch_terms_put(
 	words[3] = terms->seed;
 	words[4] = terms->writes_only;
 	words[5] = terms->by_pages;
+	words[6] = terms->burst_refs;
+	words[7] = terms->weighting;
 }
 
 static ssize_t ahead_read(
@@ -79,7 +81,9 @@ static int understand(const uint64_t *words, size_t n, struct loci_watch_terms *
 		.period = words[2],
 		.seed = words[3],
 		.writes_only = words[4],
-		.by_pages = words[5] };
+		.by_pages = words[5],
+		.burst_refs = words[6],
+		.weighting = words[7] };
 	if (!ret->block_bytes || ret->block_bytes & (ret->block_bytes - 1) ||
 		ret->block_bytes > BLOCK_BYTES)
 		return -EBADMSG;

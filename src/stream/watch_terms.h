@@ -6,12 +6,14 @@
 
 #include "stream/source.h"
 
-#define LOCI_WATCH_TERMS_WORDS 6
+#define LOCI_WATCH_TERMS_WORDS 8
 
 struct loci_watch_terms {
 	uint64_t block_bytes;
 	uint64_t period, seed;
 	bool writes_only, by_pages;
+	uint64_t burst_refs; /* for which each was followed before */
+	uint64_t weighting;  /* enum loci_weighting */
 };
 
 /* Whether the stream has watched samples, and nothing else of references. */

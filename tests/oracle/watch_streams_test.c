@@ -58,7 +58,7 @@ static void sampled(const struct way *way, uint64_t seed, struct loci_sample_sum
 
 	CHECK(loci_rewatch_new_take(&memory.source, &options, &source, &err) == 0);
 	CHECK(loci_decoder_new(&decoder, &err) == 0);
-	CHECK(loci_watch_events_init(&watched, way->weighting, &err) == 0);
+	CHECK(loci_watch_events_init(&watched, way->weighting, 0, &err) == 0);
 	while ((n = source->ops->read(source, words, 4096, &err)) > 0)
 		for (size_t pos = 0; pos < (size_t)n;) {
 			struct loci_event event;

@@ -123,7 +123,7 @@ static struct loci_weigh *run(const struct stream *stream, const struct way *way
 	struct sampler sampler = { .reservoir = { way->watches, way->replace, seed, { 0 } } };
 	uint64_t period = way->period, next = gap(&sampler.reservoir, period);
 
-	CHECK(loci_weigh_new(way->weighting, &sampler.weigh, NULL) == 0);
+	CHECK(loci_weigh_new(way->weighting, 0, &sampler.weigh, NULL) == 0);
 	for (uint64_t i = 0; i < stream->n; i++) {
 		uint64_t address, context;
 
@@ -303,7 +303,7 @@ static void check_by_hand(void)
 	for (uint32_t third = 0; third < 3; third++) {
 		double w[3] = { 1 / (1 - q_first), 1 / (1 - q_second), 1 / take }, sum = 0;
 
-		CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+		CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, 0, &weigh, NULL) == 0);
 		OPEN(1, 10, 5, 0);
 		OPEN(2, 20, 5, 1);
 		OPEN(3, 30, 5, third < 2 ? third : LOCI_WATCH_NONE);
@@ -334,7 +334,7 @@ static void check_contexts(void)
 	struct loci_weigh_result result;
 	struct loci_weigh *weigh;
 
-	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, 0, &weigh, NULL) == 0);
 	OPEN(1, 10, 1, 0);
 	OPEN(2, 20, 2, LOCI_WATCH_BURST);
 	CHECK(fired(weigh, 2, 25, 9) == 0);
@@ -351,7 +351,7 @@ static void check_contexts(void)
 	CHECK_NEAR(result.effective, 2, 1e-12);
 	loci_weigh_free(weigh);
 
-	CHECK(loci_weigh_new(LOCI_WEIGH_PROPORTIONAL, &weigh, NULL) == 0);
+	CHECK(loci_weigh_new(LOCI_WEIGH_PROPORTIONAL, 0, &weigh, NULL) == 0);
 	OPEN(1, 10, 1, 0);
 	OPEN(2, 20, 1, LOCI_WATCH_NONE);
 	OPEN(3, 30, 2, LOCI_WATCH_NONE);
@@ -372,7 +372,7 @@ static void check_kaplan_meier(void)
 	struct loci_weigh_result result;
 	struct loci_weigh *weigh;
 
-	CHECK(loci_weigh_new(LOCI_WEIGH_KAPLAN_MEIER, &weigh, NULL) == 0);
+	CHECK(loci_weigh_new(LOCI_WEIGH_KAPLAN_MEIER, 0, &weigh, NULL) == 0);
 	OPEN(1, 0, 1, 0);
 	OPEN(2, 0, 1, 1);
 	OPEN(3, 0, 1, 2);
@@ -397,7 +397,7 @@ static void check_bases(void)
 	struct loci_weigh_result result;
 	struct loci_weigh *weigh;
 
-	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, 0, &weigh, NULL) == 0);
 	sample.base = 300;
 	sample.use = 77;
 	CHECK(loci_weigh_open(weigh, &sample, NULL) == 0);
@@ -438,8 +438,8 @@ static void check_shares(void)
 	for (unsigned is_scaled = 0; is_scaled < 2; is_scaled++) {
 		struct loci_weigh_sample sample = opened(1, 10, 1, LOCI_WATCH_BURST);
 
-		CHECK(loci_weigh_new(is_scaled ? LOCI_WEIGH_INVERSE : LOCI_WEIGH_UNSCALED, &weigh,
-			      NULL) == 0);
+		CHECK(loci_weigh_new(is_scaled ? LOCI_WEIGH_INVERSE : LOCI_WEIGH_UNSCALED, 0,
+			      &weigh, NULL) == 0);
 		sample.base = 8;
 		sample.share = first;
 		sample.n_shares = 2;
@@ -469,7 +469,7 @@ static void check_given_up(void)
 	struct loci_weigh_result result;
 	struct loci_weigh *weigh;
 
-	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, 0, &weigh, NULL) == 0);
 	OPEN(1, 0, 1, 0);
 	OPEN(2, 0, 1, 1);
 	OPEN(3, 0, 1, 2);
@@ -512,7 +512,7 @@ static void check_given_up_in_order(void)
 		struct loci_weigh_result result;
 		struct loci_weigh *weigh;
 
-		CHECK(loci_weigh_new(LOCI_WEIGH_UNSCALED, &weigh, NULL) == 0);
+		CHECK(loci_weigh_new(LOCI_WEIGH_UNSCALED, 0, &weigh, NULL) == 0);
 		for (uint64_t id = 0; id < 4; id++)
 			OPEN(id, 0, 1, (uint32_t)id);
 		CHECK(loci_weigh_evict(weigh, 0, farther_first ? 15 : 5, 0, NULL) == 0);
@@ -537,7 +537,7 @@ static void check_unwatched(void)
 			struct loci_weigh_result result;
 			struct loci_weigh *weigh;
 
-			CHECK(loci_weigh_new(way, &weigh, NULL) == 0);
+			CHECK(loci_weigh_new(way, 0, &weigh, NULL) == 0);
 			OPEN(1, 0, 1, LOCI_WATCH_BURST);
 			CHECK(fired(weigh, 1, 5, 9) == 0);
 			if (watched) {
@@ -562,7 +562,7 @@ static void check_all_unknown(void)
 		struct loci_weigh_result result;
 		struct loci_weigh *weigh;
 
-		CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+		CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, 0, &weigh, NULL) == 0);
 		for (unsigned id = 1; id <= n; id++) {
 			struct loci_weigh_sample sample = opened(id, 0, id % 3, LOCI_WATCH_NONE);
 			const struct loci_weigh_share share[] = { { 0, 1 / (1.0 + id) },
@@ -589,7 +589,7 @@ static void check_outlived(void)
 			struct loci_weigh_result result;
 			struct loci_weigh *weigh;
 
-			CHECK(loci_weigh_new(way, &weigh, NULL) == 0);
+			CHECK(loci_weigh_new(way, 0, &weigh, NULL) == 0);
 			OPEN(1, 0, 1, far ? LOCI_WATCH_BURST : 0);
 			CHECK(fired(weigh, 1, 10000, 9) == 0);
 			OPEN(2, 0, 1, 0);
@@ -616,8 +616,8 @@ static void check_given_up_at_random(void)
 		double sum = 0;
 
 		srand48(1);
-		CHECK(loci_weigh_new(is_km ? LOCI_WEIGH_KAPLAN_MEIER : LOCI_WEIGH_UNSCALED, &weigh,
-			      NULL) == 0);
+		CHECK(loci_weigh_new(is_km ? LOCI_WEIGH_KAPLAN_MEIER : LOCI_WEIGH_UNSCALED, 0,
+			      &weigh, NULL) == 0);
 		for (uint64_t id = 1; id <= (uint64_t)n; id++) {
 			double reuse = 1 - mean * log(1 - drand48());
 			double end = 1 - mean * log(1 - drand48());
@@ -660,7 +660,7 @@ static void check_given_up_apart(void)
 			double sum = 0;
 
 			srand48(1);
-			CHECK(loci_weigh_new(LOCI_WEIGH_UNSCALED, &weigh, NULL) == 0);
+			CHECK(loci_weigh_new(LOCI_WEIGH_UNSCALED, 0, &weigh, NULL) == 0);
 			for (uint64_t id = 1; id <= (uint64_t)n; id++) {
 				double reuse = 1 - mean * log(1 - drand48());
 				double end = 1 - mean * log(1 - drand48());
@@ -698,7 +698,7 @@ static void check_kaplan_meier_unwatched(void)
 	struct loci_weigh *weigh;
 	double near = 0, sum = 0;
 
-	CHECK(loci_weigh_new(LOCI_WEIGH_KAPLAN_MEIER, &weigh, NULL) == 0);
+	CHECK(loci_weigh_new(LOCI_WEIGH_KAPLAN_MEIER, 0, &weigh, NULL) == 0);
 	for (uint64_t id = 1; id <= 4; id++)
 		OPEN(id, 0, 1, (uint32_t)id - 1);
 	for (uint64_t id = 5; id <= 2000; id++)
@@ -726,7 +726,7 @@ static void check_lots_by_hand(void)
 	struct loci_weigh_result result;
 	struct loci_weigh *weigh;
 
-	CHECK(loci_weigh_new(LOCI_WEIGH_UNSCALED, &weigh, NULL) == 0);
+	CHECK(loci_weigh_new(LOCI_WEIGH_UNSCALED, 0, &weigh, NULL) == 0);
 	OPEN(1, 0, 1, 0);
 	OPEN(2, 0, 1, 1);
 	OPEN(3, 0, 1, 2);
@@ -744,7 +744,7 @@ static void check_lots_by_hand(void)
 	loci_weigh_free(weigh);
 
 	/* Those of damaged files neither vanish nor weigh without end. */
-	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, 0, &weigh, NULL) == 0);
 	OPEN(1, 0, 1, 0);
 	OPEN(2, 0, 1, 1);
 	CHECK(loci_weigh_lot(weigh, 1, 10, 0, true, NULL) == 0);
@@ -765,7 +765,7 @@ static void check_many_given_up(bool in_contexts)
 	struct loci_weigh *weigh;
 	double sum = 0;
 
-	CHECK(loci_weigh_new(LOCI_WEIGH_UNSCALED, &weigh, NULL) == 0);
+	CHECK(loci_weigh_new(LOCI_WEIGH_UNSCALED, 0, &weigh, NULL) == 0);
 	OPEN(0, 0, 1, 1);
 	for (uint64_t i = 1; i <= n; i++) {
 		OPEN(2 * i, 0, 1, 2);
@@ -828,7 +828,7 @@ static void check_touches(void)
 	CHECK_NEAR(refs, 0, 0);
 	loci_touch_clock_between(&clock, 7, 0, 1000, &refs, &touches);
 	CHECK_NEAR(touches, 0, 0);
-	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, 0, &weigh, NULL) == 0);
 	for (uint64_t id = 0; id < 4; id++) {
 		struct loci_weigh_sample sample = opened(id, 10, id, (uint32_t)id);
 
@@ -861,7 +861,7 @@ static void check_rough(void)
 	struct loci_weigh_result result;
 	struct loci_weigh *weigh;
 
-	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, &weigh, NULL) == 0);
+	CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, 0, &weigh, NULL) == 0);
 	for (uint64_t id = 0; id < 4; id++) {
 		struct loci_weigh_sample sample = opened(id, 10, id, (uint32_t)id);
 

@@ -348,7 +348,7 @@ static void check_threads(void)
 	struct loci_sample_sum sum;
 	struct loci_watch_events watched;
 
-	CHECK(loci_watch_events_init(&watched, LOCI_WEIGH_INVERSE, NULL) == 0);
+	CHECK(loci_watch_events_init(&watched, LOCI_WEIGH_INVERSE, 0, NULL) == 0);
 	for (uint64_t id = 1; id <= 2; id++) {
 		hear(&watched, LOCI_MARK_THREAD_START, 2, NULL, 0, 2);
 		hear(&watched, LOCI_MARK_COUNT, 0, &counted, 1, 2);

@@ -293,11 +293,16 @@ void rt_lottery_enter(struct rt_thread *thread, const struct rt_burst_sample *sa
 	__atomic_store_n(&armed->thread, thread, __ATOMIC_RELEASE);
 	if (lottery.ops->arm((unsigned)watch, sample->block << shared()->block_shift))
 		return;
-	if (rt_watch_has_stopped()) {
-		add(&shared()->unwatched);
-		add(&shared()->lapsed);
+	if (!rt_watch_has_stopped()) {
+		give_up((unsigned)watch);
+		return;
 	}
-	give_up((unsigned)watch);
+	add(&shared()->unwatched);
+	for (unsigned i = 0; i < lottery.n; i++) /* nor are the others any more */
+		if (lottery.armed[i].thread) {
+			add(&shared()->lapsed);
+			give_up(i);
+		}
 }
 
 void rt_lottery_thread_end(const struct rt_thread *thread)
