@@ -33,6 +33,10 @@ static const struct {
 	[LOCI_STOP_DESCRIPTORS] = { "the program closed, or used up, the file descriptors of debug "
 				    "registers",
 		BY_PAGES },
+	[LOCI_STOP_INHERITED] = { "the program started another one that is to find SIGSEGV, "
+				  "SIGTRAP "
+				  "or SIGSYS blocked or ignored",
+		BY_REGISTERS },
 	[LOCI_STOP_FILES] = { "no file descriptors were left",
 		"allow more file descriptors (ulimit -n), or " BY_REGISTERS },
 	[LOCI_STOP_ACTION] = { "the program set what becomes of SIGSEGV, SIGTRAP or SIGSYS without "

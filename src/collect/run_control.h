@@ -61,6 +61,7 @@ enum loci_control_stop {
 	LOCI_STOP_CLONE,       /* a thread that the C library did not make */
 	LOCI_STOP_THREADS,     /* there are too many */
 	LOCI_STOP_DESCRIPTORS, /* they were closed too often, or there are no more */
+	LOCI_STOP_INHERITED,   /* what the program starts is to find one blocked or ignored */
 	LOCI_STOP_FILES,       /* of pages: no descriptor is left to read the mappings by */
 	LOCI_STOP_ACTION,      /* of a signal that is needed, set without the C library */
 	LOCI_STOPS

@@ -4,12 +4,15 @@
  * without the functions for it; from within handlers. With an argument it ends by its stack. */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -135,6 +138,90 @@ static void vforks(void)
 	sigaltstack(&own, NULL);
 }
 
+/* The same, of those that are ignored where it begins. */
+static void ignored_by_children(void)
+{
+	static char *const arguments[] = { "grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status",
+		NULL };
+	pid_t pid;
+
+	for (unsigned i = 0; i < N; i++) {
+		fflush(stdout);
+		if (fork() == 0) {
+			signal(signals[i], SIG_IGN);
+			work();
+			execl("/nowhere", "nowhere", NULL);
+			work();
+			become();
+		}
+		wait(NULL);
+		signal(signals[i], SIG_IGN);
+		work();
+		if (posix_spawn(&pid, "/bin/grep", NULL, NULL, arguments, environ) == 0)
+			waitpid(pid, NULL, 0);
+		work();
+		install(signals[i], 0);
+	}
+}
+
+static void *shows_mask(void *data)
+{
+	work();
+	printf("a thread: blocks %x\n", blocked());
+	return data;
+}
+
+static void threads(void)
+{
+	sigset_t some = set_of((int[]){ SIGTRAP, SIGSEGV, SIGUSR1, 0 }), before;
+	pthread_t thread;
+
+	for (int i = 0; i < 2; i++) {
+		pthread_create(&thread, NULL, shows_mask, NULL);
+		pthread_join(thread, NULL);
+		sigprocmask(SIG_BLOCK, &some, &before);
+	}
+	sigemptyset(&some);
+	sigprocmask(SIG_SETMASK, &some, NULL);
+}
+
+static int file;
+#define FILE_BYTES 32768
+
+static void grows(int signal)
+{
+	seen = blocked();
+	n_handled += signal == SIGBUS;
+	if (ftruncate(file, FILE_BYTES) < 0)
+		_exit(5);
+	work();
+}
+
+/* Memory of a file that is cut off, and comes again. */
+static void faults(void)
+{
+	struct sigaction action = { .sa_handler = grows };
+	volatile long *memory;
+	long sum = 0;
+
+	file = memfd_create("faults", 0);
+	if (ftruncate(file, FILE_BYTES) < 0)
+		return;
+	memory = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	sigaction(SIGBUS, &action, NULL);
+	for (int round = 0; round < 50; round++) {
+		for (unsigned i = 0; i < FILE_BYTES / sizeof(long); i++)
+			memory[i]++;
+		if (ftruncate(file, 0) < 0)
+			return;
+		for (unsigned i = 0; i < FILE_BYTES / sizeof(long); i++)
+			sum += memory[i];
+	}
+	printf("faults: %d handled, with %x, sum %ld, blocks %x\n", n_handled, seen, sum,
+		blocked());
+	n_handled = 0;
+}
+
 /* A handler has the mask of the call that it comes within, and its own. */
 static void masks(void)
 {
@@ -180,7 +267,7 @@ static void by_number(int signal)
 	} pair = { &none, 8 };
 	struct epoll_event event;
 	siginfo_t info = { 0 };
-	int file = epoll_create1(0);
+	int events = epoll_create1(0);
 
 	install(signal, 0);
 	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &mask, NULL, 8);
@@ -198,12 +285,12 @@ static void by_number(int signal)
 	raise(signal);
 	told("pselect6", syscall(SYS_pselect6, 0, NULL, NULL, NULL, NULL, &pair));
 	raise(signal);
-	told("epoll_pwait", syscall(SYS_epoll_pwait, file, &event, 1, -1, &none, 8));
+	told("epoll_pwait", syscall(SYS_epoll_pwait, events, &event, 1l, -1l, &none, 8l));
 	told("sizes", syscall(SYS_rt_sigsuspend, &none, 4));
 	told("in time", syscall(SYS_ppoll, NULL, 0, &soon, &none, 8));
 	syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &mask, NULL, 8);
 	told("none is left", 0);
-	close(file);
+	close(events);
 }
 
 static void ignored(void)
@@ -274,7 +361,10 @@ int main(int argc, char **argv)
 		signal(SIGSEGV, never); /* for which there is no room */
 		return deeper(&top);
 	}
+	faults();
+	threads();
 	vforks();
+	ignored_by_children(); /* from here on no pages are watched */
 	masks();
 	for (unsigned i = 0; i < N; i++)
 		by_number(signals[i]);

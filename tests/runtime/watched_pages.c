@@ -9,9 +9,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -532,6 +534,56 @@ static void forks(void)
 	pages_end();
 }
 
+/* What the kernel does with closed pages of which the arguments of a call say nothing. */
+static void unsaid(void)
+{
+	volatile char *page = new_pages(8), *moved;
+	struct sock_filter pass = BPF_STMT(BPF_RET | BPF_K, 0xffff);
+	struct sock_fprog program = { 1, (struct sock_filter *)(page + 2048) };
+	int *child = (int *)(page + 1024), status, fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+	pid_t pid;
+
+	begin();
+	CHECK(pages_arm(0, (char *)page));
+	for (unsigned i = 0; i < 8; i++)
+		page[512]++; /* beside it: by single steps */
+	memcpy((char *)page + 2048, &pass, sizeof(pass));
+	CHECK(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) == 0);
+	pid = (pid_t)syscall(SYS_clone, CLONE_PARENT_SETTID | SIGCHLD, 0, child, 0, 0);
+	if (pid == 0)
+		_exit(0);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0 && *child == pid);
+	moved = mremap((void *)page, 8 * 4096, 64 * 4096, MREMAP_MAYMOVE);
+	CHECK(moved != MAP_FAILED && moved[512] == 'a' + 8 && n_fired == 0);
+	pages_end();
+	close(fd);
+}
+
+/* Others wait for a lock in a closed page of a process that ends. */
+static void robust_lock(void)
+{
+	pthread_mutex_t *lock =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t kind;
+	int status;
+	pid_t pid;
+
+	pthread_mutexattr_init(&kind);
+	pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+	CHECK(pthread_mutex_init(lock, &kind) == 0);
+	pid = fork();
+	if (pid == 0) {
+		begin();
+		pthread_mutex_lock(lock);
+		_exit(!pages_arm(0, (char *)lock + 2048));
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	CHECK(pthread_mutex_trylock(lock) == EOWNERDEAD);
+	pthread_mutexattr_destroy(&kind);
+	munmap(lock, 4096);
+}
+
 static volatile char *shared_page;
 static int pipe_ends[2];
 
@@ -840,8 +892,8 @@ static void costs(void)
 static void (*const tests[])(void) = { fires_once, steps_beside, charges_calls, measures,
 	two_in_a_page, moves_and_disarms, only_writes, small_blocks, hot_pages, lots_of_one,
 	strings, pages_at_once, refusals, stacks_in_one_piece, kernel_reads_and_writes,
-	closes_behind_calls, own_faults, barriers, mappings_change, forks, threads,
-	calls_on_their_way, contention, interrupted, many_threads, asynchronous,
+	closes_behind_calls, own_faults, barriers, mappings_change, forks, unsaid, robust_lock,
+	threads, calls_on_their_way, contention, interrupted, many_threads, asynchronous,
 	actions_of_others };
 
 int main(int argc, char **argv)

@@ -113,6 +113,7 @@ static void check_trace(const uint64_t *word, const struct loci_watch_terms *ter
 	CHECK(found.block_bytes == terms->block_bytes && found.period == terms->period);
 	CHECK(found.seed == terms->seed && found.writes_only == terms->writes_only);
 	CHECK(found.by_pages == terms->by_pages);
+	CHECK(found.burst_refs == terms->burst_refs && found.weighting == terms->weighting);
 	CHECK(drain(source, words) == MANY + LOCI_WATCH_TERMS_WORDS);
 	CHECK(memcmp(words + LOCI_WATCH_TERMS_WORDS, word, MANY * sizeof(*word)) == 0);
 	unlink(path);
@@ -128,8 +129,8 @@ static int take(const uint64_t *word, size_t n, struct loci_watch_terms *terms,
 int main(void)
 {
 	static uint64_t word[MANY];
-	const struct loci_watch_terms all[] = { { 8, 20000, 7, false, false },
-		{ 64, 1, UINT64_MAX, true, false }, { 4096, 1ull << 48, 0, false, true } };
+	const struct loci_watch_terms all[] = { { 8, 20000, 7, false, false, 4096, 0 },
+		{ 64, 1, UINT64_MAX, true, false, 0, 3 }, { 4096, 1ull << 48, 0, false, true, 1, 4 } };
 	struct loci_watch_terms terms;
 	struct loci_source *source;
 	struct loci_err err = { "" };

@@ -16,7 +16,7 @@ static unsigned shift(void)
 
 static uint64_t last_byte(const struct rt_burst_ref *ref)
 {
-	return ref->address + (ref->bytes ? ref->bytes - 1 : 0);
+	return ref->address + ref->bytes - 1;
 }
 
 static uint32_t blocks_of(const struct rt_burst_ref *ref)
@@ -162,6 +162,11 @@ void rt_burst_refer(struct rt_thread *thread, const struct rt_burst_ref *ref)
 	uint64_t before;
 
 	burst->count++;
+	if (!ref->bytes) { /* as in exact profiles it touches nothing */
+		if (burst->count == thread->next_sample)
+			rt_watch_draw(thread);
+		return;
+	}
 	if (thread->next_sample - burst->count < LOCI_AROUND && !ref->has_parts)
 		loci_around_add(&burst->around, ref->site, blocks_of(ref));
 	before = burst->passed.n;

@@ -7,6 +7,7 @@
 #include "collect/runtime/level.h"
 #include "collect/runtime/own_masks.h"
 #include "collect/runtime/sync.h"
+#include "collect/runtime/watched_pages.h"
 #include "collect/runtime/wrap.h"
 
 #include <signal.h>
@@ -127,6 +128,19 @@ void rt_handler_run(const struct rt_handling *of)
 	rt_own_masks_left();
 }
 
+/* A fault in the midst of a single step, whose mask the thread had. */
+static void have_mask(struct rt_handling *of)
+{
+	struct sigaction action;
+
+	rt_block();
+	rt_real_sigaction(of->signal, NULL, &action);
+	of->mask = rt_set_word(&of->context->uc_sigmask) | rt_set_word(&action.sa_mask);
+	if (!(action.sa_flags & SA_NODEFER))
+		of->mask |= RT_SIGNAL_BIT(of->signal);
+	of->has_mask = of->is_closed = true;
+}
+
 /* Called by an entry, with its number. errno is the program's, and nothing here changes it. */
 __attribute__((visibility("hidden"))) void rt_on_signal(
 	int signal, siginfo_t *info, void *context, unsigned number);
@@ -141,13 +155,16 @@ void rt_on_signal(int signal, siginfo_t *info, void *context, unsigned number)
 		.context = context,
 		.blocks = also_blocked[signal] };
 
+	if (rt_pages_leave_step(context))
+		have_mask(&of);
 	if (thread && thread->busy && rt_put_off(thread, signal, info, context, entry))
 		return;
 	if (!rt_own_stack_is_under(context)) {
 		rt_handler_run(&of);
 		return;
 	}
-	of.mask = rt_block(); /* none may come between the stacks */
+	if (!of.has_mask)
+		of.mask = rt_block(); /* none may come between the stacks */
 	of.has_mask = of.is_closed = true;
 	rt_own_run(&of, true);
 }

@@ -231,6 +231,7 @@ static void remap(struct call *call)
 	if (call->a[3] & MREMAP_FIXED)
 		pages |= rt_pages_in(new, bytes);
 	rt_pages_open(pages);
+	rt_pages_join(pages);
 	call->reg[REG_RAX] = make(call);
 	if (call->reg[REG_RAX] < 0)
 		staying = pages;
@@ -388,9 +389,14 @@ static void wait_masking(struct call *call)
 /* Its child is a copy of this handler, and returns from it. */
 static void fork_here(struct call *call)
 {
+	rt_page_set pages = rt_pages_all(); /* the kernel writes who the child is */
+
+	rt_pages_open(pages);
 	call->reg[REG_RAX] = make(call);
 	if (call->reg[REG_RAX] == 0)
 		rt_pages_forget();
+	else
+		rt_pages_close(pages);
 }
 
 static void fork_sharing(struct call *call)
@@ -515,6 +521,15 @@ static void filter(struct call *call)
 		go_through(call);
 }
 
+/* The kernel looks through the locks that other processes may wait for, and there is no more to
+ * watch. */
+static void exit_all(struct call *call)
+{
+	rt_pages_open(rt_pages_all());
+	rt_pages.n_vforks++; /* none is closed any more */
+	go(call);
+}
+
 static void control(struct call *call)
 {
 	if (call->a[0] == PR_SET_SECCOMP_NR)
@@ -549,6 +564,7 @@ static const struct {
 	{ SYS_CLONE3, clone_any },
 	{ SYS_sigaltstack, change_stack },
 	{ SYS_exit, exit_thread },
+	{ SYS_exit_group, exit_all },
 	{ SYS_prctl, control },
 	{ SYS_shmat, give_up_and_go },
 	{ SYS_shmdt, give_up_and_go },

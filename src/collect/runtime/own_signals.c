@@ -4,6 +4,7 @@
  * have made it (own_stacks.c); from then on the handler runs, and is left, as ever. */
 #include "collect/runtime/own_masks.h"
 #include "collect/runtime/runtime.h"
+#include "collect/runtime/watched_pages.h"
 #include "stream/ring_x86_64.h"
 
 #include <string.h>
@@ -358,13 +359,24 @@ bool rt_own_is_kept(void)
 	return self == owner;
 }
 
+static bool is_ignored(int slot)
+{
+	return (rt_own_taken & BIT(signal_of[slot])) && own[slot].program.sa_handler == SIG_IGN;
+}
+
 /* What the next program is to find: signals that are ignored, or blocked. */
 void rt_own_signals_exec(void)
 {
+	bool is_any = false;
+
 	if (!rt_own_is_kept())
 		return;
 	for (int i = 0; i < RT_OWN_SIGNALS; i++)
-		if ((rt_own_taken & BIT(signal_of[i])) && own[i].program.sa_handler == SIG_IGN)
+		is_any |= is_ignored(i);
+	if (is_any || rt_own_blocked())
+		rt_pages_leave_signals(LOCI_STOP_INHERITED);
+	for (int i = 0; i < RT_OWN_SIGNALS; i++)
+		if (is_ignored(i))
 			rt_real_sigaction(signal_of[i], &own[i].program, NULL);
 	rt_own_masks_show();
 }

@@ -21,7 +21,7 @@ const sigset_t *rt_own_mask_instead(struct rt_own_instead *to, const sigset_t *m
 	to->error = errno;
 	if (to->is_needed) {
 		if (to->before & ~word)
-			rt_pages_leave_signals();
+			rt_pages_leave_signals(LOCI_STOP_SIGNAL);
 		rt_own_masks_close();
 		rt_own_block_instead(word);
 		to->entered = rt_own_entered();
@@ -75,7 +75,7 @@ static int wait_closed(
 	__attribute__((cleanup(end), unused)) int nothing = 0;
 	int r;
 
-	rt_pages_leave_signals();
+	rt_pages_leave_signals(LOCI_STOP_SIGNAL);
 	rt_own_masks_close();
 	rt_own_waiter_begin(expected);
 	rt_own_release(expected);

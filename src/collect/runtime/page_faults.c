@@ -250,12 +250,13 @@ static bool allows(int protection, greg_t error)
 	return protection & (error & ERROR_WRITE ? PROT_WRITE : PROT_READ);
 }
 
-/* The thread may have waited long since its fault, and the page be forgotten. */
+/* The thread may have waited long since its fault, and the page be forgotten. Where nothing says
+ * how it is mapped it is tried again, some times. */
 static bool is_over(uintptr_t address, greg_t error)
 {
 	struct rt_mapping mapping;
 
-	return rt_mapping_of(address, &mapping) && allows(mapping.protection, error);
+	return !rt_mapping_of(address, &mapping) || allows(mapping.protection, error);
 }
 
 static void meet(struct rt_page *page, uintptr_t address, ucontext_t *context, struct fired *fired)
@@ -284,6 +285,18 @@ static bool leave_it(ucontext_t *context)
 		end_wait(context);
 	}
 	return false;
+}
+
+bool rt_pages_leave_step(ucontext_t *context)
+{
+	const struct rt_wait *wait = last_wait();
+
+	if (!wait || !wait->is_step || was_left(wait, context))
+		return false;
+	rt_pages_lock();
+	leave_it(context);
+	rt_pages_unlock();
+	return true;
 }
 
 bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)

@@ -132,6 +132,7 @@ struct rt_thread {
 	uint64_t fork_mask;     /* signals that were blocked before fork */
 	void *(*start)(void *);
 	int (*start_c11)(void *);
+	uint64_t inherits; /* signals blocked by who made it, of those that are taken */
 	void *argument;
 	/* Sampling: */
 	uint64_t random;      /* state of its generator */

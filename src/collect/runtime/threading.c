@@ -13,7 +13,7 @@
 /* A signal handler may have come first, and met the runtime on its own. */
 static void begin(struct rt_thread *thread)
 {
-	uint64_t mask = rt_block();
+	uint64_t mask = rt_block() | thread->inherits;
 
 	if (rt_self)
 		rt_thread_give_back(thread);
@@ -58,11 +58,14 @@ static struct rt_thread *prepare(void)
 		rt_turn_made(parent, thread);
 	if (thread)
 		rt_sync_create(parent, thread);
+	if (thread)
+		thread->inherits = rt_own_blocked();
 	return thread;
 }
 
 /* The mask that a new thread begins with is the kernel's: that it may have all of this thread's,
- * what is blocked of the signals that the runtime took is blocked there meanwhile. */
+ * what is blocked of the signals that the runtime took is blocked there meanwhile, if that can be;
+ * and told. */
 struct inherited {
 	bool is_needed;
 };

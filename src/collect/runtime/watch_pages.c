@@ -123,6 +123,13 @@ void rt_page_open_often(struct rt_page *page)
 	keep_apart(page, true);
 }
 
+/* Mappings are as the program made them. They are open. */
+void rt_pages_join(rt_page_set pages)
+{
+	FOR_PAGES(pages)
+	keep_apart(page, false);
+}
+
 void rt_pages_open(rt_page_set pages)
 {
 	FOR_PAGES(pages)
@@ -243,8 +250,9 @@ bool rt_pages_in_runtime(const ucontext_t *context)
 		rt_pages_is_own_code((uintptr_t)context->uc_mcontext.gregs[REG_RIP]);
 }
 
-/* For a program that waits for one of them: before its call does, the kernel must keep it. */
-void rt_pages_leave_signals(void)
+/* For a program that waits for one of them: before its call does, the kernel must keep it. And for
+ * one that it becomes or starts, which is to find them as this one has them. */
+void rt_pages_leave_signals(enum loci_control_stop why)
 {
 	uint64_t mask;
 
@@ -252,7 +260,7 @@ void rt_pages_leave_signals(void)
 		return;
 	mask = rt_block();
 	rt_pages_lock();
-	rt_pages_stop(LOCI_STOP_SIGNAL);
+	rt_pages_stop(why);
 	rt_pages_unlock();
 	rt_pages_tell_ends();
 	rt_keep_unblocked(0);

@@ -130,6 +130,7 @@ static inline rt_page_set rt_page_bit(const struct rt_page *page)
 	return (rt_page_set)1 << (page - rt_pages.page);
 }
 void rt_page_open_often(struct rt_page *page); /* it will be, for steps */
+void rt_pages_join(rt_page_set pages);         /* with their neighbours */
 void rt_pages_open(rt_page_set pages);
 void rt_pages_close(rt_page_set pages); /* as often as they were opened */
 void rt_page_unwatch(struct rt_page_watch *watch);
@@ -145,7 +146,10 @@ bool rt_pages_is_own_code(uintptr_t address);
 /* The runtime was interrupted, which may hold its lock. */
 bool rt_pages_in_runtime(const ucontext_t *context);
 /* No page is watched any more, so that the signals for it can be blocked. */
-void rt_pages_leave_signals(void);
+void rt_pages_leave_signals(enum loci_control_stop why);
+/* A fault of another kind, for which the program has a handler. Whether it was in the midst of a
+ * single step: nothing of that is left in the context. */
+bool rt_pages_leave_step(ucontext_t *context);
 bool rt_pages_lead(void); /* the calls of this thread; false: cannot be */
 
 /* What the kernel is told of a handler. */
