@@ -60,7 +60,7 @@ for how in $by; do
 	# Other ways of recording and of weighing.
 	expect 3 loci record -q -m watch --watch-by "$how" -b 8 -c 20000 --watch w --weights plain --replace oldest --watches 2 \
 		--trace plain.trace -o live.loci ./watched steadily
-	expect 0 loci analyse -q --weights plain -o plain.loci plain.trace
+	expect 0 loci analyse -q -o plain.loci plain.trace
 	same live.loci plain.loci
 	expect 3 loci record -q -m watch --watch-by "$how" -b 8 -c 20000 --trace threads.trace -o threads.loci ./watched threads
 	expect 0 loci analyse -q -o again.loci threads.trace

@@ -555,6 +555,43 @@ static void check_unwatched(void)
 		}
 }
 
+/* Of code that makes more touches in the same references, all are reused in their bursts. That
+ * tells nothing of what was not reused in as many references, though these have fewer touches; it
+ * does if the code's reuse comes after a burst. */
+static void check_bursts_by_references(void)
+{
+	for (enum loci_weighting way = LOCI_WEIGH_INVERSE; way <= LOCI_WEIGH_PLAIN; way++)
+		for (unsigned kinds = 0; kinds < 6; kinds++) {
+			unsigned contexts = 1 + kinds % 2;
+			bool is_late = kinds / 2 == 1, at_once = kinds / 2 == 2;
+			struct loci_weigh_result result;
+			struct loci_weigh *weigh;
+
+			CHECK(loci_weigh_new(way, 4096, &weigh, NULL) == 0);
+			for (uint64_t id = 1; id <= 100; id++) {
+				struct loci_weigh_reuse reuse = {
+					.count = is_late ? 5000 : 2000, .touches = 8192, .reuse = 9
+				};
+
+				OPEN(id, 0, contexts, LOCI_WATCH_BURST);
+				CHECK(loci_weigh_fire(weigh, id, &reuse, NULL) == 0);
+			}
+			for (uint64_t id = 101; id <= 200; id++) {
+				struct loci_weigh_sample sample = opened(id, 0, 1, LOCI_WATCH_NONE);
+
+				sample.followed = 4100;
+				sample.at_once = at_once;
+				CHECK(loci_weigh_open(weigh, &sample, NULL) == 0);
+			}
+			CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
+			if (!is_late && !at_once)
+				CHECK_NEAR(result.unknown, 0.5, 1e-12);
+			else if (contexts == 1 || way != LOCI_WEIGH_KAPLAN_MEIER)
+				CHECK_NEAR(result.unknown, 0, 1e-12);
+			loci_weigh_free(weigh);
+		}
+}
+
 /* If nothing is known that is all, and not more by rounding. */
 static void check_all_unknown(void)
 {
@@ -1002,6 +1039,7 @@ int main(void)
 	check_given_up();
 	check_given_up_in_order();
 	check_unwatched();
+	check_bursts_by_references();
 	check_all_unknown();
 	check_outlived();
 	check_given_up_at_random();
