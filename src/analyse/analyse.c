@@ -5,6 +5,7 @@
 #include "analyse/publish.h"
 #include "analyse/session.h"
 #include "base/cleanup.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -432,7 +433,7 @@ static void note_watched(struct loci_analysis *a)
 {
 	const struct loci_sample_sum *sum = &a->samples;
 	const char *by = a->options->watching->by;
-	char text[280];
+	char text[280], points[LOCI_UNITS_MAX];
 
 	if (!sum->samples) {
 		snprintf(text, sizeof(text),
@@ -454,13 +455,14 @@ static void note_watched(struct loci_analysis *a)
 	snprintf(text, sizeof(text),
 		"%" PRIu64 " samples of %" PRIu64 " references, watched until their reuse: %" PRIu64
 		" reused while followed, %" PRIu64 " met by %s, %" PRIu64
-		" never; worth %.0f: miss ratios +-%.2g points (95 %%), beside the error of "
+		" never; worth %.0f: miss ratios +-%s points (95 %%), beside the error of "
 		"StatStack",
 		sum->samples, sum->references, sum->in_burst, sum->by_watch,
 		!by                            ? "a watch"
 			: !strcmp(by, "pages") ? "a page's watch"
 					       : "a debug register",
-		sum->never, loci_sample_sum_effective(sum), loci_sample_sum_error(sum));
+		sum->never, loci_sample_sum_effective(sum),
+		loci_units_points(points, loci_sample_sum_error(sum)));
 	loci_analysis_add_note(a, text);
 	note_unsampled(a);
 	if (sum->abandoned > a->watch_cost.lapsed) {
@@ -475,15 +477,15 @@ static void note_watched(struct loci_analysis *a)
 static void note_samples(struct loci_analysis *a)
 {
 	const struct loci_sample_sum *sum = &a->samples;
-	char text[200];
+	char text[200], points[LOCI_UNITS_MAX];
 
 	snprintf(text, sizeof(text),
 		"%" PRIu64 " samples of %" PRIu64
-		" references, %.3g %% of which were recorded for them: miss ratios +-%.2g points "
+		" references, %.3g %% of which were recorded for them: miss ratios +-%s points "
 		"(95 %%)",
 		sum->samples, sum->references,
 		sum->references ? 100 * (double)sum->analysed / (double)sum->references : 0,
-		loci_sample_sum_error(sum));
+		loci_units_points(points, loci_sample_sum_error(sum)));
 	loci_analysis_add_note(a, text);
 	if (sum->pruned) {
 		snprintf(text, sizeof(text),

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define NORMAL_95 1.96
+#define NOUGHT    1e-9 /* what may be left of a ratio by rounding */
 #define MINOR     0.01 /* of all touches */
 
 /* Without memory for squares it is an exact one, and adding to it will fail, too. */
@@ -121,20 +122,42 @@ static double chance_of(double p, double n)
 	return fabs(middle - p) + half;
 }
 
-/* The ratio that is nearest to one half errs most. */
-static double worst_chance(const struct loci_hist *hist, double n)
+/* Far samples weigh more than near ones, of which a ratio of the two varies more than of as many
+ * that weigh alike: by the linear part of that (Cochran 1977). squares: of near and far weights, of
+ * which the sum is 1. */
+static double weighted_chance(double p, double n, double near_squares, double far_squares)
 {
-	double all = loci_hist_total(hist), beyond = all, worst = 1;
+	double varies = (1 - p) * (1 - p) * far_squares + p * p * near_squares;
 
+	if (p > NOUGHT && p < 1 - NOUGHT && varies * n > p * (1 - p))
+		n = p * (1 - p) / varies;
+	return chance_of(p, n);
+}
+
+/* At the cut that errs most. squares: sum of them; what no bin has is of infinite distances, if
+ * there are any. */
+static double worst_chance(const struct loci_hist *hist, double squares, double n)
+{
+	double all = loci_hist_total(hist), beyond = all, near = 0, in_bins = 0, worst = 0;
+
+	if (!(n > 0))
+		return 1;
+	for (uint32_t i = 0; hist->square && i < hist->n_bins; i++)
+		in_bins += hist->square[i];
+	squares = fmax(squares, in_bins);
 	for (uint32_t i = 0; i <= hist->n_bins && all > 0; i++) {
 		double p = fmin(fmax(beyond / all, 0), 1);
+		double part = hist->cold > 0 || !(in_bins > 0) ? near : near * squares / in_bins;
 
-		if (fabs(p - 0.5) < fabs(worst - 0.5))
-			worst = p;
-		if (i < hist->n_bins)
+		worst = fmax(worst,
+			weighted_chance(
+				p, n, part / (all * all), fmax(squares - part, 0) / (all * all)));
+		if (i < hist->n_bins) {
 			beyond -= hist->weight[i];
+			near += hist->square ? hist->square[i] : 0;
+		}
 	}
-	return n > 0 ? fmin(chance_of(worst, n), 1) : 1;
+	return fmin(fmax(worst, chance_of(1, n)), 1);
 }
 
 bool loci_sample_sum_is_blind(const struct loci_sample_sum *sum)
@@ -146,7 +169,8 @@ bool loci_sample_sum_is_blind(const struct loci_sample_sum *sum)
 double loci_sample_sum_error(const struct loci_sample_sum *sum)
 {
 	double all = loci_hist_total(&sum->shared.distance), n = loci_sample_sum_effective(sum);
-	double chance = worst_chance(all > 0 ? &sum->shared.distance : &sum->time, n), open = 0;
+	double chance = worst_chance(all > 0 ? &sum->shared.distance : &sum->time, sum->square, n);
+	double open = 0;
 
 	if (all > 0)
 		open = loci_hist_finite(&sum->shared.at_least) / all;
@@ -171,6 +195,7 @@ static int put_hists(const struct loci_sample_hists *hists, struct loci_hist_key
 	return loci_profile_put_hist(profile, &key, &hists->at_least, err);
 }
 
+/* Also if no sample says anything, so that sums of profiles have what the others say. */
 static int put_watched(const struct loci_sample_sum *sum, struct loci_hist_key key,
 	struct loci_profile *profile, struct loci_err *err)
 {
@@ -187,8 +212,7 @@ static int put_watched(const struct loci_sample_sum *sum, struct loci_hist_key k
 
 	for (size_t i = 0; r == 0 && i < LOCI_ARRAY_SIZE(made); i++) {
 		key.distance = made[i].distance;
-		if (loci_hist_total(made[i].hist) > 0)
-			r = loci_profile_put_hist(profile, &key, made[i].hist, err);
+		r = loci_profile_put_hist(profile, &key, made[i].hist, err);
 	}
 	return r;
 }
@@ -222,7 +246,7 @@ int loci_sample_sum_put(const struct loci_sample_sum *sum, uint64_t block_bytes,
 	if (r == 0 && sum->threads)
 		r = put_hists(&sum->private_, key, LOCI_DISTANCE_PRIVATE,
 			LOCI_DISTANCE_PRIVATE_AT_LEAST, profile, err);
-	return r < 0 ? r : put_watched(sum, key, profile, err);
+	return r < 0 || !sampling->watched_by ? r : put_watched(sum, key, profile, err);
 }
 
 int loci_sample_sum_put_threads(const struct loci_sample_sum *sum, uint64_t block_bytes,

@@ -111,6 +111,12 @@ const char *loci_units_count(char buf[LOCI_UNITS_MAX], double count)
 	return three_digits(buf, count, units[i]);
 }
 
+const char *loci_units_points(char buf[LOCI_UNITS_MAX], double points)
+{
+	snprintf(buf, LOCI_UNITS_MAX, points < 99.5 ? "%.2g" : "%.0f", points);
+	return buf;
+}
+
 const char *loci_units_seconds(char buf[LOCI_UNITS_MAX], double seconds)
 {
 	if (seconds < 1)

@@ -27,6 +27,9 @@ const char *loci_units_size(char buf[LOCI_UNITS_MAX], uint64_t bytes);
 /* "712", "1.03 G". Returns buf. */
 const char *loci_units_count(char buf[LOCI_UNITS_MAX], double count);
 
+/* Of errors: "0.35", "2.2", "16", "100". */
+const char *loci_units_points(char buf[LOCI_UNITS_MAX], double points);
+
 /* "850 ms", "16.8 s", "2 min 05 s". */
 const char *loci_units_seconds(char buf[LOCI_UNITS_MAX], double seconds);
 

@@ -187,18 +187,19 @@ static void print_bases(const struct loci_cache_table *table, const struct loci_
 {
 	for (size_t i = 0; i < table->n; i++) {
 		const struct loci_prediction *p = &table->row[i];
-		char words[NOTE_MAX], names[96], error[48] = "";
+		char words[NOTE_MAX], names[96], error[48] = "", points[LOCI_UNITS_MAX];
 
 		if (p->basis == LOCI_BASIS_EXACT || !is_first_of_basis(table, i))
 			continue;
 		names_of(table, i, names, sizeof(names));
 		if (p->basis == LOCI_BASIS_INTERPOLATED || p->basis == LOCI_BASIS_SAMPLED)
-			snprintf(error, sizeof(error), " (%s%.2g points)", text->glyph->plus_minus,
-				error_of(table, i));
+			snprintf(error, sizeof(error), " (%s%s points)", text->glyph->plus_minus,
+				loci_units_points(points, error_of(table, i)));
 		else if (is_sampled(table, p))
 			snprintf(error, sizeof(error),
-				"; by chance, of samples, %s%.2g points (95 %%)",
-				text->glyph->plus_minus, error_of(table, i));
+				"; by chance, of samples, %s%s points (95 %%)",
+				text->glyph->plus_minus,
+				loci_units_points(points, error_of(table, i)));
 		snprintf(words, sizeof(words), "~ %s: %s%s%s: %s%s", names,
 			loci_basis_name(p->basis), p->why ? ", since " : "", p->why ? p->why : "",
 			loci_basis_note(p->basis), error);

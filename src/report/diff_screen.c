@@ -129,7 +129,7 @@ static const char *short_name(const struct loci_subject *subject, char buf[64])
 int loci_diff_screen(
 	const struct loci_compare *c, const struct loci_text *text, struct loci_err *err)
 {
-	char name[2][64], words[1024];
+	char name[2][64], words[1024], points[LOCI_UNITS_MAX];
 	const struct loci_table_column columns[] = {
 		{ "", LOCI_ALIGN_LEFT },
 		{ short_name(c->subject[0], name[0]), LOCI_ALIGN_RIGHT },
@@ -143,8 +143,9 @@ int loci_diff_screen(
 
 	loci_text_paragraph(text, LOCI_STYLE_BOLD, 2, loci_diff_verdict(c, words, sizeof(words)));
 	if (c->error_points > 0) {
-		snprintf(words, sizeof(words), "sampled: shares are known to %s %.2g points",
-			text->glyph->plus_minus, c->error_points);
+		snprintf(words, sizeof(words), "sampled: shares are known to %s %s points",
+			text->glyph->plus_minus,
+			loci_units_points(points, c->error_points < 100 ? c->error_points : 100));
 		loci_text_paragraph(text, LOCI_STYLE_FAIR, 2, words);
 	}
 	loci_approximate_text(c->subject[!loci_run_is_approximate(c->subject[0]->run)]->run, text);

@@ -31,6 +31,7 @@ static void add_item(char *line, size_t size, const char *item)
 
 static const char *how_measured(const struct loci_screen *screen, char *buf, size_t size)
 {
+	char points[LOCI_UNITS_MAX];
 	const struct loci_grain *grain = screen->subject->grain;
 	const char *noun = loci_report_noun(screen->subject);
 	const char *mode = screen->subject->run->mode;
@@ -38,8 +39,8 @@ static const char *how_measured(const struct loci_screen *screen, char *buf, siz
 	if (screen->verdict.kind == LOCI_VERDICT_UNKNOWN)
 		snprintf(buf, size, "sampled, short reuses only");
 	else if (grain->error_points > 0)
-		snprintf(buf, size, "sampled, %s %.2g points", screen->text->glyph->plus_minus,
-			grain->error_points);
+		snprintf(buf, size, "sampled, %s %s points", screen->text->glyph->plus_minus,
+			loci_units_points(points, grain->error_points));
 	else if (mode && strcmp(mode, "exact"))
 		snprintf(buf, size, "%s", mode);
 	else if (loci_run_is_part(screen->subject->run))

@@ -2,6 +2,7 @@
 /* The screen's table of the machine's levels. */
 #include "report/report_screen.h"
 
+#include "base/units.h"
 #include "report/report_verdict.h"
 #include "report/table.h"
 
@@ -58,7 +59,7 @@ static bool same_basis(const struct loci_prediction *p, const struct loci_predic
 static void print_basis(const struct loci_screen *screen, unsigned i)
 {
 	const struct loci_prediction *level = screen->subject->level, *p = &level[i];
-	char line[512] = "~ ";
+	char line[512] = "~ ", points[LOCI_UNITS_MAX];
 	size_t used = 2;
 
 	for (unsigned j = 0; j < i; j++)
@@ -73,8 +74,8 @@ static void print_basis(const struct loci_screen *screen, unsigned i)
 	if (p->error_points > p->chance_points)
 		snprintf(line + used, sizeof(line) - used, ": %s", loci_basis_note(p->basis));
 	else
-		snprintf(line + used, sizeof(line) - used, ", may be off by %.2g points",
-			p->error_points);
+		snprintf(line + used, sizeof(line) - used, ", may be off by %s points",
+			loci_units_points(points, p->error_points));
 	loci_text_paragraph(screen->text, LOCI_STYLE_DIM, 2, line);
 }
 

@@ -129,6 +129,34 @@ has err "watching of a process stopped when the program called io_setup, "
 lacks err "too hot"
 knows_not first
 
+# No sample at all, or none that was reused: there is a report, and sums have what others say.
+when=never
+expect 0 loci record -m watch -c 1000000000 -o none.loci ./halves
+expect 0 loci report none.loci
+has out "nothing to judge"
+expect 0 loci report --json none.loci
+cat >once.c <<'END_C'
+static volatile long all[8000000];
+
+int main(void)
+{
+	long sum = 0;
+
+	for (int i = 0; i < 8000000; i++)
+		sum += all[i];
+	return sum != 0;
+}
+END_C
+expect 0 cc "$major" -O1 -g -o once once.c
+expect 0 loci record -m watch -c 1000000 -o once.loci ./once
+lacks err "+-0 points"
+expect 0 loci report once.loci
+has out "Nothing is used twice"
+watched 0 loci record
+expect 0 loci merge -o sum.loci none.loci p.loci
+[ "$(sqlite3 sum.loci "select count(*) from histogram where owner = 'whole' and distance in ('time', 'near')")" = 2 ] ||
+	fail "of a run without samples and another the sum lacks distances"
+
 # No perf events: pages are watched instead, unless these were not wanted.
 when=never
 if ./denied true; then

@@ -83,7 +83,7 @@ expect 0 sqlite3 watched.loci "SELECT mode, refs FROM run; SELECT refs, period F
 	SELECT distance, sampled FROM histogram;
 	SELECT count(DISTINCT round(w)) FROM (SELECT total(weight) AS w FROM bin JOIN histogram h ON h.id = histogram_id
 		WHERE distance LIKE 'near%' GROUP BY h.id HAVING w > $refs / 3)"
-printf 'watch|%s\n%s|50\n%s.0\ntime|1\nnear|1\nnear_time|1\n1\n' $refs $refs $refs >want
+printf 'watch|%s\n%s|50\n%s.0\ntime|1\ntime_remote|1\nnear|1\nnear_time|1\n1\n' $refs $refs $refs >want
 cmp -s out want || { fail "the profile says"; cat out >&2; }
 expect 0 loci report watched.loci
 has out "sampled, +/-"
