@@ -106,6 +106,17 @@ static void in_child(int way)
 		sigaltstack(&none, NULL);
 		_exit(0);
 	}
+	if (way == 4) { /* has a child of its own */
+		int status = 0;
+
+		signal(SIGTRAP, SIG_DFL);
+		if (fork() == 0) {
+			work();
+			_exit(5);
+		}
+		wait(&status);
+		_exit(status == 5 << 8 ? 0 : 6);
+	}
 	if (way == 1)
 		sigprocmask(SIG_SETMASK, &empty, NULL);
 	if (way == 2)
@@ -123,7 +134,7 @@ static void vforks(void)
 	for (unsigned i = 0; i < N; i++)
 		install(signals[i], i & 1 ? SA_ONSTACK : 0);
 	show("before");
-	for (int way = 0; way < 4; way++) {
+	for (int way = 0; way < 5; way++) {
 		sigprocmask(SIG_BLOCK, &some, &before);
 		work();
 		if (vfork() == 0)
@@ -174,6 +185,7 @@ static void *shows_mask(void *data)
 static void threads(void)
 {
 	sigset_t some = set_of((int[]){ SIGTRAP, SIGSEGV, SIGUSR1, 0 }), before;
+	pthread_attr_t attributes;
 	pthread_t thread;
 
 	for (int i = 0; i < 2; i++) {
@@ -182,6 +194,11 @@ static void threads(void)
 		sigprocmask(SIG_BLOCK, &some, &before);
 	}
 	sigemptyset(&some);
+	pthread_attr_init(&attributes);
+	pthread_attr_setsigmask_np(&attributes, &some);
+	pthread_create(&thread, &attributes, shows_mask, NULL);
+	pthread_join(thread, NULL);
+	pthread_attr_destroy(&attributes);
 	sigprocmask(SIG_SETMASK, &some, NULL);
 }
 

@@ -177,4 +177,28 @@ for program in landlord stranger; do
 	done
 done
 
+# One that stays when another has gone.
+cat >neighbours.c <<'C'
+#include <dlfcn.h>
+int main(void)
+{
+	void *gone = dlopen("./tenant.so", RTLD_NOW), *library = dlopen("./other.so", RTLD_NOW);
+	int (*tenant)(int), sum = 0;
+	if (!gone || !library || !(tenant = (int (*)(int))dlsym(gone, "tenant")))
+		return 1;
+	tenant(1000);
+	dlclose(gone);
+	tenant = (int (*)(int))dlsym(library, "tenant");
+	for (int i = 0; i < 20; i++)
+		sum += tenant(100000);
+	return sum == 1;
+}
+C
+expect 0 cc "$major" -g -O1 -fPIC -shared -o other.so tenant.c
+expect 0 "clang-$major" -g -O1 -o neighbours neighbours.c -ldl
+for seed in 1 2 3; do
+	expect 0 loci record -q --collector cc -m watch -c 3000 --burst 300 --seed $seed -o p.loci ./neighbours
+	[ "$(sqlite3 p.loci 'select samples > 100 from sampling')" = 1 ] || fail "neighbours: few samples"
+done
+
 finish

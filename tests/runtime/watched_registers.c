@@ -679,6 +679,19 @@ static void no_descriptors_now(void)
 	CHECK_U64(control.watching.n_stopped, 0);
 }
 
+/* Of those that a program has closed none meets anything any more. In a child. */
+static void closed_together(void)
+{
+	again(3, false);
+	CHECK(arm(0, &block[4]) && arm(1, &block[5]) && arm(2, &block[6]));
+	CHECK_U64(ops->lost(), 0);
+	close_range(3, ~0u, 0);
+	CHECK(arm(0, &block[4]));
+	CHECK_U64(ops->lost(), 6);
+	CHECK_U64(ops->lost(), 0);
+	CHECK_U64(FIRES(block[4] = 1), 1);
+}
+
 /* A program that closes them again and again is watched no longer, which is told. In a child. */
 static void closes_again(void)
 {
@@ -725,6 +738,7 @@ int main(int argc, char **argv)
 	many_threads();
 	in_child(few_descriptors);
 	in_child(no_descriptors_now);
+	in_child(closed_together);
 	in_child(closes_again);
 	in_child(becomes_another);
 	return check_status();

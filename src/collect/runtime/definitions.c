@@ -71,15 +71,22 @@ bool rt_known_of_block(uint64_t id, struct rt_known *ret)
 	return id - ret->first < ret->n_blocks;
 }
 
-/* The nearest that begins before it. */
+/* The nearest that begins before it, of the same module: others may be gone, and their records with
+ * them. */
 const struct loci_cc_definition *rt_definition_at(uintptr_t address)
 {
 	const struct loci_cc_definition *nearest = NULL;
-	uintptr_t start = 0;
+	uintptr_t start = 0, module;
+	size_t bytes;
 
+	if (!rt_module_around(address, &module, &bytes))
+		return NULL;
 	for (size_t i = 0; i < table.n; i++) {
-		uintptr_t code = code_of(table.known[i].function);
+		uintptr_t code;
 
+		if ((uintptr_t)table.known[i].function - module >= bytes)
+			continue;
+		code = code_of(table.known[i].function);
 		if (code <= address && code > start) {
 			start = code;
 			nearest = table.known[i].definition;

@@ -56,12 +56,12 @@ struct signals_left {
 	bool is_needed;
 };
 
-static struct signals_left leave_signals(void)
+static struct signals_left leave_signals(bool with_mask)
 {
 	struct signals_left left = { rt_own_taken != 0 };
 
 	if (left.is_needed)
-		rt_own_signals_exec();
+		rt_own_signals_exec(with_mask);
 	return left;
 }
 
@@ -73,9 +73,17 @@ static void take_signals_again(const struct signals_left *left)
 		rt_own_signals_exec_failed();
 	errno = error;
 }
-#define LEAVE_SIGNALS                                                                   \
+#define LEAVE_SIGNALS(with_mask)                                                        \
 	__attribute__((cleanup(take_signals_again), unused)) struct signals_left left = \
-		leave_signals()
+		leave_signals(with_mask)
+
+static bool has_own_mask(const posix_spawnattr_t *attributes)
+{
+	short flags;
+
+	return attributes && posix_spawnattr_getflags(attributes, &flags) == 0 &&
+		(flags & POSIX_SPAWN_SETSIGMASK);
+}
 
 static char *const *copy(char *const envp[], char **to, size_t n)
 {
@@ -99,7 +107,7 @@ RT_WRAP(int, execve, const char *path, char *const argv[], char *const envp[])
 	WITH_RUN(envp);
 
 	before_exec(path);
-	LEAVE_SIGNALS;
+	LEAVE_SIGNALS(true);
 	return RT_REAL(execve)(path, argv, with);
 }
 
@@ -108,7 +116,7 @@ RT_WRAP(int, execvpe, const char *file, char *const argv[], char *const envp[])
 	WITH_RUN(envp);
 
 	before_exec(file);
-	LEAVE_SIGNALS;
+	LEAVE_SIGNALS(true);
 	return RT_REAL(execvpe)(file, argv, with);
 }
 
@@ -117,7 +125,7 @@ RT_WRAP(int, fexecve, int fd, char *const argv[], char *const envp[])
 	WITH_RUN(envp);
 
 	before_exec(argv[0] ? argv[0] : "");
-	LEAVE_SIGNALS;
+	LEAVE_SIGNALS(true);
 	return RT_REAL(fexecve)(fd, argv, with);
 }
 
@@ -126,7 +134,7 @@ RT_WRAP(int, execveat, int fd, const char *path, char *const argv[], char *const
 	WITH_RUN(envp);
 
 	before_exec(path);
-	LEAVE_SIGNALS;
+	LEAVE_SIGNALS(true);
 	return RT_REAL(execveat)(fd, path, argv, with, flags);
 }
 
@@ -189,7 +197,7 @@ RT_WRAP(int, posix_spawn, pid_t *ret, const char *path, const posix_spawn_file_a
 {
 	WITH_RUN(envp);
 
-	LEAVE_SIGNALS;
+	LEAVE_SIGNALS(!has_own_mask(attributes));
 	return RT_REAL(posix_spawn)(ret, path, actions, attributes, argv, with);
 }
 
@@ -198,7 +206,7 @@ RT_WRAP(int, posix_spawnp, pid_t *ret, const char *file, const posix_spawn_file_
 {
 	WITH_RUN(envp);
 
-	LEAVE_SIGNALS;
+	LEAVE_SIGNALS(!has_own_mask(attributes));
 	return RT_REAL(posix_spawnp)(ret, file, actions, attributes, argv, with);
 }
 

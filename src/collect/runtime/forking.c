@@ -93,6 +93,12 @@ static void in_child(void)
 	rt_unblock(was);
 }
 
+/* A child need not know of us. */
+static bool is_nothing(void)
+{
+	return rt_mode() == RT_OFF && !rt_own_taken;
+}
+
 void rt_fork_init(void)
 {
 	pthread_atfork(before, after, in_child);
@@ -146,7 +152,7 @@ RT_WRAP(int, clone, int (*run)(void *), void *stack, int flags, void *argument, 
 		__atomic_store_n(&__loci_shared, 1, __ATOMIC_RELAXED);
 	if ((flags & CLONE_SIGHAND) && !(flags & CLONE_THREAD))
 		rt_own_signals_share();
-	if ((flags & CLONE_VM) || rt_mode() == RT_OFF)
+	if ((flags & CLONE_VM) || is_nothing())
 		return RT_REAL(clone)(run, stack, flags, argument, rest[0], rest[1], rest[2]);
 	before();
 	pid = RT_REAL(clone)(run_child, stack, flags, &child, rest[0], rest[1], rest[2]);
@@ -179,7 +185,7 @@ RT_WRAP(long, syscall, long number, ...)
 	va_end(args);
 	if (rt_own_call(RT_REAL(syscall), number, a, &r))
 		return r;
-	if (!makes_child(number, a) || rt_mode() == RT_OFF)
+	if (!makes_child(number, a) || is_nothing())
 		return RT_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	before();
 	r = RT_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -195,7 +201,7 @@ RT_WRAP(pid_t, _Fork, void)
 {
 	pid_t child;
 
-	if (is_forking || rt_mode() == RT_OFF)
+	if (is_forking || is_nothing())
 		return RT_REAL(_Fork)();
 	before();
 	child = RT_REAL(_Fork)();

@@ -370,6 +370,7 @@ static void before_close(void)
 
 	rt_modules_look();
 	rt_lock();
+	rt_modules_drop_gone(true); /* by a dlclose that is not ours */
 	rt_unseen_count();
 	rt_watch_unloading(true);
 	rt_unlock();

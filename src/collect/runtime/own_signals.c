@@ -254,7 +254,7 @@ bool rt_own_signal_take(int signal, rt_own_handler *handler)
 		return false;
 	if (rt_own_taken & BIT(signal)) {
 		own[slot].handler = handler;
-		return true;
+		return install(signal) == 0; /* a child by vfork that forks has none */
 	}
 	if (rt_real_sigaction(signal, NULL, &own[slot].program) < 0)
 		return false;
@@ -350,6 +350,8 @@ bool rt_own_is_kept(void)
 	if (__atomic_load_n(&is_shared, __ATOMIC_RELAXED))
 		return true;
 	self = this_process();
+	if (self < 0)
+		return true; /* a filter does not let it be asked */
 	if (self == owner) {
 		given_back = 0;
 	} else if (self != given_back) {
@@ -365,15 +367,15 @@ static bool is_ignored(int slot)
 }
 
 /* What the next program is to find: signals that are ignored, or blocked. */
-void rt_own_signals_exec(void)
+void rt_own_signals_exec(bool with_mask)
 {
-	bool is_any = false;
+	bool is_any = with_mask && rt_own_blocked();
 
 	if (!rt_own_is_kept())
 		return;
 	for (int i = 0; i < RT_OWN_SIGNALS; i++)
 		is_any |= is_ignored(i);
-	if (is_any || rt_own_blocked())
+	if (is_any)
 		rt_pages_leave_signals(LOCI_STOP_INHERITED);
 	for (int i = 0; i < RT_OWN_SIGNALS; i++)
 		if (is_ignored(i))

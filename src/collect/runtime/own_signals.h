@@ -15,8 +15,7 @@
  * that is blocked. siglongjmp with a mask restores what was blocked when the handler came that it
  * leaves, and otherwise leaves them as they are. A handler that wants an alternate stack runs on
  * ours where the program's is small (own_stacks.c). What popen and system start does not find them
- * blocked or ignored; while pages are watched, nor does what exec and posix_spawn start find them
- * blocked.
+ * blocked or ignored.
  * Not: signalfd never has them. A mask that is set without the C library (syscall() is part of it),
  * or in older ways (sighold, sigblock), blocks them in the kernel, and what is ours is missed
  * meanwhile. An action that is set by an instruction of the program's own replaces our handler:
@@ -41,8 +40,8 @@ bool rt_own_signal_take(int signal, rt_own_handler *handler);
 /* A thread begins: it has an alternate stack if it brought none. It ends: that is given back. */
 void rt_own_signals_thread(void);
 void rt_own_signals_thread_end(void);
-/* The process becomes another program; or not, after all. */
-void rt_own_signals_exec(void);
+/* The process becomes another program, with its mask or another; or not, after all. */
+void rt_own_signals_exec(bool with_mask);
 void rt_own_signals_exec_failed(void);
 /* In a child: signals that waited were the parent's. */
 void rt_own_signals_fork(void);

@@ -324,7 +324,7 @@ bool rt_page_fault(int signal, siginfo_t *info, ucontext_t *context)
 	else if (page && page->is_closed)
 		meet(page, address, context, &fired);
 	else
-		is_ours = try_again(page, address, context);
+		is_ours = try_again(page, address, context) || leave_it(context);
 	rt_pages_unlock();
 	if (is_ours)
 		begun = rt_watch_took(fired.n ? RT_WATCH_BEFORE : RT_WATCH_BESIDE, begun);

@@ -59,7 +59,7 @@ static struct rt_thread *prepare(void)
 	if (thread)
 		rt_sync_create(parent, thread);
 	if (thread)
-		thread->inherits = rt_own_blocked();
+		thread->inherits = rt_own_blocked() & ~rt_blockable(~0ull);
 	return thread;
 }
 
@@ -84,6 +84,14 @@ static void inherit_end(const struct inherited *mask)
 	if (mask->is_needed)
 		rt_own_masks_hide();
 }
+
+static bool has_own_mask(const pthread_attr_t *attributes)
+{
+	sigset_t mask;
+
+	return attributes && pthread_attr_getsigmask_np(attributes, &mask) == 0;
+}
+
 #define INHERIT_MASK \
 	__attribute__((cleanup(inherit_end), unused)) struct inherited mask = inherit_begin()
 
@@ -98,6 +106,8 @@ RT_WRAP(int, pthread_create, pthread_t *ret, const pthread_attr_t *attributes,
 		return RT_REAL(pthread_create)(ret, attributes, start, argument);
 	thread->start = start;
 	thread->argument = argument;
+	if (has_own_mask(attributes))
+		thread->inherits = 0;
 	r = RT_REAL(pthread_create)(ret, attributes, run, thread);
 	if (r)
 		rt_thread_give_back(thread);

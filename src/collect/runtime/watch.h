@@ -16,6 +16,8 @@ struct rt_watch_ops {
 	/* How many of n this process can have; *failed is -errno where that is fewer. Of a child,
 	 * what its parent had is not its own. Called once in each process, before the first arm. */
 	unsigned (*begin)(unsigned n, int *failed);
+	/* Armed ones that watch nothing any more, a bit each; NULL: there never are. */
+	uint64_t (*lost)(void);
 	/* A block, aligned to its size, of 1 << control->watching.block_shift bytes; an armed watch
 	 * is moved. False: it cannot be watched (memory that is not there, an own page). */
 	bool (*arm)(unsigned watch, uintptr_t address);

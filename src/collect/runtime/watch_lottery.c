@@ -266,12 +266,22 @@ static void give_up(unsigned watch)
 	loci_reservoir_release(&lottery.reservoir, watch);
 }
 
+static void give_up_lost(void)
+{
+	uint64_t lost = lottery.ops->lost ? lottery.ops->lost() : 0;
+
+	for (unsigned i = 0; i < lottery.n; i++)
+		if ((lost >> i & 1) && lottery.armed[i].thread)
+			give_up(i);
+}
+
 /* Its reuse has not come for so long: it may be watched. Lock held. */
 void rt_lottery_enter(struct rt_thread *thread, const struct rt_burst_sample *sample)
 {
 	uint64_t id = take_id();
 	int watch = lottery.n ? loci_reservoir_offer(&lottery.reservoir) : -1;
 	struct armed *armed;
+	bool is_armed;
 
 	rt_lottery_tell_met();
 	add(&shared()->entered);
@@ -291,7 +301,9 @@ void rt_lottery_enter(struct rt_thread *thread, const struct rt_burst_sample *sa
 	armed->ended = 0;
 	__atomic_store_n(&armed->count, sample->count, __ATOMIC_RELAXED);
 	__atomic_store_n(&armed->thread, thread, __ATOMIC_RELEASE);
-	if (lottery.ops->arm((unsigned)watch, sample->block << shared()->block_shift))
+	is_armed = lottery.ops->arm((unsigned)watch, sample->block << shared()->block_shift);
+	give_up_lost();
+	if (is_armed)
 		return;
 	if (!rt_watch_has_stopped()) {
 		give_up((unsigned)watch);

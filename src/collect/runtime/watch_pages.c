@@ -461,4 +461,6 @@ static void end(void)
 	rt_pages_unlock();
 }
 
-const struct rt_watch_ops rt_watch_pages = { begin, arm, disarm, thread_begin, end };
+const struct rt_watch_ops rt_watch_pages = {
+	.begin = begin, .arm = arm, .disarm = disarm, .thread_begin = thread_begin, .end = end
+};

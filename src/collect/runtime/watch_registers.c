@@ -58,8 +58,8 @@ static struct watch {
 	struct file file[MAX_FILES];
 } watches[REGISTERS];
 
-static unsigned n_repairs;
-static uint32_t n_missed;    /* threads that a watch does not reach; the most */
+static unsigned n_repairs, n_looked; /* so many of them */
+static uint32_t n_missed;            /* threads that a watch does not reach; the most */
 static pid_t owner;          /* a child has our descriptors, but they are its parent's events */
 static uint64_t placeholder; /* where events begin, disabled */
 
@@ -258,7 +258,7 @@ static unsigned begin(unsigned n, int *failed)
 	for (unsigned i = 0; i < REGISTERS; i++)
 		close_files(&watches[i]);
 	owner = rt.pid;
-	n_repairs = n_missed = 0;
+	n_repairs = n_looked = n_missed = 0;
 	*failed = 0;
 	if (1u << rt.control->watching.block_shift > MAX_BYTES)
 		r = -EINVAL;
@@ -315,6 +315,22 @@ static bool arm(unsigned watch, uintptr_t address)
 	return true;
 }
 
+/* Where one was closed others may be. */
+static uint64_t lost(void)
+{
+	uint64_t set = 0;
+
+	if (n_looked == n_repairs)
+		return 0;
+	n_looked = n_repairs;
+	for (unsigned i = 0; i < REGISTERS; i++)
+		if (watches[i].address && !is_whole(&watches[i])) {
+			watches[i].address = 0;
+			set |= 1ull << i;
+		}
+	return set;
+}
+
 static void disarm(unsigned watch)
 {
 	if (watches[watch].address)
@@ -333,5 +349,5 @@ static void end(void)
 }
 
 const struct rt_watch_ops rt_watch_registers = {
-	.begin = begin, .arm = arm, .disarm = disarm, .end = end
+	.begin = begin, .lost = lost, .arm = arm, .disarm = disarm, .end = end
 };

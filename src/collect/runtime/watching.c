@@ -86,7 +86,8 @@ void rt_watch_end(void)
 
 void rt_watch_unloading(bool begins)
 {
-	watching.unloading += begins ? 1 : -1u;
+	if (begins || watching.unloading) /* a child may have begun in between */
+		watching.unloading += begins ? 1 : -1u;
 	watching.generation++;
 }
 
