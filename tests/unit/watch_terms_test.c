@@ -130,7 +130,8 @@ int main(void)
 {
 	static uint64_t word[MANY];
 	const struct loci_watch_terms all[] = { { 8, 20000, 7, false, false, 4096, 0 },
-		{ 64, 1, UINT64_MAX, true, false, 0, 3 }, { 4096, 1ull << 48, 0, false, true, 1, 4 } };
+		{ 64, 1, UINT64_MAX, true, false, 0, 3 },
+		{ 4096, 1ull << 48, 0, false, true, 1, 4 } };
 	struct loci_watch_terms terms;
 	struct loci_source *source;
 	struct loci_err err = { "" };

@@ -127,11 +127,10 @@ static void tell(const struct loci_cc_function *function, uint64_t first)
 {
 	const struct loci_cc_definition *definition = rt_definition_of(function);
 	uintptr_t code = code_of(function);
-	uint64_t module;
+	uint64_t module = rt_module_of(code); /* it is known from here on, and when it is gone */
 
 	if (!definition || (rt.watches && !definition->n_ops))
 		return;
-	module = rt_module_of(code);
 	for (uint32_t i = 0; i < definition->n_blocks; i++)
 		tell_block(definition, blocks_of(definition) + i, first + i, module, code);
 }
@@ -291,9 +290,15 @@ static void each_call(void (*f)(const struct loci_cc_call *call, uintptr_t calle
 {
 	for (size_t i = 0; i < table.n; i++) {
 		const struct loci_cc_function *function = table.known[i].function;
-		const struct loci_cc_definition *definition = rt_definition_of(function);
-		const struct loci_cc_call *call = definition ? calls_of(definition) : NULL;
+		const struct loci_cc_definition *definition;
+		const struct loci_cc_call *call;
+		uintptr_t module;
+		size_t bytes;
 
+		if (!rt_module_around((uintptr_t)function, &module, &bytes))
+			continue; /* others closed it */
+		definition = rt_definition_of(function);
+		call = definition ? calls_of(definition) : NULL;
 		for (uint32_t k = 0; definition && k < definition->n_calls; k++)
 			f(call + k, code_of(function));
 	}

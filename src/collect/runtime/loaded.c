@@ -368,10 +368,13 @@ static void before_close(void)
 {
 	uint64_t mask = rt_block();
 
-	rt_modules_look();
 	rt_lock();
 	rt_modules_drop_gone(true); /* by a dlclose that is not ours */
+	rt_unlock();
+	rt_modules_look();
+	rt_lock();
 	rt_unseen_count();
+	rt_unseen_tell(); /* while the loader has their names */
 	rt_watch_unloading(true);
 	rt_unlock();
 	rt_unblock(mask);
