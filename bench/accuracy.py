@@ -61,11 +61,12 @@ class Item:
 
 def plan():
     """What says most comes first: lists of what is measured at once, of one subject if its time is judged; what is in one of
-    these is measured beside the same native runs. Rounds at once disturb each other alike, the first one nobody."""
+    these is measured beside the same native runs. Rounds at once disturb each other alike."""
     both = ("native", "cc") if COUNTING else ("native",)
     judged = lambda round: [Item("default", LONG, [], beside=both, round=round),
                             Item("pages", LONG, ["--watch-by", "pages"], "64", both, round)]
-    yield [judged(0)]
+    at_once = [[judged(round) for round in range(first, min(first + JOBS, ROUNDS))] for first in range(0, ROUNDS, JOBS)]
+    yield at_once[0]
     for n in SAMPLES:
         is_judged = n >= 20000
         yield [[Item("samples %d" % n, LONG if is_judged else SHORT, ["--far", FAR] if is_judged else [], samples=n)]]
@@ -76,13 +77,12 @@ def plan():
     for replace in REPLACE:
         yield [[Item("replace %s" % replace, SHORT, ["--replace", replace], period=PERIODS[1], weights=True)]]
     yield [[Item("no burst", SHORT, ["--burst", "0"], period=PERIODS[1])]]
-    for first in range(1, ROUNDS, JOBS):
-        yield [judged(round) for round in range(first, min(first + JOBS, ROUNDS))]
+    yield from at_once[1:]
 
 
 def measure(bench, subject, items, failures):
     """One run of each sort, in turn; which is first changes from round to round. If it turns out that they were to be much
-    longer, or the first round's for their samples, they are made again. Returns what is to be kept of each item that did not fail."""
+    longer, or the first ones for their samples, they are made again. Returns what is to be kept of each item that did not fail."""
     first = items[0]
     longer = max(bench.longer(subject, item.kind) for item in items)
     with bench.store.prepares:
@@ -102,7 +102,7 @@ def measure(bench, subject, items, failures):
             failures.append("%s, %s: %s" % (subject.name, way.kind, failure))
             continue
         taken = values[way]["runs"]["watched"]["sampling"].get("samples") or 0
-        if way.is_judged and way.round == 0 and 0 < taken < JUDGED_SAMPLES and \
+        if way.is_judged and way.round < JOBS and 0 < taken < JUDGED_SAMPLES and \
                 bench.lengthen(subject, way.kind, JUDGED_SAMPLES / taken, longer):
             return measure(bench, subject, items, failures)
     for item, value in values.items():

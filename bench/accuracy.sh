@@ -11,7 +11,7 @@
 # with WAYS=samples, whose period is fixed, so many samples as SAMPLES (20000 1000) says, a machine need not be quiet. SEED (0) is
 # that of the first round. COUNTING=0 leaves out the runs that only count. After BUDGET seconds (3200) nothing new begins.
 # JOBS_AT_ONCE (1), no more than there are processors: so many subjects are measured at a time, which makes each noisier,
-# and where time is judged so many rounds of one subject, but for the first round: each run has others like it beside it.
+# and where time is judged so many rounds of one subject: each run has others like it beside it.
 # What was measured is kept in SCRATCH/accuracy.jsonl: the next run goes on where this one stopped, until all is
 # measured, which takes many hours; FRESH=1 begins anew. QUICK=1 is a tenth, of seven kernels and SQLite, in three rounds
 # and ten minutes. What the same source was found to take on another day is in bench/accuracy.jsonl.gz and counts, too,
