@@ -40,9 +40,10 @@ def together(rounds):
     accuracy = {}
     for distance, row in rounds[0]["accuracy"].items():
         accuracy[distance] = dict(row)
-        for name, value in row.items():
-            if isinstance(value, (int, float)):
-                accuracy[distance][name] = middle(present(figure(m, distance, name) for m in rounds))
+        for name in row:
+            values = [m["accuracy"][distance][name] for m in rounds]
+            if any(isinstance(value, (int, float)) for value in values):
+                accuracy[distance][name] = middle(value for value in values if value is not None)
     return dict(rounds[0], accuracy=accuracy, effective=middle([m["effective"] or 0 for m in rounds]),
                 least_s=min(figures(rounds, "time", "s_rdx"), default=math.nan))
 
@@ -214,7 +215,7 @@ class Report:
             bars.least(title + ": time S, median", 0.97, middle(figures(each, "time", "s_rdx")))
             time_s = lambda m: figure(m, "time", "s_rdx") if figures([m], "time", "s_rdx") else 0  # none at all is no better
             worst = min(each, key=time_s, default=None)
-            bars.least("%s: time S, worst%s" % (title, " (%s)" % worst["subject"] if worst else ""), 0.90,
+            bars.least("%s: time S, worst median%s" % (title, " (%s)" % worst["subject"] if worst else ""), 0.90,
                        time_s(worst) if worst else None)
             bars.least(title + ": time S beyond the first bin, median", 0.90, middle(figures(each, "time", "s_beyond")))
             bars.least(title + ": stack S, median", 0.93, middle(figures(each, "stack", "s_rdx")))

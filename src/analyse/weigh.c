@@ -4,14 +4,14 @@
 #include "analyse/grow.h"
 #include "analyse/keymap.h"
 #include "analyse/stretch.h"
+#include "analyse/weigh_known.h"
 #include "base/cleanup.h"
 #include "hist/hist.h"
 
 #include <math.h>
 
-#define BIN_PARTS    128                /* of a distance: as wide as a bin is */
-#define MOST_INVERSE 1e18               /* of probabilities; more are of damaged files */
-#define GOLDEN       0.6180339887498949 /* whose multiples, modulo 1, are spread evenly */
+#define BIN_PARTS    128  /* of a distance: as wide as a bin is */
+#define MOST_INVERSE 1e18 /* of probabilities; more are of damaged files */
 
 struct watched {
 	struct loci_weigh_sample sample;
@@ -23,39 +23,16 @@ struct watched {
 	uint32_t k;       /* 0: free */
 };
 
-struct context {
-	uint64_t key, samples;
-	double base, weight; /* of its samples, and of its outcomes */
-	double unknown;      /* of samples that were given up, which no outcome stands for */
-	double touches;      /* by shares of any samples */
-	bool has_outcome;
-};
-
-/* An outcome, or what was given up: Kaplan-Meier learns from that for how long it was not reused.
- */
-struct known {
-	struct loci_weigh_outcome outcome; /* context is its number until the end; distance is of
-					      what was given up, too */
-	double base;
-	uint32_t thread;
-	uint64_t from, to; /* references of the thread; of what is never reused nothing */
-	uint64_t in_parts; /* touches beside theirs */
-	bool at_once;
-	bool is_beyond; /* what is reused in any burst, which is of references and not touches */
-	size_t teller;  /* whose outcome it has, one more than its number; 0: its own */
-	bool given_up;
-};
-
 struct loci_weigh {
 	enum loci_weighting weighting;
 	uint64_t burst_refs;
 	struct watched watched[LOCI_WATCHES];
 	struct watched *burst;
 	size_t n_burst, burst_cap;
-	struct context *context;
+	struct loci_weigh_context *context;
 	size_t n_contexts, context_cap;
 	struct loci_keymap numbers;
-	struct known *known;
+	struct loci_weigh_known *known;
 	size_t n_known, known_cap;
 	struct loci_weigh_outcome *outcome; /* in the end */
 	uint64_t samples, abandoned;
@@ -87,6 +64,12 @@ void loci_weigh_free(struct loci_weigh *weigh)
 	free(weigh);
 }
 
+static bool is_scaled(const struct loci_weigh *weigh)
+{
+	return weigh->weighting == LOCI_WEIGH_INVERSE ||
+		weigh->weighting == LOCI_WEIGH_KAPLAN_MEIER;
+}
+
 static int context_of(struct loci_weigh *weigh, uint64_t key, uint32_t *ret)
 {
 	*ret = loci_keymap_get(&weigh->numbers, key, 0);
@@ -102,20 +85,23 @@ static int context_of(struct loci_weigh *weigh, uint64_t key, uint32_t *ret)
 }
 
 /* What became of a sample; the caller fills in the rest. */
-static struct known *know(struct loci_weigh *weigh, const struct watched *watched, double weight)
+static struct loci_weigh_known *know(
+	struct loci_weigh *weigh, const struct watched *watched, double weight)
 {
-	struct known *known;
+	struct loci_weigh_known *known;
 
 	if (loci_grow_little(&weigh->known, &weigh->known_cap, weigh->n_known + 1,
 		    sizeof(*weigh->known)) < 0)
 		return NULL;
 	known = &weigh->known[weigh->n_known++];
-	*known = (struct known){ .outcome = { .context = watched->context,
-					 .use = watched->sample.use,
-					 .weight = weight,
-					 .in_burst = watched->sample.watch == LOCI_WATCH_BURST },
+	*known = (struct loci_weigh_known){ .outcome = { .context = watched->context,
+						    .use = watched->sample.use,
+						    .weight = weight,
+						    .in_burst = watched->sample.watch ==
+							    LOCI_WATCH_BURST },
 		.base = watched->sample.base,
 		.at_once = watched->sample.at_once,
+		.is_drawn = watched->sample.watch != LOCI_WATCH_BURST,
 		.thread = watched->sample.thread,
 		.from = watched->sample.count };
 	return known;
@@ -124,8 +110,8 @@ static struct known *know(struct loci_weigh *weigh, const struct watched *watche
 static int know_outcome(struct loci_weigh *weigh, const struct watched *watched,
 	const struct loci_weigh_reuse *reuse, double weight)
 {
-	struct context *context = &weigh->context[watched->context];
-	struct known *known = know(weigh, watched, weight);
+	struct loci_weigh_context *context = &weigh->context[watched->context];
+	struct loci_weigh_known *known = know(weigh, watched, weight);
 
 	if (!known)
 		return -ENOMEM;
@@ -146,14 +132,14 @@ static int know_outcome(struct loci_weigh *weigh, const struct watched *watched,
 	return 0;
 }
 
-/* weight: what it stood for, which others that were not reused for as long are to have; 0: they
- * have it already. */
+/* weight: what it stood for, which others that were not reused for as long are to have; 0: those
+ * that are watched have it already. */
 static int give_up(
 	struct loci_weigh *weigh, const struct watched *watched, uint64_t count, double weight)
 {
-	struct known *known;
+	struct loci_weigh_known *known;
 
-	if (weigh->weighting != LOCI_WEIGH_KAPLAN_MEIER && !(weight > 0))
+	if (!is_scaled(weigh) && !(weight > 0))
 		return 0;
 	known = know(weigh, watched, weight);
 	if (!known)
@@ -281,7 +267,7 @@ int loci_weigh_open(
 	struct loci_weigh *weigh, const struct loci_weigh_sample *sample, struct loci_err *err)
 {
 	struct watched opened = { .sample = *sample, .inverse = 1 };
-	struct context *context;
+	struct loci_weigh_context *context;
 	int r = 0;
 
 	if (context_of(weigh, sample->context, &opened.context) < 0 ||
@@ -340,7 +326,7 @@ void loci_weigh_recount(struct loci_weigh *weigh, const struct loci_weigh_count 
 	size_t at = 0;
 
 	for (size_t i = 0; i < weigh->n_known && at < n; i++) {
-		struct known *known = &weigh->known[i];
+		struct loci_weigh_known *known = &weigh->known[i];
 
 		if (known->given_up || known->outcome.distance)
 			continue;
@@ -385,31 +371,9 @@ int loci_weigh_lot(struct loci_weigh *weigh, uint64_t id, uint64_t count, uint64
 	return give_up(weigh, of, count, 0) < 0 ? loci_err_nomem(err) : 0;
 }
 
-/* By distance; at the same one outcomes before what was given up. Who was given up was not reused
- * for as many references as others are followed, whatever number of touches that is. */
-static int compare_distance(const struct known *a, const struct known *b)
-{
-	if (a->is_beyond != b->is_beyond)
-		return (int)a->is_beyond - (int)b->is_beyond;
-	if (a->outcome.distance != b->outcome.distance)
-		return a->outcome.distance < b->outcome.distance ? -1 : 1;
-	return (int)a->given_up - (int)b->given_up;
-}
-
-/* By context, and so. */
 static int compare(const void *left, const void *right)
 {
-	const struct known *a = left, *b = right;
-
-	if (a->outcome.context != b->outcome.context)
-		return a->outcome.context < b->outcome.context ? -1 : 1;
-	return compare_distance(a, b);
-}
-
-/* A sample that was given up, and not for another: it would have met its reuse later. */
-static bool is_open(const struct known *known)
-{
-	return known->given_up && known->outcome.weight > 0;
+	return loci_weigh_compare(left, right);
 }
 
 static size_t context_end(const struct loci_weigh *weigh, size_t from)
@@ -426,18 +390,20 @@ static size_t context_end(const struct loci_weigh *weigh, size_t from)
 static void survive_in(
 	struct loci_weigh *weigh, size_t from, size_t to, uint64_t last, double *at_risk)
 {
-	struct context *context = &weigh->context[weigh->known[from].outcome.context];
+	struct loci_weigh_context *context = &weigh->context[weigh->known[from].outcome.context];
 	double survival = 1, sum = 0, left = 0, open = 0;
 
 	for (size_t i = to; i-- > from;)
 		at_risk[i] = sum += weigh->known[i].base;
 	context->weight = 0;
 	for (size_t i = from; i < to; i++) {
-		struct known *known = &weigh->known[i];
+		struct loci_weigh_known *known = &weigh->known[i];
 
 		if (known->given_up) {
 			left += known->base;
-			open += is_open(known) && known->outcome.distance >= last ? known->base : 0;
+			open += loci_weigh_is_open(known) && known->outcome.distance >= last
+				? known->base
+				: 0;
 			continue;
 		}
 		known->outcome.weight = survival * (known->base / at_risk[i]);
@@ -470,10 +436,10 @@ static int survive(struct loci_weigh *weigh)
 	return 0;
 }
 
-static bool is_scaled(const struct loci_weigh *weigh)
+/* Where weights are inverse it is not asked for how long those were watched that gave way. */
+static bool is_passed_over(const struct loci_weigh *weigh, const struct loci_weigh_known *known)
 {
-	return weigh->weighting == LOCI_WEIGH_INVERSE ||
-		weigh->weighting == LOCI_WEIGH_KAPLAN_MEIER;
+	return weigh->weighting == LOCI_WEIGH_INVERSE && loci_weigh_gave_way(known);
 }
 
 static int finish_watched(struct loci_weigh *weigh)
@@ -489,7 +455,7 @@ static int finish_watched(struct loci_weigh *weigh)
 	return 0;
 }
 
-static struct loci_stretch stretch_of(const struct known *known)
+static struct loci_stretch stretch_of(const struct loci_weigh_known *known)
 {
 	return (struct loci_stretch){ known->thread, known->outcome.context, known->from,
 		known->to };
@@ -503,21 +469,22 @@ static int find_distances(struct loci_weigh *weigh, const struct loci_touch_cloc
 
 	loci_stretches_init(&stretches, clock);
 	for (size_t i = 0; clock && i < weigh->n_known; i++) {
-		const struct known *known = &weigh->known[i];
+		const struct loci_weigh_known *known = &weigh->known[i];
 		struct loci_stretch stretch = stretch_of(known);
 
 		if (!known->outcome.distance && known->to >= known->from &&
+			!is_passed_over(weigh, known) &&
 			loci_stretches_add(&stretches, &stretch) < 0)
 			return -ENOMEM;
 	}
 	if (clock)
 		loci_stretches_settle(&stretches);
 	for (size_t i = 0; i < weigh->n_known; i++) {
-		struct known *known = &weigh->known[i];
+		struct loci_weigh_known *known = &weigh->known[i];
 		struct loci_stretch stretch = stretch_of(known);
 		double refs = (double)(known->to - known->from);
 
-		if (known->outcome.distance)
+		if (known->outcome.distance || is_passed_over(weigh, known))
 			continue;
 		if (known->to < known->from)
 			refs = 1;
@@ -532,7 +499,7 @@ static int find_distances(struct loci_weigh *weigh, const struct loci_touch_cloc
 static void find_beyond(struct loci_weigh *weigh)
 {
 	for (size_t i = 0; i < weigh->n_known; i++) {
-		struct known *known = &weigh->known[i];
+		struct loci_weigh_known *known = &weigh->known[i];
 		bool is_far =
 			known->to < known->from || known->to - known->from > weigh->burst_refs;
 
@@ -541,185 +508,15 @@ static void find_beyond(struct loci_weigh *weigh)
 	}
 }
 
-/* Outcomes and open samples by context and distance; then those that are left, of all contexts, by
- * distance, and the weight of these up to each, with what they have of others. */
-struct sharing {
-	struct known **at;
-	double *later; /* weight of those behind it, in its context or of what is left */
-	size_t n;
-	struct known **left; /* outcomes, and what is open if none of its context is later */
-	double *upto;
-	size_t n_left;
-};
-
-static void sharing_fini(struct sharing *sharing)
+static int settle(struct loci_weigh *weigh)
 {
-	free(sharing->at);
-	free(sharing->later);
-	free(sharing->left);
-	free(sharing->upto);
-}
-
-static int compare_at(const void *left, const void *right)
-{
-	const struct known *const *a = left, *const *b = right;
-	int order = compare(*a, *b);
-
-	return order ? order : (*a > *b) - (*a < *b);
-}
-
-/* As above, whatever the context. */
-static int compare_left(const void *left, const void *right)
-{
-	const struct known *const *a = left, *const *b = right;
-	int order = compare_distance(*a, *b);
-
-	return order ? order : (*a > *b) - (*a < *b);
-}
-
-static int sharing_init(struct sharing *sharing, struct loci_weigh *weigh)
-{
-	size_t n = weigh->n_known;
-
-	*sharing = (struct sharing){ .at = calloc(n + 1, sizeof(*sharing->at)),
-		.later = calloc(n + 1, sizeof(*sharing->later)),
-		.left = calloc(n + 1, sizeof(*sharing->left)),
-		.upto = calloc(n + 1, sizeof(*sharing->upto)) };
-	if (!sharing->at || !sharing->later || !sharing->left || !sharing->upto)
+	if (weigh->weighting == LOCI_WEIGH_KAPLAN_MEIER)
+		return survive(weigh);
+	if (weigh->weighting == LOCI_WEIGH_INVERSE &&
+		loci_weigh_stratify(
+			weigh->known, weigh->n_known, weigh->context, weigh->n_contexts) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		struct known *known = &weigh->known[i];
-
-		if (!known->given_up || is_open(known))
-			sharing->at[sharing->n++] = known;
-	}
-	qsort(sharing->at, sharing->n, sizeof(*sharing->at), compare_at);
-	return 0;
-}
-
-/* What an open sample stood for, with what it had of others, goes to all of its context that were
- * watched for longer, open ones too, as far as these stand for (Efron 1967): by then all of them
- * have grown alike. */
-static void share_within(struct loci_weigh *weigh, struct sharing *sharing, size_t from, size_t to)
-{
-	struct context *context = &weigh->context[sharing->at[from]->outcome.context];
-	double sum = 0, grown = 1;
-	size_t n_later = 0;
-
-	for (size_t i = to; i-- > from;) {
-		sharing->later[i] = sum;
-		sum += sharing->at[i]->outcome.weight;
-		n_later += !sharing->at[i]->given_up;
-	}
-	for (size_t i = from; i < to; i++) {
-		struct known *known = sharing->at[i];
-		double weight = known->outcome.weight;
-
-		if (!known->given_up) {
-			known->outcome.weight *= grown;
-			context->weight += known->outcome.weight - weight;
-			sharing->left[sharing->n_left++] = known;
-			n_later--;
-		} else if (n_later && sharing->later[i] > 0) {
-			grown *= 1 + weight / sharing->later[i];
-		} else {
-			known->outcome.weight *= grown;
-			sharing->left[sharing->n_left++] = known;
-		}
-	}
-}
-
-/* The first of what is left up to which there is as much as that. */
-static size_t first_beyond(const struct sharing *sharing, size_t low, double weight)
-{
-	size_t high = sharing->n_left - 1;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sharing->upto[middle] >= weight)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
-
-/* As within a context. */
-static void grow_left(struct sharing *sharing)
-{
-	double sum = 0, grown = 1;
-	size_t n = 0; /* up to the last outcome */
-
-	for (size_t i = sharing->n_left; i-- > 0;) {
-		sharing->later[i] = sum;
-		sum += sharing->left[i]->outcome.weight;
-		if (!n && !sharing->left[i]->given_up)
-			n = i + 1;
-	}
-	sum = 0;
-	for (size_t i = 0; i < sharing->n_left; i++) {
-		const struct known *known = sharing->left[i];
-
-		if (known->given_up && i < n)
-			grown *= 1 + known->outcome.weight / sharing->later[i];
-		else
-			sum += known->outcome.weight * grown;
-		sharing->upto[i] = sum;
-	}
-}
-
-/* One whose context has none that is later has an outcome like one of all that were watched for
- * longer, taken in turn. If that is open, too, or there is none, nothing is known. */
-static void share_lone(
-	struct loci_weigh *weigh, const struct sharing *sharing, size_t number, double turn)
-{
-	struct known *lone = sharing->left[number];
-	struct context *context = &weigh->context[lone->outcome.context];
-	double before = sharing->upto[number], all = sharing->upto[sharing->n_left - 1];
-	struct loci_weigh_outcome outcome = lone->outcome;
-	const struct known *like = lone;
-
-	if (number + 1 < sharing->n_left)
-		like = sharing->left[first_beyond(
-			sharing, number + 1, before + turn * (all - before))];
-	if (like->given_up) {
-		context->unknown += outcome.weight;
-		return;
-	}
-	*lone = *like;
-	lone->teller = (size_t)(like - weigh->known) + 1;
-	lone->outcome.context = outcome.context;
-	lone->outcome.use = outcome.use;
-	lone->outcome.weight = outcome.weight;
-	lone->outcome.is_borrowed = true;
-	context->weight += outcome.weight;
-	context->has_outcome = true;
-}
-
-static int share_out(struct loci_weigh *weigh)
-{
-	loci_cleanup(sharing_fini) struct sharing sharing = { 0 };
-	size_t open = 0, turn = 0;
-
-	for (size_t i = 0; i < weigh->n_known; i++)
-		open += is_open(&weigh->known[i]);
-	if (!open)
-		return 0;
-	if (sharing_init(&sharing, weigh) < 0)
-		return -ENOMEM;
-	for (size_t from = 0, to; from < sharing.n; from = to) {
-		for (to = from; to < sharing.n; to++)
-			if (sharing.at[to]->outcome.context != sharing.at[from]->outcome.context)
-				break;
-		share_within(weigh, &sharing, from, to);
-	}
-	qsort(sharing.left, sharing.n_left, sizeof(*sharing.left), compare_left);
-	grow_left(&sharing);
-	for (size_t i = 0; i < sharing.n_left; i++)
-		if (sharing.left[i]->given_up)
-			share_lone(weigh, &sharing, i, fmod(0.5 + (double)turn++ * GOLDEN, 1));
-	return 0;
+	return loci_weigh_share_out(weigh->known, weigh->n_known, weigh->context);
 }
 
 /* What contexts without outcome leave to the others. */
@@ -728,10 +525,10 @@ static double pool(const struct loci_weigh *weigh, struct loci_weigh_result *ret
 	double left = 0;
 
 	for (size_t i = 0; i < weigh->n_contexts; i++) {
-		const struct context *context = &weigh->context[i];
+		const struct loci_weigh_context *context = &weigh->context[i];
 
 		ret->pooled += context->has_outcome ? 0 : context->samples;
-		left += context->has_outcome ? context->touches : 0;
+		left += context->weight > 0 ? context->touches : 0;
 	}
 	return is_scaled(weigh) && left > 0 ? weigh->touches / left : 1;
 }
@@ -742,7 +539,7 @@ static double unknown_share(const struct loci_weigh *weigh)
 	double unknown = 0, sum = 0;
 
 	for (size_t i = 0; i < weigh->n_contexts; i++) {
-		const struct context *context = &weigh->context[i];
+		const struct loci_weigh_context *context = &weigh->context[i];
 		double all = context->weight + context->unknown;
 		double touches = is_scaled(weigh) ? context->touches : all;
 
@@ -769,7 +566,7 @@ int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *c
 	if (find_distances(weigh, clock) < 0)
 		return loci_err_nomem(err);
 	find_beyond(weigh);
-	if ((weigh->weighting == LOCI_WEIGH_KAPLAN_MEIER ? survive(weigh) : share_out(weigh)) < 0)
+	if (settle(weigh) < 0)
 		return loci_err_nomem(err);
 	weigh->outcome = calloc(weigh->n_known + 1, sizeof(*weigh->outcome));
 	mass = calloc(weigh->n_known + 1, sizeof(*mass));
@@ -778,9 +575,9 @@ int loci_weigh_finish(struct loci_weigh *weigh, const struct loci_touch_clock *c
 	shared = pool(weigh, ret);
 	ret->unknown = unknown_share(weigh);
 	for (size_t i = 0; i < weigh->n_known; i++) {
-		const struct known *known = &weigh->known[i];
+		const struct loci_weigh_known *known = &weigh->known[i];
 		struct loci_weigh_outcome outcome = known->outcome;
-		const struct context *context = &weigh->context[outcome.context];
+		const struct loci_weigh_context *context = &weigh->context[outcome.context];
 
 		if (known->given_up)
 			continue;

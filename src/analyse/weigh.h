@@ -8,10 +8,11 @@
  * the blocks that it touched), over the probability that it was watched until its outcome, which
  * follows from the rule of collect/runtime/reservoir.h (Horvitz and Thompson 1952): 1 of a free
  * watch, 1 - prod(1 - 1/k) of one taken, and times 1 - q at every later sample that it survived, q
- * being its share of the odds then. Then the weights of each context of use are scaled to the
- * touches made there, which samples and references before them tell (strata, weighted after the
- * fact: Holt and Smith 1979); a context none of whose samples has an outcome takes the distribution
- * of all.
+ * being its share of the odds then. Then samples of each context of use that were drawn for watches
+ * are scaled to what all of these stand for, apart from those that found their reuse at once
+ * (weigh_strata.c; Holt and Smith 1979), and both together to the touches made there, which samples
+ * and references before them tell. Where few of a context have an outcome, those of several tell
+ * together.
  *
  * Proportional (RDX): a reuse counts for all samples taken in its context of use since it was
  * watched. Kaplan-Meier: survival by context, what was given up being censored then. Plain: every

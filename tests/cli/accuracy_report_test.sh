@@ -112,7 +112,7 @@ rounds = [dict(measured("a", "default", 1, 1, 1, samples, 0, round, s), seconds=
           for round, (s, samples) in enumerate([(0.5, 2100), (0.99, 1900), (0.98, 2500)])]
 judged = Report(rounds, 0, [], "c0ffee")
 found = {row[0].split(" (")[0]: row[2] for row in judged.bars.table.rows}
-assert found["registers: time S, worst"] == "0.980" and judged.each("default")[0]["least_s"] == 0.5
+assert found["registers: time S, worst median"] == "0.980" and judged.each("default")[0]["least_s"] == 0.5
 assert found["registers: samples, median, least"] == "2100.000" and found["registers: native seconds, median, least"] == "1.000"
 assert found["registers: pairs, least"] == "3.000" and "registers: pairs, least (a)" in judged.bars.missed
 

@@ -159,4 +159,8 @@ has out '"kind": "unknown"'
 expect 0 loci merge -o some.loci far.loci few.loci
 expect 0 loci report --json some.loci
 lacks out '"kind": "unknown"'
+cp few.loci again.loci
+expect 0 loci merge -o both.loci few.loci again.loci
+expect 0 loci report --json both.loci
+has out '"kind": "unknown"'
 finish

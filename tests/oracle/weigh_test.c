@@ -3,6 +3,7 @@
  * and the exact histogram of time distances. */
 #include "analyse/stretch.h"
 #include "analyse/weigh.h"
+#include "base/cleanup.h"
 #include "check.h"
 #include "collect/runtime/reservoir.h"
 #include "hist/hist.h"
@@ -343,12 +344,15 @@ static void check_contexts(void)
 	CHECK(loci_weigh_finish(weigh, NULL, &result, NULL) == 0);
 	CHECK_U64(result.samples, 3);
 	CHECK_U64(result.pooled, 1);
-	CHECK_U64(result.n, 2);
-	CHECK_NEAR(result.outcome[0].weight, 1.5, 1e-12);
+	CHECK_U64(result.n, 3); /* the third is like the first, and neither like one of a burst */
+	CHECK_NEAR(result.outcome[0].weight, 1, 1e-12);
 	CHECK_U64(result.outcome[0].distance, 5);
-	CHECK_NEAR(result.outcome[1].weight, 1.5, 1e-12);
-	CHECK(result.outcome[1].distance == LOCI_INFINITE);
-	CHECK_NEAR(result.effective, 2, 1e-12);
+	for (unsigned i = 1; i < 3; i++) {
+		CHECK_NEAR(result.outcome[i].weight, 1, 1e-12);
+		CHECK(result.outcome[i].distance == LOCI_INFINITE);
+		CHECK_U64(result.outcome[i].context, result.outcome[i].is_borrowed ? 3 : 1);
+	}
+	CHECK_NEAR(result.effective, 9.0 / (1 + 4), 1e-12);
 	loci_weigh_free(weigh);
 
 	CHECK(loci_weigh_new(LOCI_WEIGH_PROPORTIONAL, 0, &weigh, NULL) == 0);
@@ -361,6 +365,95 @@ static void check_contexts(void)
 	CHECK_U64(result.n, 1);
 	CHECK_NEAR(result.outcome[0].weight, 3, 0);
 	loci_weigh_free(weigh);
+}
+
+/* So many samples of so many sites, each reused in its burst or, with these odds, so many samples
+ * later; returns the part that is. */
+struct sites {
+	unsigned n_samples, n_sites, later;
+	double far;
+	bool is_apart; /* of sites all of whose reuses are far, and others */
+};
+
+static double far_part(const struct sites *sites, uint64_t seed)
+{
+	struct sampler sampler = { .reservoir = {
+					   LOCI_RESERVOIR, LOCI_REPLACE_RESERVOIR, seed, { 0 } } };
+	double *made = calloc(sites->n_sites, sizeof(*made)), part_far;
+	struct loci_weigh_result result;
+
+	CHECK(made && loci_weigh_new(LOCI_WEIGH_INVERSE, 10, &sampler.weigh, NULL) == 0);
+	for (uint64_t i = 1; i <= sites->n_samples; i++) {
+		uint64_t site = loci_reservoir_pick(&sampler.reservoir, sites->n_sites);
+		double odds =
+			(double)(loci_reservoir_random(&sampler.reservoir) >> 11) / (1ULL << 53);
+
+		watch(&sampler, 100 * i, i, 1);
+		made[site]++;
+		if (sites->is_apart ? site < sites->far * sites->n_sites : odds < sites->far) {
+			sample(&sampler, 100 * i, i + sites->later, site, 1);
+			continue;
+		}
+		struct loci_weigh_sample near = { .id = ++sampler.n_ids,
+			.count = 100 * i,
+			.context = site,
+			.watch = LOCI_WATCH_BURST,
+			.base = 1 };
+
+		CHECK(loci_weigh_open(sampler.weigh, &near, NULL) == 0);
+		CHECK(fired(sampler.weigh, near.id, 100 * i + 5, 1) == 0);
+	}
+	CHECK(loci_weigh_finish(sampler.weigh, NULL, &result, NULL) == 0);
+	for (size_t i = 0; i < result.n; i++)
+		made[result.outcome[i].context] -= result.outcome[i].weight;
+	for (unsigned i = 0; i < sites->n_sites; i++)
+		CHECK_NEAR(made[i], 0, 1e-6);
+	part_far = 1 - part(&result, 5, 5);
+	loci_weigh_free(sampler.weigh);
+	free(made);
+	return part_far;
+}
+
+/* However few samples a site has, those that found their reuse at once have no part of what others
+ * stand for that gave way. */
+static void check_many_sites(void)
+{
+	const struct sites of[] = { { 20000, 1, 1000, 0.5, false },
+		{ 20000, 400, 1000, 0.5, false }, { 2000, 50, 100, 0.5, false },
+		{ 20000, 200, 200, 0.125, false }, { 20000, 200, 1000, 0.5, true } };
+
+	for (size_t i = 0; i < LOCI_ARRAY_SIZE(of); i++)
+		CHECK_NEAR(far_part(&of[i], i + 1), of[i].far,
+			3 * sqrt(of[i].far * (1 - of[i].far) / of[i].n_samples) +
+				(of[i].is_apart ? 1.5 / sqrt(of[i].n_samples) : 0));
+}
+
+/* Among reuses that are met by watches alone, near and far ones, too. */
+static void check_few_watched(void)
+{
+	const unsigned runs = (unsigned)check_amount(40);
+	double sum = 0;
+
+	for (uint64_t seed = 0; seed < runs; seed++) {
+		struct sampler sampler = { .reservoir = { LOCI_RESERVOIR, LOCI_REPLACE_RESERVOIR,
+						   seed, { 0 } } };
+		struct loci_weigh_result result;
+
+		CHECK(loci_weigh_new(LOCI_WEIGH_INVERSE, 10, &sampler.weigh, NULL) == 0);
+		for (uint64_t i = 1; i <= 4000; i++) {
+			uint64_t site = loci_reservoir_pick(&sampler.reservoir, 200);
+			bool is_far = loci_reservoir_pick(&sampler.reservoir, 2);
+
+			for (uint64_t later = 1; later <= 301; later += 300)
+				watch(&sampler, 100 * i, 1000 * i + later, 1);
+			sample(&sampler, 100 * i,
+				1000 * (i + (is_far ? 100 : 1)) + (is_far ? 301 : 1), site, 1);
+		}
+		CHECK(loci_weigh_finish(sampler.weigh, NULL, &result, NULL) == 0);
+		sum += 1 - part(&result, 1, 200);
+		loci_weigh_free(sampler.weigh);
+	}
+	CHECK_NEAR(sum / runs, 0.5, 0.03);
 }
 
 /* Kaplan and Meier's estimate by hand: outcomes at 10, 30, given up at 20, one never reused. At 10
@@ -1053,6 +1146,8 @@ int main(void)
 	check_adaptive();
 	check_by_hand();
 	check_contexts();
+	check_many_sites();
+	check_few_watched();
 	check_kaplan_meier();
 	check_listing_1();
 	check_listing_2();
