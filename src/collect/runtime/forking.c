@@ -7,6 +7,7 @@
 #include "collect/runtime/own_signals.h"
 #include "collect/runtime/sync.h"
 #include "collect/runtime/untold.h"
+#include "collect/runtime/watched_pages.h"
 #include "collect/runtime/watching.h"
 #include "collect/runtime/wrap.h"
 #include "stream/ring_x86_64.h"
@@ -73,6 +74,7 @@ static void in_child(void)
 
 	is_forking = false;
 	rt.lock = 0; /* of a thread that is not here */
+	rt_pages_unlock();
 	rt_own_signals_fork();
 	forget_parent(self);
 	rt_sync_forget();

@@ -341,11 +341,12 @@ void rt_modules_look(void)
 	dl_iterate_phdr(add_new, NULL);
 }
 
+/* The loader has freed its name. */
 static void tell_gone(struct module *module)
 {
 	uint64_t raw[1] = { rt_next_sequence() };
 
-	tell_unseen(module);
+	tell_calls(&module->unseen, "a library that was closed");
 	rt_process_mark(LOCI_MARK_MODULE_UNLOAD, module->id, 1, raw);
 }
 

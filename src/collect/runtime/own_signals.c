@@ -366,6 +366,15 @@ static bool is_ignored(int slot)
 	return (rt_own_taken & BIT(signal_of[slot])) && own[slot].program.sa_handler == SIG_IGN;
 }
 
+/* The kernel ends a process that ignores the trap of a step, which threads may be in the midst of
+ * though no page is watched any more: then the next program finds SIGTRAP as by default. */
+static bool is_passed_on(int slot)
+{
+	return is_ignored(slot) &&
+		(signal_of[slot] != SIGTRAP ||
+			!__atomic_load_n(&rt_pages.n_waits, __ATOMIC_RELAXED));
+}
+
 /* What the next program is to find: signals that are ignored, or blocked. */
 void rt_own_signals_exec(bool with_mask)
 {
@@ -378,7 +387,7 @@ void rt_own_signals_exec(bool with_mask)
 	if (is_any)
 		rt_pages_leave_signals(LOCI_STOP_INHERITED);
 	for (int i = 0; i < RT_OWN_SIGNALS; i++)
-		if (is_ignored(i))
+		if (is_passed_on(i))
 			rt_real_sigaction(signal_of[i], &own[i].program, NULL);
 	rt_own_masks_show();
 }

@@ -51,6 +51,7 @@ bool rt_wait_begin(ucontext_t *context, const struct rt_wait *wait)
 	if (rt_page_self.n_waits == RT_WAITS)
 		return false;
 	rt_page_self.n_waits++;
+	rt_pages.n_waits++;
 	*new = *wait;
 	new->had_trap = (reg[REG_EFL] & TRAP_FLAG) != 0;
 	new->stack = (uintptr_t)reg[REG_RSP];
@@ -70,6 +71,7 @@ static void end_wait(ucontext_t *context)
 		memcpy(&context->uc_sigmask, &wait->mask, SIGSET_BYTES);
 	rt_pages_close(wait->pages);
 	rt_page_self.n_waits--;
+	rt_pages.n_waits--;
 }
 
 static bool is_on(const stack_t *stack, uintptr_t address)
@@ -293,6 +295,7 @@ bool rt_pages_leave_step(ucontext_t *context)
 
 	if (!wait || !wait->is_step || was_left(wait, context))
 		return false;
+	rt_block(); /* no handler may want the lock meanwhile */
 	rt_pages_lock();
 	leave_it(context);
 	rt_pages_unlock();

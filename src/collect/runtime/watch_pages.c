@@ -225,6 +225,7 @@ void rt_pages_forget(void)
 		rt_page_self.wait[i].pages = 0; /* they still end with a trap */
 	rt_pages.given_up = rt_pages.lost = rt_pages.kept = 0;
 	rt_pages.n_vforks = 0;
+	rt_pages.n_waits = rt_page_self.n_waits;
 	rt_mappings_forget();
 	rt_refused_clear();
 	rt_calls_clear();

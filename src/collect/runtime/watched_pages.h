@@ -108,6 +108,7 @@ struct rt_pages {
 	unsigned block_shift;
 	unsigned n_vforks; /* no page is closed meanwhile */
 	unsigned n_watches;
+	unsigned n_waits;           /* of all threads, each of which ends with a trap */
 	uintptr_t image, image_end; /* of the runtime, whose memory is not watched */
 	uintptr_t text, text_end;   /* its code, whose calls are not led */
 	uint64_t random;            /* for lots */
