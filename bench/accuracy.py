@@ -81,7 +81,7 @@ def plan():
 
 
 def measure(bench, subject, items, failures):
-    """One run of each sort, in turn; which is first changes from round to round. If it turns out that they were to be much
+    """One run of each sort, in turn; which is first changes from time to time. If it turns out that they were to be much
     longer, or the first ones for their samples, they are made again. Returns what is to be kept of each item that did not fail."""
     first = items[0]
     longer = max(bench.longer(subject, item.kind) for item in items)
@@ -90,7 +90,7 @@ def measure(bench, subject, items, failures):
         truth, refs = bench.truth(subject, rounds)
     beside, values = {}, {}
     ways = list(first.beside) + items
-    for way in ways if first.round % 2 == 0 else reversed(ways):
+    for way in ways if first.round // JOBS % 2 == 0 else reversed(ways):  # alike for those at once
         if way not in items:
             beside[way] = bench.plain(subject, way, rounds)
             if way == "native" and bench.correct(subject, rounds, beside[way], first.seconds):
