@@ -363,7 +363,8 @@ def extend(profiles, last, times):
                  for edges in sorted(set().union(*each))]
         opened[-1].execute("DELETE FROM bin WHERE histogram_id = ?", (number,))
         opened[-1].executemany("INSERT INTO bin (histogram_id, low, high, weight) VALUES (?, ?, ?, ?)", [g for g in grown if g[3]])
-        opened[-1].execute("UPDATE histogram SET cold = ? WHERE id = ?", (round(cold + times * more(colds)), number))
+        # Where memory lies differs by a block from run to run: no block is first touched in fewer rounds only.
+        opened[-1].execute("UPDATE histogram SET cold = ? WHERE id = ?", (round(cold + times * max(0, more(colds))), number))
     refs = [db.execute("SELECT refs FROM run").fetchone()[0] for db in opened]
     opened[-1].commit()
     for db in opened:
