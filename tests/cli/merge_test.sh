@@ -159,8 +159,11 @@ has out '"kind": "unknown"'
 expect 0 loci merge -o some.loci far.loci few.loci
 expect 0 loci report --json some.loci
 lacks out '"kind": "unknown"'
+# Nor does it average out, as the other 6 points of each do.
+value few.loci "UPDATE grain SET error_points = 10"
 cp few.loci again.loci
 expect 0 loci merge -o both.loci few.loci again.loci
 expect 0 loci report --json both.loci
 has out '"kind": "unknown"'
+same "$(value both.loci "SELECT round(error_points, 3) FROM grain")" 8.243
 finish
